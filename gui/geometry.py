@@ -136,6 +136,10 @@ def on_screen(geometry: Geometry, screens: Sequence[tuple[int, int, int, int]]) 
         across = min(geometry.x + geometry.width, left + width) - max(geometry.x, left)
         if across >= VISIBLE_EDGE and top <= geometry.y <= top + height - VISIBLE_EDGE:
             fits = geometry.width <= width and geometry.height <= height
+            if fits and geometry.is_usual:  # nobody has put it there: then all of it is in sight
+                right, bottom = left + width - geometry.width, top + height - geometry.height
+                x, y = max(left, min(geometry.x, right)), max(top, min(geometry.y, bottom))
+                return moved(geometry, x, y, geometry.width, geometry.height)
             if fits:
                 return geometry
             return moved(geometry, left, top, min(geometry.width, width), min(geometry.height, height))

@@ -43,7 +43,7 @@ from gui.workbench import VIEWS, Workbench
 GAP = 8
 SCALE_STEP = 0.125
 PANES = ("rail", "inspector")  # those that can be hidden
-AGES_SECONDS = 30  # how often times like "5 min" are counted anew
+AGES_SECONDS = 60  # how often times like "5 min" are counted anew
 _living: WeakSet[KnowledgePanel] = WeakSet()
 
 
@@ -71,7 +71,7 @@ class KnowledgePanel:
         self.jobs = Jobs(wake, self._fault)
         self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale, fonts)
         self.usual_scale = scale
-        self.shell = Shell(self.look, workspace, self.jobs.wake)
+        self.shell = Shell(self.look, workspace, lambda: self.jobs.wake())  # the host's loop may set another
         self.shell.places.update(places or {})
         self.shell.choices.update(choices or {})
         self._own = own or workspace
@@ -127,7 +127,7 @@ class KnowledgePanel:
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
-        shell.on_home = self.homes.use
+        shell.on_home = self._use_home
         shell.on_banner = self.workbench.show_error
         shell.on_success = lambda _name: self.workbench.banner.outlive()
         self.keyboard = Keyboard(look, SHORTCUTS, shell.run, self._is_active, lambda: shell.settling.waiting)
@@ -162,7 +162,7 @@ class KnowledgePanel:
         worked += bool(self.reader.tick())
         age = int(time.time() // AGES_SECONDS)
         if self.shell.dirty or age != self._aged:
-            worked += self.shell.dirty  # the frame that comes anyway shows that a minute has passed
+            worked += 1  # once a minute also without any event: ages are shown
             self.shell.dirty, self._aged = False, age
             self.jobs.attempt(self._refresh, self.shell.state)
         moved = self.look.tick()
@@ -246,6 +246,10 @@ class KnowledgePanel:
         """Show a conversation over the whole width."""
         self.reading.open(wanted)
         self._stand()
+
+    def _use_home(self, workspace: Workspace) -> None:
+        self.reading.close()  # it is of the home that is left
+        self.homes.use(workspace)
 
     def _stand(self) -> None:
         """What stands between header and foot: a conversation, the page of the first start, or the columns."""

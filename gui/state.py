@@ -96,7 +96,7 @@ class State:
 
     home: str = ""
     away: bool = False
-    view: str = "ledger"
+    view: str = "timeline"
     snapshot: Snapshot | None = None
     data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     selected: Selection = NOTHING

@@ -35,6 +35,7 @@ from gui.views.memories import MemoriesView
 from gui.views.search import SearchView
 from gui.views.settings import SettingsView
 from gui.views.sources import SourcesView
+from gui.views.timeline.view import TimelineView
 
 NUMBER_KEYS = 9
 
@@ -56,6 +57,7 @@ class ViewRow:
 
 
 VIEWS: tuple[ViewRow, ...] = (
+    ViewRow("timeline", "Timeline", "calendar", "conversations and what they taught, day by day", TimelineView),
     ViewRow("ledger", "Ledger", "database", "what became of every conversation", LedgerView),
     ViewRow("knowledge", "Knowledge", "lightbulb", "bullets by category, edited in place", KnowledgeView),
     ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView),
@@ -129,6 +131,7 @@ class Workbench:
         ways = (
             ([labelled(row.label, row.icon) for row in VIEWS], "text", FRAME[0]),
             (names, "small", FRAME[0]),
+            (names, "small", TIGHT),
             (one, "text", FRAME[0]),
             (one, "text", TIGHT),
             (icons, "text", TIGHT),

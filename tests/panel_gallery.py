@@ -38,6 +38,7 @@ from tests.gui_window import Desk, open_desk
 from tests.made_home import allow_project
 from tests.panel_desk import Seat, workspace_at
 from tests.panel_gallery_lists import Shot
+from tests.panel_gallery_year import year_home
 
 NAMES = [
     "retry-policy-rework", "session-store", "設計メモ-検索", "회의록-요약-2026", "заметки-о-выпуске",
@@ -246,6 +247,15 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
             seat.settle()
             seat.until(lambda: not searching.pending)
             shot(name)
+        read = next(row for row in shell.state.snapshot.ledger if row.entry.get("run"))
+        shell.read(key=read.key)
+        seat.until(lambda: panel.reading.talk is not None and not shell.busy())
+        shot("reader")
+        panel.reading.go_mark(1)
+        panel.reading.fold_all()
+        seat.settle()
+        shot("reader-item")
+        panel.reading.close()
         shell.run("view.memories")
         seat.settle()
         memories_of: Any = panel.workbench.views["memories"]
@@ -290,6 +300,18 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         seat.settle()
         shot("result")
 
+    def year(seat: Seat) -> None:
+        shell = seat.panel.shell
+        shell.run("view.timeline")
+        seat.settle()
+        shot("timeline")
+        timeline_of: Any = seat.panel.workbench.views["timeline"]
+        timeline_of.filter(project="shop", category="facts")
+        shot("timeline-filtered")
+        timeline_of.reset()
+        timeline_of._range(371)
+        shot("timeline-year")
+
     def middle(seat: Seat) -> None:
         from gui.state import Activity
 
@@ -305,7 +327,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         panel.harvest.dialog.close()
         shot("running-closed")
 
-    wanted = os.environ.get("GALLERY", "lists nothing first run views middle demo").split()
+    wanted = os.environ.get("GALLERY", "lists nothing first run views year middle demo").split()
     if "lists" in wanted:
         with_panel(workspace, lambda seat: panel_gallery_lists.lists(seat, shot))
     if "nothing" in wanted:
@@ -318,6 +340,8 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         with_panel(waiting, run)
     if "views" in wanted:
         with_panel(workspace, views)
+    if "year" in wanted:
+        with_panel(year_home(Path(tempfile.mkdtemp())), year)
     if "middle" in wanted:
         with_panel(workspace, middle)
     if "demo" in wanted:

@@ -87,6 +87,15 @@ RECORDS = {
     "core.knowledge.alike",
     "core.knowledge.edit",
     "core.conversations.conversation",
+    "core.library.catalogue",
+    "core.library.records",
+    "core.library.use.changes",
+    "core.library.use.consolidate",
+    "core.library.use.dossier",
+    "core.library.use.reflect",
+    "core.library.use.tasks",
+    "core.conversations.events",
+    "core.conversations.readable",
 }
 ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),
@@ -96,6 +105,8 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "sqlalchemy": ("core.library",),
     "alembic": ("core.library",),
     "numpy": ("core.search",),
+    "xllamacpp": ("core.llm",),
+    "huggingface_hub": ("core.llm", "core.search.vectors"),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),
 }

@@ -73,6 +73,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr("core.commands.daily.connect.set_free", lambda words: True)
     return home
 
 
@@ -472,6 +473,24 @@ def test_the_end_hook_does_nothing_where_we_asked_the_tool_ourselves(stand_in: t
     hand(["claude_code", str(program / "missing")])
     time.sleep(0.6)
     assert not notes.exists()
+
+
+def test_a_server_for_tools_without_hooks_hands_over_at_its_end(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """VS Code and OpenCode have no hook for the end of a session; their server lives as long as it. Also where the tool
+    ends it roughly."""
+    pytest.importorskip("mcp")
+    freed: list[list[str]] = []
+    monkeypatch.setattr("core.commands.daily.connect.set_free", lambda words: not freed.append(words))
+
+    class Ended:
+        def run(self, transport: str) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("core.mcp_server.server.build_server", lambda workspace, **named: Ended())
+    args = json.loads(call("connect", "vscode", "--dry-run", "--json")[1])["files"][0]["after"]
+    assert "--harvest-at-end" in json.loads(args)["servers"]["knowledge"]["args"]
+    assert call("mcp", "--harvest-at-end")[0] == 130 and freed[0][-4:] == list(hand_over.HARVEST)
+    assert call("mcp")[0] == 130 and len(freed) == 1
 
 
 def test_json_is_read_as_editors_read_it() -> None:

@@ -50,22 +50,23 @@ def line_of(workspace: Workspace, category: str, words: str) -> tuple[str, int, 
 
 
 def test_a_quote_is_found_in_its_turn_whatever_stands_between_its_words() -> None:
-    text = "Hello, World: the server `listens`\non port_8080 now. Straße ÄÖ!"
+    text = "Hello, World: the server `listens`\non port_8080 now. Straße ÄÖ! 漢字仮名交じり文"
     for quote, words in (
         ("the server listens on port 8080", "the server `listens`\non port_8080"),
         ("Hello … 8080", "Hello, World: the server `listens`\non port_8080"),
         ("STRASSE äö", "Straße ÄÖ"),
+        ("仮名交じり", "仮名交じり"),
     ):
         begin, end = span_of(quote, text) or (0, 0)
         assert text[begin:end] == words
-    assert span_of("erver listens", text) is None and span_of("…", text) is None
+    assert span_of("erver lis", text) is None and span_of("…", text) is None
 
 
 def test_evidence_shows_the_quote_in_its_place_without_its_secrets(home: Workspace) -> None:
     kept = value(evidence(home, "Descale"))
     place = kept.passage
     assert place is not None and (place.turn, place.of, place.role) == (1, 2, "user") and kept.turn == 1
-    assert place.quote == "The kettle   needs descaling\nevery *month" and "お湯は100度" in place.after
+    assert place.quote == "The kettle   needs descaling\nevery *month*," and "お湯は100度" in place.after
     assert SECRET not in place.after and "[redacted" in place.after
     whole = next(home.paths.trash.iterdir()).read_bytes()
     assert b"descaling" in whole[kept.start : kept.end] and kept.sha256
@@ -94,7 +95,7 @@ def test_the_inspector_shows_evidence_and_copies_steps(home: Workspace) -> None:
     page = value(load(home, Selection("bullet", *line_of(home, "facts", "Descale"))))
     assert [tab.name for tab in page.tabs] == ["Evidence", "History"]
     proof = [row for row in page.tabs[0].rows if row.icon == "user"]
-    assert [row.text for row in proof] == ["The kettle   needs descaling\nevery *month"]
+    assert [row.text for row in proof] == ["The kettle   needs descaling\nevery *month*,"]
     assert proof[0].meta.startswith("You  ·  turn 1 of 2") and page.reading is not None and page.reading.turn == 1
     assert all(SECRET not in row.text for row in page.tabs[0].rows)
     page = value(load(home, Selection("bullet", *line_of(home, "playbooks", "Release"))))

@@ -10,7 +10,7 @@ import pytest
 from core.base.result import Ok
 from core.commands import bullets
 from core.commands.workspace import Workspace
-from gui.toolkit.source_lines import LONGEST, drawable
+from gui.toolkit.source_lines import KINDS, LONGEST, broken, colored, drawable, layers
 from gui.views.files import FilesView, cell, gather, headline, load, matching_notes, note_rows
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -41,10 +41,15 @@ stand_fixture = standing(FilesView, 900)
 
 
 def shown_lines(stand: Stand) -> dict[int, str]:
-    """Numbers and lines of the source that are drawn."""
-    dpg = stand.desk.dpg
-    drawn = [(number, line) for number, line in stand.view.source._slots if dpg.is_item_visible(line)]
-    return {int(dpg.get_value(number)): str(dpg.get_value(line)) for number, line in drawn if dpg.get_value(number)}
+    """Numbers and lines of the source that are drawn; a line is drawn in one text for each colour."""
+    dpg, found = stand.desk.dpg, dict[int, str]()
+    for number, parts in stand.view.source._slots:
+        name = str(dpg.get_value(number)).strip().split(" ")[-1]
+        if name.isdecimal() and dpg.is_item_visible(number):
+            shown = [str(dpg.get_value(part)) for part in parts]
+            wide = max(map(len, shown))
+            found[int(name)] = "".join(max(column) for column in zip(*(row.ljust(wide) for row in shown), strict=True))
+    return found
 
 
 def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path) -> None:
@@ -110,7 +115,7 @@ def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Works
     view = stand.view
     assert view.note.source.endswith("kettle.py")
     stand.press("Down", "Down")
-    assert view.note.source.endswith("設計.md") and stand.shell.state.selected.kind == "source"
+    assert view.note.source.endswith("設計.md") and stand.shell.state.selected.kind == ""
     stand.press("Up", "Right", "Down", "Delete")
     notes = gather(home, None).notes[0]
     assert [row.bullet.text for row in notes.rows] == ["The whole file is about tea", "see line 300 for the odd number"]
@@ -155,3 +160,19 @@ def test_without_notes_it_teaches(desk: Desk, tmp_path: Path) -> None:
     stand = Stand(desk, make_home(tmp_path), FilesView, width=640)
     assert desk.dpg.is_item_shown(stand.view._none.item) and not desk.dpg.is_item_shown(stand.view._full)
     stand.close()
+
+
+def test_a_source_is_in_colour_and_broken_where_it_is_too_long() -> None:
+    """Every letter of the file is there, in its order, whatever the width; colours stand where their words are."""
+    lines = ["def total(rows: list) -> int:  # of an invoice", '    return "половина" + str(12)', "x = 1", ""]
+    spans = colored("shop.py", lines)
+    kinds = {KINDS[kind] for line in spans for _, _, kind in line}
+    assert {"ramp:5", "hint", "ramp:3", "ramp:6"} <= kinds
+    for columns in (12, 20, 30, 200):
+        rows = broken(lines, columns)
+        assert ["".join(lines[at][row.start : row.end] for row in rows if row.line == at) for at in range(4)] == lines
+        assert all(row.end - row.start + row.indent <= max(columns, 12 + row.indent) for row in rows)
+    told = layers(lines[0], spans[0], 0, 0)
+    assert "".join(max(column) for column in zip(*(part.ljust(50) for part in told), strict=True)).rstrip() == lines[0]
+    assert sum(bool(part) for part in layers(lines[1], spans[1], 0, 4)) == 1, "wide letters: one colour"
+    assert colored("notes.unknown-kind", lines) == ()

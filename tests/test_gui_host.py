@@ -27,12 +27,12 @@ def person():
     if time.monotonic() - begun > 80:
         print("it did not come about:", told)
         dpg.stop_dearpygui()
-    elif not told and panel.shell.state.snapshot is not None and dpg.get_frame_count() > 20:
+    elif not told and panel.shell.state.snapshot is not None and dpg.get_frame_count() > 5:
         told.append("read")
         print("visible:", dpg.get_item_state(panel.header.mark)["visible"])
         print("waiting:", panel.shell.state.snapshot.overview.status.pending["conversations"])
         found = subprocess.run(["xdotool", "search", "--name", "^My program$"], capture_output=True, text=True)
-        subprocess.run(["xdotool", "windowfocus", "--sync", found.stdout.split()[-1], "key", "2"], check=True)
+        subprocess.run(["xdotool", "windowfocus", "--sync", found.stdout.split()[-1], "key", "3"], check=True)
     elif told == ["read"] and panel.shell.state.view == "knowledge":
         told.append("key")
         print("view:", panel.shell.state.view, "mistakes:", panel.jobs.errors)

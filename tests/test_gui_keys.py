@@ -67,7 +67,7 @@ def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk,
         large = sizes(seat)
         assert all(now == pytest.approx(before * 1.25, rel=0.08) for now, before in zip(large, usual, strict=True))
         left = seat.panel.workbench.views["ledger"].table._pool.lefts()  # type: ignore[attr-defined]
-        assert left[1] - left[0] > 1.15 * 42  # the column of icons
+        assert left[2] - left[0] > 1.15 * 42  # the column of icons
         desk.press("ctrl+minus")
         seat.settle()
         assert seat.panel.look.scale == 1.125
@@ -104,6 +104,8 @@ def test_the_columns_at_the_sides_are_hidden_and_shown_by_key_and_by_button(desk
     workspace = harvested(at_home)
     with seated(desk, workspace) as seat:
         dpg, panes = desk.dpg, {pane.name: pane for pane in seat.panel.columns.panes}
+        desk.press("Down")
+        seat.settle()
         wide = dpg.get_item_width(panes["work"].item)
         desk.press("ctrl+b")
         desk.frames(4)
@@ -119,7 +121,8 @@ def test_the_columns_at_the_sides_are_hidden_and_shown_by_key_and_by_button(desk
         assert not dpg.is_item_shown(panes["rail"].item) and not dpg.is_item_shown(panes["inspector"].item)
         desk.press("ctrl+b")
         desk.press("ctrl+i")
-        desk.frames(4)
+        desk.press("Down")
+        seat.settle()
         assert dpg.get_item_width(panes["work"].item) == wide
 
 
@@ -178,10 +181,10 @@ def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: P
         desk.press(number_of("settings"))
         seat.settle()
         assert seat.state.selected.kind == "" and seat.panel.inspector.page is None
-        desk.press("3")
+        desk.press(number_of("files"))
         seat.settle()
-        assert seat.state.selected.kind == "source"
-        desk.press("1")
+        assert seat.state.selected.kind == "", "the notes stand beside the text already"
+        desk.press(number_of("ledger"))
         seat.settle()
         assert seat.state.selected == chosen
 

@@ -42,9 +42,9 @@ def test_a_column_that_was_dragged_is_as_wide_with_the_next_start(desk: Desk, at
     with seated(desk, workspace) as seat:
         table: Any = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
         lefts = table._pool.lefts()
-        left, top = desk.dpg.get_item_rect_min(table._pool[0].texts[5])
+        left, top = desk.dpg.get_item_rect_min(table._pool[0].texts[7])
         x, y = desk.dpg.get_viewport_pos()
-        desk.move(int(x + left - 9), int(y + top - table.pitch / 2 - 8))  # the line before the column "Read by"
+        desk.move(int(x + left - 9), int(y + top - table.pitch / 2 - 8))  # the line before the column "Day"
         desk.xdotool("mousedown", "1")
         desk.frames(3)
         for part in (20, 40):
@@ -52,9 +52,9 @@ def test_a_column_that_was_dragged_is_as_wide_with_the_next_start(desk: Desk, at
         desk.xdotool("mouseup", "1")
         desk.frames(6)
         moved = table._pool.lefts()
-        assert moved[5] - moved[4] > lefts[5] - lefts[4] + 30
+        assert moved[7] - moved[4] > lefts[7] - lefts[4] + 30
         places = dict(seat.panel.shell.places)
-        assert remembered_widths(places, "ledger")["place"] > 62 + 30
+        assert remembered_widths(places, "ledger")["items"] > 62 + 30
     with seated(desk, workspace, places=places) as seat:
         table = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
         again = table._pool.lefts()

@@ -11,7 +11,7 @@ import pytest
 
 from core.commands.memories import save
 from core.commands.workspace import Workspace
-from gui.views.search import excerpt, find, marks_of, row_of, rows, source_of, spans, terms_of, why_words
+from gui.views.search_rows import excerpt, find, marks_of, row_of, rows, source_of, spans, terms_of, why_words
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value, write

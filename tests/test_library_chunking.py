@@ -334,3 +334,10 @@ def test_a_name_is_found_as_whole_words_in_any_case_and_nowhere_else() -> None:
         "a": 1, "l": 2, "s": 1, "c": 1,
     }  # fmt: skip
     assert names.counted("deadlock, source of a profile, asyncio.lock") == {"l": 1}
+
+
+def test_records_that_are_no_conversation_are_data_and_lose_no_line() -> None:
+    rows = "".join(json.dumps({"number": number, "name": f"row {number}"}) + "\n" for number in range(200))
+    document = read("rows.jsonl", rows)
+    assert (document.content_type, document.form) == ("reference", "data")
+    assert len(chunks(document)) > 3

@@ -313,7 +313,7 @@ def test_a_stopped_run_is_gone_on_with(library: Library, tmp_path: Path) -> None
     folder = texts(tmp_path / "many", 9)
     seen: list[tuple[int, int]] = []
 
-    def progress(done: int, of: int, _name: str) -> None:
+    def progress(done: int, of: int, _name: str, _became: str) -> None:
         seen.append((done, of))
 
     report = take_in(library, folder, progress=progress, stopped=lambda: len(seen) >= 4)
@@ -347,7 +347,7 @@ from core.library.ingest import ingest
 from core.library.prepare import Way
 library = open_library(sys.argv[1]).value
 report = ingest(library, sys.argv[2:], Way(), now=lambda: datetime.now(UTC), folder=Path("."),
-                progress=lambda done, of, name: print(done, flush=True))
+                progress=lambda done, *_rest: print(done, flush=True))
 print("ERRORS", report.errors, flush=True)
 """
 

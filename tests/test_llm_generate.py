@@ -74,7 +74,7 @@ def test_the_table_is_loaded_without_requests() -> None:
     code = "import sys, core.llm.generate; sys.exit('requests' in sys.modules)"
     root = Path(__file__).parent.parent
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
-    assert set(PROVIDERS) == {"openai", "ollama", "anthropic", "gemini", "command", *PRESETS}
+    assert set(PROVIDERS) == {"openai", "ollama", "anthropic", "gemini", "command", "local", *PRESETS}
 
 
 # --- credentials -----------------------------------------------------------------------------------------------------

@@ -38,6 +38,10 @@ TOOLS = {
     "get_context",
     "get_file_notes",
     "list_tasks",
+    "retrieve",
+    "record_usage",
+    "ingest",
+    "reflect",
 }
 EVERYWHERE = {"project": "all"}
 KEY = "ghp_" + "a1B2" * 9

@@ -11,6 +11,8 @@ import json
 import os
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,7 @@ from core.llm.credentials import keys_from
 from core.llm.generate import connect
 from core.llm.transport import never
 from core.llm.wire import ModelSettings
-from tests.model_server import serving, why_not
+from tests.model_server import model_file, serving, why_not
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("KNOWLEDGE_TEST_MODEL") or bool(why_not()),
@@ -146,3 +148,30 @@ def test_a_harvest_ends_proven_or_leaves_the_conversation_where_it_was(
         assert status == 0 and entry["prompt"] == "short 7" and not conversation.exists()
         said = "".join(path.read_text() for path in (home / "knowledge").glob("*.md"))
         assert said.count("[from: port") >= sum(entry["items"].values())
+
+
+def test_a_file_answers_in_this_process_without_a_server(tmp_path: Path) -> None:
+    """provider = "local": the real binding loads the real file, keeps to the schema, and wants its key."""
+    from core.llm import local
+
+    file = model_file()
+    assert file is not None
+    settings = ModelSettings("local", str(file), timeout_seconds=300, max_output_tokens=120, context_tokens=2048)
+    connected = connect(settings, credentials=keys_from(None, {}))
+    assert isinstance(connected, Ok), connected
+    answer = connected.value("Name two facts about bees.", SMALL)
+    assert isinstance(answer, Ok), answer
+    said = json.loads(answer.value.text)
+    assert list(said) == ["facts"] and all(len(fact) <= 20 for fact in said["facts"])
+    assert answer.value.input_tokens and answer.value.output_tokens
+    ((_, loaded),) = local._loaded.items()
+    question = urllib.request.Request(f"{loaded.address}/v1/chat/completions", b"{}", method="POST")
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(question, timeout=20)
+    assert refused.value.code == 401
+    text = tmp_path / "no-model.gguf"
+    text.write_text("no model")
+    made = connect(ModelSettings("local", str(text)), credentials=keys_from(None, {}))
+    assert isinstance(made, Ok)
+    broken = made.value("What?")
+    assert isinstance(broken, Err) and broken.error.code == "bad-model"

@@ -39,7 +39,9 @@ from core.knowledge.run_state import (
     UNWRITTEN,
     WRITTEN,
 )
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import value
+from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
 
 WALKER = """
 import sys
@@ -228,3 +230,31 @@ def test_edited_by_hand_is_told_by_content(tmp_path: Path) -> None:
     assert row is not None and (row.yours, row.gone) == (2, 1)
     value(add(copied, "decisions", "A decision of mine"))
     assert [row.file for row in told(copied).files if row.by_hand] == ["facts.md", "decisions.md"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a program is killed in the middle")
+def test_the_window_sees_another_program_at_work_sees_it_killed_and_finishes_it(desk: Desk, at_home: Path) -> None:
+    """Nothing in any file tells that a process was killed: the line at the bottom must not go on saying that it is at
+    work, and what it read must be one click away."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        status, dpg = seat.panel.status, desk.dpg
+
+        def line() -> str:
+            return str(dpg.get_value(status._words))
+
+        with second_program(at_home) as program:
+            for _name in steps(program):
+                if workspace.paths.journal.exists() and workspace.paths.journal.stat().st_size > 100:
+                    break
+            seat.until(lambda: f"process {program.pid}" in line())
+            assert "of 6 conversations read" in line() and not dpg.is_item_shown(status.finish.item)
+            assert "at its end" in str(dpg.get_value(seat.panel.rail._why)), "no digest was ever written or deleted"
+            os.kill(program.pid, signal.SIGKILL)
+            program.wait()
+            seat.until(lambda: "cut off" in line())
+        assert dpg.is_item_shown(status.finish.item)
+        desk.click(status.finish.item)
+        seat.until(lambda: seat.state.snapshot.overview.status.stands.run.state == DONE)
+        seat.settle()
+        assert not dpg.is_item_shown(status.finish.item) and "cut off" not in line()

@@ -16,11 +16,12 @@ ROOT = Path(__file__).resolve().parents[1]
 BASED_ON = {
     "status": {"harvest", "similar", "supersede", "digest", "context", "sources"},
     "import": {"harvest", "sources", "quarantine", "facts"},
-    "doctor": {"search", "sources", "facts", "quarantine", "connect"},
+    "doctor": {"search", "sources", "facts", "quarantine", "connect", "library", "schedule"},
     "demo": {"harvest", "status", "similar", "sources", "digest"},
     "harvest": {"sources"},
     "search": {"show"},
     "setup": {"connect", "config", "sources"},
+    "schedule": {"connect"},
     "facts": {"quarantine"},
 }
 """Command -> those that it is made of: `status` tells what a harvest would do, and what a new session gets."""
@@ -63,9 +64,11 @@ MORE = {
     "missing": 9.5,
     "import": 11.0,
     "evidence": 9.5,
-    "doctor": 11.0,
+    "schedule": 8.0,
+    "doctor": 12.0,
 }
 WORDS = {
+    "schedule": ["--dry-run"],
     "add": ["decisions", "SQLite, because there is one writer"],
     "notes": ["src/app.py"],
     "done": ["write the release notes"],

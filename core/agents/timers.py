@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 from core.base.paths import user_folder
 from core.base.result import Err, Ok, Result, fail
@@ -102,6 +101,8 @@ def _launchd(words: Sequence[str], home: Path) -> Timer:
 
 
 def _task_scheduler(words: Sequence[str], folder: Path) -> Timer:
+    import subprocess
+
     program, arguments = escape(words[0]), escape(subprocess.list2cmdline(words[1:]))
     text = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -128,6 +129,8 @@ def _task_scheduler(words: Sequence[str], folder: Path) -> Timer:
 
 def tell_system(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> Err | None:
     """Run the commands in their order; the first that fails ends it."""
+    import subprocess
+
     for words in commands:
         program = shutil.which(words[0], path=environment.get("PATH", os.defpath))
         line = " ".join(words)

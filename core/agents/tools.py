@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -61,7 +60,11 @@ class Program(NamedTuple):
 
 def shell_line(words: Sequence[str]) -> str:
     """A command line for the shell of this system."""
-    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+    if sys.platform != "win32":
+        return shlex.join(words)
+    import subprocess
+
+    return subprocess.list2cmdline(words)
 
 
 class Agent(NamedTuple):

@@ -16,7 +16,7 @@ from core.base.result import Result
 
 PRICES_FILE = Path(__file__).resolve().parents[2] / "assets" / "prices.toml"
 
-FREE_PROVIDERS = ("offline", "ollama")
+FREE_PROVIDERS = ("offline", "ollama", "local")
 """They run on the user's own computer and send no bill."""
 
 
@@ -28,7 +28,8 @@ def price(
     `override` is US dollars for a million tokens in and out; a negative one means "look in the table". A model is found
     by the longest name in the table that its own begins with, whatever its case; a maker before it, as in
     `deepseek/deepseek-flash`, is left off. `openai` stands for every server of that protocol, so the models of all
-    makers are looked through. `offline` and `ollama` cost 0; what a `command` costs is not known.
+    makers are looked through. `offline`, `ollama` and `local` cost 0; what a
+    program costs is not known.
     """
     own_in, own_out = override or (-1.0, -1.0)
     if own_in >= 0 and own_out >= 0:

@@ -13,7 +13,7 @@ SEARCH_KINDS = (*ENTRY_KINDS, "conversation")
 SPOKEN_ROLES = ("user", "assistant", "tool")
 PROVIDERS = (
     *("offline", "openai", "ollama", "anthropic", "gemini", "command"),
-    *("claude_code", "codex", "gemini_cli"),
+    *("local", "claude_code", "codex", "gemini_cli"),
 )
 PROGRAMS = ("command", "claude_code", "codex", "gemini_cli")
 """Those of them that are asked as a program: nobody knows what that costs, or how large the window is."""

@@ -51,6 +51,7 @@ class Config:
     digest_enabled: bool
     digest_max_bytes: int
     digest_scope: str
+    digest_confirmed: bool
     provider: str
     model: str
     base_url: str
@@ -86,6 +87,8 @@ class Config:
     embedder: str
     embedder_model: str
     embedder_base_url: str
+    library_url: str
+    workers: str
     fact_index: bool
     bootstrap_facts: bool
 

@@ -41,5 +41,5 @@ def age(modified: float, now: float | None = None) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 bullet`, `2 bullets`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """`1 bullet`, `1,500 bullets`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -86,6 +86,21 @@ def _address(value: Value) -> bool:
     return scheme.lower() in ("http", "https") and host != "" and "@" not in host and not any(map(str.isspace, value))
 
 
+def _library(value: Value) -> bool:
+    if not isinstance(value, str):
+        return False
+    scheme, found, rest = value.partition("://")
+    if not found:
+        return value == "" or _folder(value)
+    place = rest.partition("/")[0]
+    secret = ":" in place.rpartition("@")[0] or re.search(r"[?&]password=", rest)  # keys must not be in config.toml
+    return scheme in ("postgresql", "postgres", "sqlite") and not secret and not any(map(str.isspace, value))
+
+
+def _scheduler(value: Value) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"(?:(?:tcp|tls|ws|wss|ucx)://[^\s@]+)?", value) is not None
+
+
 _ADDRESS_WORDS = "an http:// or https:// address without a password in it, or an empty text"
 
 
@@ -113,6 +128,7 @@ SETTINGS: tuple[Setting, ...] = (
     _switch("digest_enabled"),
     _whole("digest_max_bytes", 128, 1 << 20),
     _choice("digest_scope", "global", "project", "both"),
+    _switch("digest_confirmed"),
     _choice("provider", *PROVIDERS),
     _row("model", "text", _any, "the name of a model as a text, or an empty text"),
     _row("base_url", "text", _address, _ADDRESS_WORDS),
@@ -158,6 +174,13 @@ SETTINGS: tuple[Setting, ...] = (
     _choice("embedder", "", "minilm", "openai"),
     _row("embedder_model", "text", _any, "the name of a model as a text, or an empty text"),
     _row("embedder_base_url", "text", _address, _ADDRESS_WORDS),
+    _row(
+        "library_url",
+        "text",
+        _library,
+        "an absolute path, postgresql://USER@HOST/DATABASE without a password in it, or an empty text",
+    ),
+    _row("workers", "text", _scheduler, "the address of a scheduler such as tcp://host:8786, or an empty text"),
     _switch("fact_index"),
     _switch("bootstrap_facts"),
 )

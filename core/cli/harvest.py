@@ -102,7 +102,12 @@ def _done(report: HarvestReport) -> list[str]:
 def _left(report: HarvestReport) -> list[str]:
     """What was not harvested, not let in or not read as it stood, of a plan as of a run."""
     lines = []
-    for name, number in (("left for a later run", report.deferred), ("too large", report.too_large)):
+    counts_left = (
+        ("left for a later run", report.deferred),
+        ("still being written", report.plan.writing),
+        ("too large", report.too_large),
+    )
+    for name, number in counts_left:
         if number:
             lines.append(f"{name}: {number}")
     if report.quarantined:

@@ -78,8 +78,9 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
 def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
     """The row to run with what was given. Raises UsageError, and SystemExit after help."""
     from core.cli.parser import UsageError, build_parser, parse
-    from core.cli.typos import command_word, suggestion
+    from core.cli.typos import by_first_name, command_word, suggestion
 
+    arguments = by_first_name(arguments)
     if reported := suggestion(arguments):
         raise UsageError(reported)
     first = command_word(arguments)

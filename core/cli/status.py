@@ -68,11 +68,8 @@ def _autopilot_rows(last: Autopilot) -> list[str]:
     except ValueError:
         ago = last.at
     row = f"last harvest by itself: {ago}, {count(last.harvested, 'conversation')}, {count(last.items, 'item')}"
-    for number, words in (
-        (last.left, "left for the next"),
-        (last.writing, "still being written"),
-        (last.failed, "failed"),
-    ):
+    rest = ((last.left, "left for the next"), (last.writing, "still being written"), (last.failed, "failed"))
+    for number, words in rest:
         row += f", {number} {words}" if number else ""
     rows = [row]
     if last.tokens_today or last.dollars_month:

@@ -159,6 +159,7 @@ MODULE = {
     "recall": "memories",
     "memories": "memories",
     "facts": "facts",
+    "library": "library",
     "ledger": "history",
     "trash": "history",
     "undo": "history",
@@ -174,6 +175,8 @@ MODULE = {
     "help": "help",
 }
 """Command -> the module in this folder that has its row, in the order of `knowledge --help`."""
+SECOND_NAMES = {"documents": "library"}
+"""What somebody may call a command -> its name."""
 
 
 def command(name: str) -> Command:

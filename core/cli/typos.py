@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
-from core.cli.table import MODULE, Argument, Command, command
+from core.cli.table import MODULE, SECOND_NAMES, Argument, Command, command
 
 _VALUED = ("--home", "--config")
 _EVERYWHERE = (*_VALUED, "--json", "--quiet", "--debug", "--help")
@@ -17,6 +17,15 @@ _PLACE = re.compile(r"(?P<name>facts|decisions|questions|playbooks|tasks)\.md:\d
 def command_word(arguments: Sequence[str]) -> str:
     """The first word that is no option: the name of a command, or what was typed for one; "" for none."""
     return next((word for _, word in _words(arguments) if not word.startswith("-")), "")
+
+
+def by_first_name(arguments: Sequence[str]) -> list[str]:
+    """The words with the name of a command where they have its second one."""
+    words = list(arguments)
+    name = command_word(words)
+    if name in SECOND_NAMES:
+        words[words.index(name)] = SECOND_NAMES[name]
+    return words
 
 
 def suggestion(arguments: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from core.agents.hand_over import is_ours
 from core.base import files
 from core.base.frontmatter import render_frontmatter
+from core.base.repository import is_working_place
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
@@ -193,6 +194,9 @@ def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Callable[[], d
     if where is None:
         hint = "start in the folder of a project that has .manual_slop/knowledge"
         return fail("no-project", f"there is no {PROJECT} around this folder", workspace.cwd, hint)
+    if scope == PROJECT and found.value is not None and not is_working_place(str(found.value)):
+        message = "nobody works in this folder, so no context file was written for it"
+        return fail("no-project", message, found.value, "start in the folder of a project")
     updated = now().astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()
     text = render_frontmatter({"version": 1, "updated": updated}, "")
     try:

@@ -25,6 +25,7 @@ from core.commands.daily.schedule import check_schedule
 from core.commands.exclusive import with_store
 from core.commands.fact_feed import check_facts
 from core.commands.harvest_options import connect_provider, prompt_names
+from core.commands.library.documents import check_library
 from core.commands.project import project_problem
 from core.commands.search import check_index
 from core.commands.sources import set_sources
@@ -310,6 +311,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         _check_digest(workspace),
         check_facts(workspace),
         check_index(workspace),
+        check_library(workspace),
         _check_settings(workspace),
         check_connections(workspace),
         iter(check_schedule(workspace)),

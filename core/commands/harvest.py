@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
@@ -27,16 +28,16 @@ from core.commands.harvest_options import (
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.known import KnownStore
-from core.harvest.meter import BYTES_A_TOKEN, UNKNOWN, Counted, note_usage, read_usage
+from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
-from core.harvest.spending import Account, account_trouble
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
+from core.knowledge.spending import Account, account_trouble
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
 
@@ -205,7 +206,7 @@ def harvest_command(
     if since_last and apply:
         from core.commands.daily.autopilot import run_by_itself  # only where nobody waits for it
 
-        return run_by_itself(workspace, request, ended or (), progress=progress, cancelled=cancelled)
+        return run_by_itself(workspace, request, ended or (), harvest, progress=progress, cancelled=cancelled)
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
 
 
@@ -284,10 +285,31 @@ def _apply(
     now: Callable[[], datetime],
     generate: Generate | None,
 ) -> Result[HarvestReport]:
-    from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
-
     if generate is None and options.limits.provider != "offline" and not request.no_harvest:
         generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
+        if workspace.config.workers:
+            from core.commands.library.cluster import on_cluster
+
+            far = on_cluster(workspace, options.limits.provider, request.model)
+            if isinstance(far, Err):
+                return far
+            with closing(far.value):
+                wide = replace(options, jobs=max(options.jobs, far.value.threads))
+                return _harvested(workspace, wide, cache, progress, cancelled, now, far.value)
+    return _harvested(workspace, options, cache, progress, cancelled, now, generate)
+
+
+def _harvested(
+    workspace: Workspace,
+    options: HarvestOptions,
+    cache: HashCache,
+    progress: Report,
+    cancelled: Callable[[], bool],
+    now: Callable[[], datetime],
+    generate: Generate | None,
+) -> Result[HarvestReport]:
+    from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
+
     counted = Counted(generate) if generate is not None else None
     done = run_harvest(workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache)
     if counted is not None and options.usage is not None:
@@ -309,7 +331,7 @@ def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, 
             tokens, options.price(report.input_tokens, report.output_tokens) or 0.0
         )
     except OSError as error:
-        report.notes.append(account_trouble(error))
+        report.errors.append(ErrorInfo(NO_ACCOUNT, account_trouble(error).rstrip("."), str(error.filename or "")))
 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:

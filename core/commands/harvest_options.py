@@ -17,8 +17,8 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources, days_kept, set_sources
 from core.commands.workspace import Workspace
 from core.harvest.meter import read_usage
-from core.harvest.spending import Caps
 from core.harvest.steps import DistilSettings, HarvestOptions, Limits, read_prompt
+from core.knowledge.spending import Caps
 from core.knowledge.swap import EditorWait
 from core.sources.artifact import HOME
 from core.sources.tools import ALL, places
@@ -211,4 +211,5 @@ def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
         max_answer_bytes=config.max_answer_bytes,
         max_output_tokens=config.max_output_tokens,
         folder=str(asking_folder(workspace.environment)),
+        context_tokens=config.model_context_tokens,
     )

@@ -356,7 +356,7 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
         return None, ""
     from core.search.vectors import embed_one, open_vectors
 
-    embed = _embedder(workspace)
+    embed = embedder_of(workspace)
     if isinstance(embed, Err):
         return None, f"{embed.error} Words alone were searched."
     vectors = open_vectors(folder, index.database, _embedder_name(workspace), embed.value, VECTOR_SECONDS)
@@ -396,7 +396,7 @@ def build_vectors(
         hint = "choose one, for example: knowledge config set embedder minilm"
         return fail("no-embedder", "no embedder is set", hint=hint)
     asked = find_project(workspace, project)
-    embed = _embedder(workspace, fetch=True)
+    embed = embedder_of(workspace, fetch=True)
     if isinstance(asked, Err):
         return asked
     if isinstance(embed, Err):
@@ -416,7 +416,8 @@ def build_vectors(
     return made if isinstance(made, Err) else Ok(VectorsReport(workspace.config.embedder, len(made.value.ids)))
 
 
-def _embedder(workspace: Workspace, *, fetch: bool = False) -> Result[Embed]:
+def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Result[Embed]:
+    """The embedder that the settings name; what leaves this computer has no secrets. Err for a missing one."""
     config = workspace.config
     if config.embedder != "openai":
         from core.search.vectors import local_embedder

@@ -152,11 +152,12 @@ def read(
     number: int | None = None,
     *,
     allowed: Callable[[str], bool] | None = None,
+    seconds: float = LOOK_SECONDS,
 ) -> Result[ReadableConversation]:
     """One conversation by its name as search and provenances tell it, by its path, or by a part of either that no other
     has: `number` turns (None: all) from `first` on (counted from 1). Err for a name that there is not, a conversation
     that cannot be read, one whose folder `allowed` refuses, or a turn that it does not have."""
-    located = locate(workspace, name, allowed)
+    located = locate(workspace, name, allowed, seconds)
     return located if isinstance(located, Err) else read_held(workspace, located.value, first, number, allowed=allowed)
 
 
@@ -172,7 +173,7 @@ def read_entry(workspace: Workspace, key: str) -> Result[ReadableConversation]:
     now, stored_one = place_of_entry(workspace, key, entry)
     if not now or (stored_one is not None and not stored_one.turns):
         return fail(GONE, "the conversation is not there any more", path, "what it taught is in your files")
-    located = locate(workspace, now)
+    located = locate(workspace, now, seconds=0.0)
     if isinstance(located, Ok) and located.value.path == now:
         return read_held(workspace, located.value)
     name = str(entry.get("name", "")) or os.path.basename(path)
@@ -218,15 +219,21 @@ def read_held(
     )  # fmt: skip
 
 
-def locate(workspace: Workspace, name: str, allowed: Callable[[str], bool] | None = None) -> Result[Held]:
+def locate(
+    workspace: Workspace,
+    name: str,
+    allowed: Callable[[str], bool] | None = None,
+    seconds: float = LOOK_SECONDS,
+) -> Result[Held]:
     """The conversation of that name; of several with one name the one that is in its place, and the newest. Err for
-    none, and for a part of a name that several have. Nothing is told of those whose folder `allowed` refuses."""
+    none, and for a part of a name that several have. Nothing is told of those whose folder `allowed` refuses. `seconds`
+    bounds how long what is new is read into the index before."""
     if not name.strip():
         return fail("usage", "which conversation?", hint="'knowledge search' tells names")
     where, _ = where_of(workspace)
     rows: list[Held] = []
     if workspace.config.search_conversations:
-        with opened_index(workspace, LOOK_SECONDS) as (database, _, _):
+        with opened_index(workspace, seconds) as (database, _, _):
             if database is not None:
                 rows = stored.named(database, name) or stored.named(database, os.path.abspath(name))
                 rows = rows or stored.named_like(database, name, 4)

@@ -22,7 +22,7 @@ from core.base.answer import Answer, Generate
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.harvest.answer import SCHEMA
 from core.harvest.asking import RETRY_SUFFIX
-from core.harvest.spending import Purse, Spent, account_trouble
+from core.knowledge.spending import Purse, Spent, account_trouble
 
 NOT_TRIED = "not-tried"
 """The code of the error that says: this conversation was not asked about. Not a failure of the conversation."""
@@ -41,6 +41,9 @@ HOPELESS = frozenset(
         "no-command",
         "command-missing",
         "no-account",
+        "not-installed",
+        "no-download",
+        "bad-model",
         "too-old",
         "not-logged-in",
         "folder-failed",

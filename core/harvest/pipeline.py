@@ -27,10 +27,10 @@ from core.harvest.plan import plan_harvest
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import ANSWERED, BEGUN, HarvestReport, NewLine, Progress, Report, add_counts
-from core.harvest.spending import Account, Purse
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.harvest.unproven import hold_back
 from core.knowledge.digest import regenerate_digest
+from core.knowledge.spending import Account, Purse
 from core.sources.artifact import HashCache
 from core.sources.sessions import StoreCache
 

@@ -132,15 +132,19 @@ def span_of(quote: str, text: str) -> tuple[int, int] | None:
     for found in _LETTERS.finditer(text):
         word = reduce_to_words(found[0])  # a letter may become two, and a mark in it parts it
         words.append(word)
-        starts += [found.start()] * (len(word) + 1)
-        ends += [found.end()] * (len(word) + 1)
+        if len(word) == len(found[0]):
+            starts += range(found.start(), found.end() + 1)
+            ends += [*range(found.start() + 1, found.end() + 1), found.end()]
+        else:
+            starts += [found.start()] * (len(word) + 1)
+            ends += [found.end()] * (len(word) + 1)
     whole = f" {' '.join(words)} "
 
     def find(part: str, since: int = 0) -> tuple[int, int] | None:
         found = whole.find(f" {part} ", since)
-        if found < 0:
-            return None
-        return found, found + len(part)
+        if found < 0 and len(part.encode()) >= SHORT:  # scripts without blanks, and a word that was cut
+            found = whole.find(part, since) - 1
+        return (found, found + len(part)) if found >= 0 else None
 
     longest = max(parts, key=len)
     place = find(longest)

@@ -140,6 +140,7 @@ class HarvestReport:
             "changed": self.changed,
             "too_large": self.too_large,
             "deferred": self.deferred,
+            "writing": self.plan.writing,
             "not_tried": self.not_tried,
             "kept": self.kept,
             "failed": [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors],

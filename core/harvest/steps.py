@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from core.base.result import ErrorInfo
 from core.harvest.known import KnownStore
-from core.harvest.spending import Caps
+from core.knowledge.spending import Caps
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier

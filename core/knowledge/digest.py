@@ -5,6 +5,7 @@ Layout after seed 2: two fixed lines, then sections in a fixed order, newest bul
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -148,12 +149,13 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, project: st
     def rank(statement: Statement) -> int:
         return nearness((statement.bullet, *statement.others), projects, project)
 
-    return render_digest(found, max_bytes, rank)
+    return render_digest(found, max_bytes, confirmed_first(paths, rank))
 
 
 def current_digest(paths: Paths, max_bytes: int) -> Digest | None:
     """What digest.md would hold now. Raises OSError when a category file cannot be read."""
-    return render_digest({name: read_category(paths, name) for name in SECTIONS}, max_bytes)
+    found = {name: read_category(paths, name) for name in SECTIONS}
+    return render_digest(found, max_bytes, confirmed_first(paths))
 
 
 def regenerate_digest(paths: Paths, max_bytes: int) -> Path | None:
@@ -179,3 +181,50 @@ def written_once(paths: Paths) -> bool:
 
 def _mark(paths: Paths) -> Path:
     return paths.state / "digest_written"
+
+
+# --- what usage confirmed ---------------------------------------------------------------------------------------------
+
+CONFIRMED = "confirmed.json"
+"""Below `.state`: bullets that usage of the library confirmed, left there by each consolidation, so that the digest
+needs no database. Deleting it loses nothing."""
+
+
+def write_confirmed(paths: Paths, counts: Mapping[str, int]) -> None:
+    """Leave the texts of bullets with the number of uses that confirmed them; no file where there is none. Raises
+    OSError."""
+    path = paths.state / CONFIRMED
+    if not counts:
+        if files.exists(path):
+            files.remove_file(path)
+        return
+    data = json.dumps(dict(sorted(counts.items())), ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    if files.read_or_empty(path) != data:
+        files.make_folder(path.parent)
+        files.write_atomic(path, data, lasting=False)
+
+
+def read_confirmed(paths: Paths) -> dict[str, int]:
+    """Bullet text -> confirmations; {} where there is no list, or none that can be read."""
+    try:
+        found = json.loads(files.read_or_empty(paths.state / CONFIRMED) or b"{}")
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {text: number for text, number in found.items() if isinstance(number, int) and number > 0}
+
+
+def confirmed_first(
+    paths: Paths, rank: Callable[[Statement], int] = lambda _statement: 0
+) -> Callable[[Statement], int]:
+    """The rank of statements in a digest, those that usage confirmed before others of the same `rank`."""
+    counts = read_confirmed(paths)
+    if not counts:
+        return rank
+
+    def ranked(statement: Statement) -> int:
+        said = (statement.bullet, *statement.others)
+        return 2 * rank(statement) + (0 if any(counts.get(bullet.text) for bullet in said) else 1)
+
+    return ranked

@@ -52,14 +52,21 @@ class Library:
             yield connection
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self, *, lasting: bool = True) -> Iterator[Connection]:
         """One transaction: all of it is there afterwards, or nothing. SQLite takes its one place for writers at the
-        beginning, so that what is read inside cannot change before it is written."""
+        beginning, so that what is read inside cannot change before it is written. What is not `lasting` may be gone
+        after a power cut, and never in part."""
         with self.engine.connect() as connection:
             if self.path is not None:
                 connection = connection.execution_options(takes_turn=True)
-            with connection.begin():
-                yield connection
+                if not lasting:  # before the transaction begins: inside it cannot be changed
+                    connection.connection.driver_connection.execute("PRAGMA synchronous = NORMAL")  # type: ignore[union-attr]
+            try:
+                with connection.begin():
+                    yield connection
+            finally:
+                if self.path is not None and not lasting:
+                    connection.connection.driver_connection.execute("PRAGMA synchronous = FULL")  # type: ignore[union-attr]
 
     def close(self) -> None:
         """Let go of the file, or of the server."""
@@ -105,6 +112,15 @@ def open_library(url: str, backups: Path | None = None, *, make: bool = True) ->
         hint = "use the version of this program that wrote it last, or a later one"
         return fail("newer-library", str(error), shown, hint)
     return Ok(Library(engine, path, copy))
+
+
+def database_errors() -> tuple[type[Exception], ...]:
+    """What a database raises, for who must not load one to name it."""
+    import sqlite3
+
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return SQLAlchemyError, sqlite3.Error
 
 
 def shown_url(url: str) -> str:

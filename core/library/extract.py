@@ -198,7 +198,7 @@ def _conversations(name: str, data: bytes) -> Result[list[Extracted]] | None:
         return None
     problem = why_unread(data, found[0]) if found else None
     if problem is not None:
-        return Err(problem)
+        return None if problem.code == "unknown-format" else Err(problem)
     documents = [_conversation(one, many=len(found) > 1) for one in found if one.turns]
     return Ok(documents) if documents else None
 

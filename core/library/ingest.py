@@ -30,7 +30,7 @@ from core.library.fetch import UNCHANGED, fetch, is_address, shown
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
 from core.library.shelve import KnownNames, Shelved, in_turn, shelve
-from core.library.workers import Workers
+from core.library.workers import LostError, Workers
 
 _FOLDERS = "node_modules __pycache__ site-packages venv env build dist target vendor bower_components coverage htmlcov"
 PASSED_OVER = frozenset(_FOLDERS.split())
@@ -42,8 +42,8 @@ _SUFFIXES = (
 )
 _NO_TEXT = frozenset(_SUFFIXES.split())
 """Suffixes that are passed over in a folder; named by the person, such a file is looked at like any other."""
-Progress = Callable[[int, int, str], None]
-"""(sources done, sources in all, the one at work)."""
+Progress = Callable[[int, int, str, str], None]
+"""(sources done, sources in all, the one that is done, what became of it)."""
 
 
 @dataclass
@@ -204,27 +204,34 @@ def ingest(
     content_type: str = "",
     open_executor: Callable[[], Executor] | None = None,
     at_once: int = 4,
+    worth: int = 1,
     again: bool = False,
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
     work: Prepare = prepare,
 ) -> IngestReport:
-    """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; with
-    `again` also what has not changed is prepared anew; `stopped` is asked between documents.
+    """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; other
+    workers are begun from `worth` sources on; with `again` also what has not changed is prepared anew; `stopped` is
+    asked between documents.
 
     Raises what the database raises when it cannot be written to at all; all that was stored before stays.
     """
     report = IngestReport()
     sources = sources_of(names, report, folder)
     run = _Run(library, report, now, again, content_type, progress, stopped, len(sources))
-    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_worked, work, way), open_executor, at_once)
+    engine = open_executor if len(sources) >= worth else None
+    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_worked, work, way), engine, at_once)
     try:
-        for item, prepared in workers.results(run.items(sources), _given_up):
+        for item, prepared in workers.results(run.items(sources), _given_up, stopped):
             run.store(item, prepared)
             if stopped():
                 break
     except KeyboardInterrupt:
         report.stopped = "interrupted"
+    except LostError as error:
+        report.stopped = "the workers are gone"
+        hint = "see that the scheduler and its workers run, then go on"
+        report.errors.append(ErrorInfo("no-cluster", f"the workers cannot be reached any more: {error}", "", hint))
     finally:
         workers.close()
     if not report.stopped and stopped():
@@ -268,14 +275,14 @@ class _Run:
             read = read_source(source, known, self._content_type)
             if isinstance(read, Err):
                 self._failed(read.error, source.named)
-                self._told(source.name)
+                self._told(source.name, read.error.message)
             elif read.value is None:
                 self._report.unchanged += 1
-                self._told(source.name)
+                self._told(source.name, "unchanged")
             elif known and not self._again and all(row.sha256 == read.value.sha256 for row in known):
                 self._touched(known, read.value)
                 self._report.unchanged += 1
-                self._told(source.name)
+                self._told(source.name, "unchanged")
             else:
                 yield read.value
 
@@ -284,7 +291,7 @@ class _Run:
         that is killed between two documents reads the file again."""
         if isinstance(prepared, Err):
             self._failed(prepared.error, item.named)
-            self._told(item.source)
+            self._told(item.source, prepared.error.message)
             return
         for number, document in enumerate(prepared.value, start=1):
             state = item.state if number == len(prepared.value) else ""
@@ -300,7 +307,8 @@ class _Run:
         if len(prepared.value) > 1:
             known = places_of(self._library, item.source)
             self._touched([row for row in known if row.sha256 == item.sha256], item)
-        self._told(item.source)
+        became = [row.status for row in self._report.documents[-len(prepared.value) :]]
+        self._told(item.source, became[-1] if len(became) == 1 else f"{len(became)} documents")
 
     def _touched(self, known: Sequence[Location], item: Item) -> None:
         """The content is what it was; the next run need not read it to see that."""
@@ -318,10 +326,10 @@ class _Run:
         else:
             self._report.errors.append(error)
 
-    def _told(self, name: str) -> None:
+    def _told(self, name: str, became: str) -> None:
         self._done += 1
         if self._progress is not None:
-            self._progress(self._done, self._number, name)
+            self._progress(self._done, self._number, name, became)
 
 
 def _stored_name(source: Source) -> str:

@@ -258,6 +258,7 @@ mention = Table(
     Column("chunk_id", ID, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
     Column("concept_id", ID, ForeignKey("concept.id", ondelete="CASCADE"), primary_key=True, index=True),
     Column("count", Integer, nullable=False, server_default="1"),
+    sqlite_with_rowid=False,  # most rows of the library are here, and its key is most of a row
 )
 
 link = Table(

@@ -7,8 +7,10 @@ for each task, in the order in which they are done, so nothing is doubled.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -20,8 +22,16 @@ T = TypeVar("T")
 R = TypeVar("R")
 TRIES = 4
 """How often a task is handed out before it is given up."""
+SUSPECT = 2
+"""Workers that were lost over a task, from which on it is done alone."""
+LOOK_SECONDS = 0.5
+"""How long a stop that the person asked for waits at the most."""
 WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Seconds between attempts to reach a scheduler that is gone: about a minute in all."""
+
+
+class LostError(Exception):
+    """Nobody can be reached any more to do the work; what was done is done."""
 
 
 class Workers(Generic[T, R]):
@@ -36,9 +46,12 @@ class Workers(Generic[T, R]):
         self._at_once = max(1, at_once)
         self._executor: Executor | None = None
 
-    def results(self, tasks: Iterable[T], given_up: Callable[[T, str], R]) -> Iterator[tuple[T, R]]:
+    def results(
+        self, tasks: Iterable[T], given_up: Callable[[T, str], R], stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[tuple[T, R]]:
         """(task, result) for every task, as each is done. `given_up` says what the result is of one that cannot be
-        done. At most a few tasks beyond the workers are held at a time."""
+        done. At most a few tasks beyond the workers are held at a time; `stopped` is asked while they are waited
+        for."""
         if self._open is None:
             for task in tasks:
                 yield task, self._work(task)
@@ -50,6 +63,8 @@ class Workers(Generic[T, R]):
         try:
             while more or running or again:
                 while (again or more) and len(running) < self._at_once:
+                    if running and any(tried >= SUSPECT for _task, tried in (*running.values(), *again)):
+                        break  # one of them may be what kills workers: it goes alone, and costs no other its turn
                     if again:
                         task, tried = again.pop(0)
                     else:
@@ -59,16 +74,19 @@ class Workers(Generic[T, R]):
                             more = False
                             break
                     future = self._handed_out(task)
-                    running[future] = (task, tried + 1)
+                    running[future] = (task, tried)
                 if not running:
                     continue
-                done, _rest = wait(running, return_when=FIRST_COMPLETED)
+                done, _rest = wait(running, LOOK_SECONDS, FIRST_COMPLETED)
+                if stopped():
+                    return
                 broken = False
                 for future in done:
                     task, tried = running.pop(future)
+                    tried += 1
                     try:
                         result = future.result()
-                    except Exception as error:  # noqa: BLE001 - the work itself raises nothing, so a worker is gone
+                    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a worker is gone
                         broken = True
                         if tried >= TRIES:
                             yield task, given_up(task, why_gone(error))
@@ -77,9 +95,9 @@ class Workers(Generic[T, R]):
                         continue
                     yield task, result
                 if broken:
-                    again += running.values()  # a new executor knows nothing of them; the old one may be dead
+                    again += running.values()  # a new executor knows nothing of them
                     running.clear()
-                    self._reopen()
+                    self.close()
         finally:
             self.close()
 
@@ -90,25 +108,61 @@ class Workers(Generic[T, R]):
                     assert self._open is not None
                     self._executor = self._open()
                 return self._executor.submit(self._work, task)
-            except Exception:
-                self._discard()
+            except Exception as error:
+                self.close()
                 if wait_seconds is None:
-                    raise
+                    raise LostError(why_gone(error)) from error
                 time.sleep(wait_seconds)
         raise AssertionError("unreachable")
 
-    def _reopen(self) -> None:
-        self._discard()
-
-    def _discard(self) -> None:
-        executor, self._executor = self._executor, None
-        if executor is not None:
-            with contextlib.suppress(Exception):
-                executor.shutdown(wait=False, cancel_futures=True)
-
     def close(self) -> None:
         """Let the executor go; what it still does is of no use to anybody."""
-        self._discard()
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            _shut(executor)
+
+
+def _shut(executor: Executor) -> None:
+    with contextlib.suppress(Exception):
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+class Elsewhere:
+    """Single calls on an executor, from several threads: each waits for its own. A call whose worker or scheduler is
+    lost is made again, on a new connection."""
+
+    def __init__(self, open_executor: Callable[[], Executor]) -> None:
+        self._open = open_executor
+        self._executor: Executor | None = None
+        self._lock = threading.Lock()
+
+    def call(self, work: Callable[..., R], *arguments: Any) -> Result[R]:
+        """What `work` gives for its arguments, all of which can be pickled. Err when nobody could be reached."""
+        why = ""
+        for wait_seconds in (0.0, *WAITS):
+            time.sleep(wait_seconds)
+            executor: Executor | None = None
+            try:
+                with self._lock:
+                    if self._executor is None:
+                        self._executor = self._open()
+                    executor = self._executor
+                return Ok(executor.submit(work, *arguments).result())
+            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - as in `Workers.results`
+                why = why_gone(error)
+                with self._lock:
+                    if self._executor is executor:
+                        self._executor = None
+                if executor is not None:
+                    _shut(executor)
+        return fail("worker-lost", f"the work could not be done elsewhere: {why}", hint="see that the scheduler runs")
+
+    def close(self) -> None:
+        """Let the executor go."""
+        with self._lock:
+            executor, self._executor = self._executor, None
+        if executor is not None:
+            _shut(executor)
 
 
 def why_gone(error: BaseException) -> str:

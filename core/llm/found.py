@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from core.llm import ollama
 from core.llm.credentials import KeyFinder
 from core.llm.exchange import exchange
 from core.llm.generate import PROVIDERS
+from core.llm.local import INSTALL, kept_models
 from core.llm.presets import PRESETS
 from core.llm.wire import Call, Reply, decode_object, is_loopback
 
@@ -80,7 +82,8 @@ def found_models(environment: Mapping[str, str], keys: KeyFinder) -> list[FoundM
         servers = [row._replace(address=address) if row.provider == "ollama" else row for row in servers]
     with ThreadPoolExecutor(max(1, len(servers))) as pool:
         answers = pool.map(served_by, [row for row in servers if is_loopback(row.address)])
-    return [*(row for rows in answers for row in rows), *_programs(environment), *_keys(environment, keys)]
+    here = [row for rows in answers for row in rows]
+    return [*here, *_files(environment), *_programs(environment), *_keys(environment, keys)]
 
 
 def served_by(server: Server) -> list[FoundModel]:
@@ -110,6 +113,16 @@ def _names(told: Mapping[str, Any]) -> list[str]:
     )
     names = [name for name in found if isinstance(name, str) and name.isprintable() and 0 < len(name) <= 200]
     return [name for name in names if not any(word in name.lower() for word in _NOT_FOR_TEXT)]
+
+
+def _files(environment: Mapping[str, str]) -> list[FoundModel]:
+    """Models in the hub's own cache, which this program can load by itself where the extra for it is installed."""
+    installed = find_spec("xllamacpp") is not None
+    problem = "" if installed else INSTALL
+    return [
+        FoundModel("local", path, os.path.basename(path), "", True, installed, problem)
+        for path in kept_models(environment)
+    ]
 
 
 def _programs(environment: Mapping[str, str]) -> list[FoundModel]:

@@ -18,6 +18,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.command import finished, output_of, run_command
 from core.llm.credentials import KeyFinder
+from core.llm.local import connect_local
 from core.llm.presets import PRESETS, SETTINGS_FILE, Preset, explained
 from core.llm.transport import RetryPolicy, complaint, never, post, refusal
 from core.llm.wire import (
@@ -31,6 +32,7 @@ from core.llm.wire import (
     without_thinking,
 )
 
+LOCAL = "local"
 PROMPT_ALLOWANCE = 100_000
 """Tokens that a server may put around a prompt, which has at most one for each byte."""
 
@@ -73,6 +75,7 @@ PROVIDERS: Mapping[str, ProviderSpec] = {
     "anthropic": ProviderSpec(anthropic.BASE_URL, ("ANTHROPIC_API_KEY",), wire=_wire(anthropic)),
     "gemini": ProviderSpec(gemini.BASE_URL, ("GEMINI_API_KEY", "GOOGLE_API_KEY"), wire=_wire(gemini)),
     "command": ProviderSpec(),
+    LOCAL: ProviderSpec(),
     **{name: ProviderSpec(preset=preset) for name, preset in PRESETS.items()},
 }
 """The language models. `offline` is none: it needs no connection and is not in this table."""
@@ -101,6 +104,12 @@ def connect(
         return fail("bad-settings", message, hint="check request_timeout_seconds in config.toml")
     if spec.preset is not None:
         return _agent(settings, spec.preset, cancelled)
+    if settings.provider == LOCAL:
+
+        def over_http(asked: ModelSettings, key: str) -> Result[Generate]:
+            return connect(asked, credentials=lambda *_: Ok(key), cancelled=cancelled, clock=clock, sleep=sleep)
+
+        return connect_local(settings, over_http)
     if spec.wire is None:
         return _program(settings, cancelled)
     model = settings.model.strip()

@@ -14,7 +14,8 @@ from core.base.result import Err
 from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.credentials import KeyFinder
 from core.llm.exchange import exchange
-from core.llm.generate import PROVIDERS
+from core.llm.generate import LOCAL, PROVIDERS
+from core.llm.local import WINDOW
 from core.llm.wire import Call, ModelSettings, Reply, decode_object
 
 SECONDS = 5.0
@@ -30,6 +31,8 @@ _NAMES = (
 def window_of(settings: ModelSettings, credentials: KeyFinder, cancelled: Callable[[], bool] = lambda: False) -> int:
     """The window in tokens, 0 where the server does not tell, or nobody answers within a few seconds."""
     spec, model = PROVIDERS.get(settings.provider), settings.model.strip()
+    if settings.provider == LOCAL:
+        return settings.context_tokens or WINDOW
     if spec is not None and spec.preset is not None:
         return spec.preset.window
     if spec is None or spec.wire is None or not model:

@@ -22,7 +22,7 @@ class ModelSettings:
     `max_answer_bytes` bounds the answer after decompression. `max_retries` counts the repetitions after a busy
     server or a broken connection (0: ask once). `max_output_tokens` is passed to the provider; 0 leaves it to it.
     An empty `base_url` means the provider's own address. `command` is used by the provider `command` alone; `folder` is
-    the empty one in which the presets of agents run.
+    the empty one in which the presets of agents run; `context_tokens` the window of a model that is loaded here.
     """
 
     provider: str
@@ -34,6 +34,7 @@ class ModelSettings:
     max_retries: int = 3
     max_output_tokens: int = 0
     folder: str = ""
+    context_tokens: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 No `from __future__ import annotations` here: the SDK makes the schemas from the annotations as they are.
 """
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -144,6 +146,73 @@ class ConversationRead(Answer):
     count: int = Field(description="How many turns it has in all.")
     next_turn: int | None = Field(description="The turn that the next page begins with; null on the last one.")
     turns: list[ConversationTurn] = Field(description="The turns of this page, in their order.")
+
+
+class ChunkDossier(Row):
+    """A piece of a document with what it has been good and bad for; or a bullet, most of whose fields are empty."""
+
+    kind: str = Field(description="document, or bullet.")
+    key: str = Field(description="Its id: name it in record_usage.")
+    text: str = Field(description="What it says.")
+    summary: str = Field(description="The same in a sentence.")
+    score: float = Field(description="Higher is better, comparable within this answer.")
+    why: dict[str, float] = Field(description="Why it was retrieved: strategy and score.")
+    provenance: str | None = Field(description="The document that it comes from, with its date.")
+    functional_profile: str | None = Field(
+        description="What it is good for and what not; null while too little is known."
+    )
+    source_profile: dict[str, Any] | None = Field(description="What its source is good for and what not.")
+    usage: list[dict[str, Any]] = Field(description="How earlier uses went: at, task_type, outcome, notes.")
+    counts: dict[str, dict[str, int]] = Field(description="Outcomes by kind of task.")
+    success: float | None = Field(description="How well it served this kind of task, 0 to 1; null from few uses.")
+    rhetorical_mode: str | None = Field(description="How it speaks: anecdotal, instructional, sarcastic, …")
+    needs_context: bool = Field(description="Whether it is hard to understand without what stands around it.")
+    beside: list[str] = Field(description="Chunks that contradict it, are better for a task, or are newer.")
+    document: dict[str, Any] | None = Field(description="The document: id, title, source, content_type, summary.")
+
+
+class Retrieved(Answer):
+    """What was retrieved for a question."""
+
+    retrieval: str = Field(description="The id of this retrieval: give it to record_usage.")
+    task_type: str = Field(description="The kind of task that the question was taken for.")
+    results: list[ChunkDossier] = Field(description="The dossiers, the best first.")
+
+
+class RecordedUsage(Answer):
+    """A use that was written down."""
+
+    trace: str = Field(description="The id of the record.")
+    task_type: str = Field(description="The kind of task.")
+    outcome: str = Field(description="How it went.")
+    chunks: list[str] = Field(description="The whole ids of the chunks.")
+
+
+class IngestedDocument(Row):
+    """A document that was taken in."""
+
+    id: str = Field(description="Its id.")
+    path: str = Field(description="Where it was found.")
+    title: str = Field(description="Its title.")
+    content_type: str = Field(description="article, paper, note, code, conversation or reference.")
+    chunks: int = Field(description="How many pieces it was parted into.")
+    status: str = Field(description="new, changed, known, restored or unchanged.")
+
+
+class IngestedDocuments(Answer):
+    """What was taken into the library."""
+
+    count: int = Field(description="How many documents; at most 50 of them are listed.")
+    documents: list[IngestedDocument] = Field(description="The documents.")
+    unchanged: int = Field(description="How many were there already, as they are.")
+
+
+class Reflected(Answer):
+    """What the library serves well and badly."""
+
+    report: dict[str, Any] = Field(
+        description="tasks, sources, gaps, unanswered, retire, connections, months and, if asked for, one concept."
+    )
 
 
 class Facts(Answer):

@@ -45,6 +45,10 @@ Project = Annotated[
     ),
 ]
 Tags = Annotated[list[str] | None, Field(max_length=20, description="Words of at most 50 characters.")]
+TaskType = Literal[
+    "", "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
+    "debugging", "exploratory_research", "creative_inspiration", "other",
+]  # fmt: skip
 Offset = Annotated[
     int, Field(ge=0, le=1_000_000, description="How many to skip: the next_offset of the page before, 0 for the first.")
 ]
@@ -270,6 +274,88 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         return answers.ConversationRead(
             **_told(lambda: tools.read_conversation(workspace, name, turn, limit, project, all_projects))
         )
+
+    @looks("Retrieve from the library")
+    def retrieve(
+        query: Annotated[str, Field(min_length=1, max_length=4000, description="The question or task, in any words.")],
+        task_type: Annotated[
+            TaskType, Field(description="What it is for; empty to have it told from the question.")
+        ] = "",
+        limit: Annotated[int, Field(ge=1, le=tools.MOST, description="At most so many in this answer.")] = 8,
+        session: Annotated[str, Field(max_length=200, description="Any name for the work that you are at.")] = "",
+        bullets: Annotated[bool, Field(description="Also what earlier conversations taught.")] = False,
+    ) -> answers.Retrieved:
+        """Find pieces of the person's documents, each with a dossier: what it was good and bad for, and why. No piece
+        is reliable or unreliable: weigh its history for your kind of task. Afterwards say with record_usage how it
+        went."""
+        return answers.Retrieved(**_told(lambda: tools.retrieve(workspace, query, task_type, limit, session, bullets)))
+
+    @_tool(
+        server,
+        "Record how it went",
+        ToolAnnotations(
+            title="Record how it went", read_only_hint=False, destructive_hint=False, idempotent_hint=False,
+            open_world_hint=False,
+        ),
+    )  # fmt: skip
+    def record_usage(
+        chunks: Annotated[
+            list[str], Field(min_length=1, max_length=100, description="The keys of the chunks, from retrieve.")
+        ],
+        outcome: Annotated[
+            Literal["win", "partial", "miss", "misleading"],
+            Field(description="win: it helped; partial: not enough; miss: not about it; misleading: it led astray."),
+        ],
+        notes: Annotated[str, Field(max_length=4000, description="Why. This is what is learned from most.")] = "",
+        task_type: Annotated[TaskType, Field(description="What it was for.")] = "",
+        retrieval: Annotated[str, Field(max_length=36, description="The id that retrieve gave.")] = "",
+        session: Annotated[str, Field(max_length=200, description="The name that retrieve was given.")] = "",
+        context: Annotated[str, Field(max_length=4000, description="What you were doing.")] = "",
+        query: Annotated[
+            str, Field(max_length=4000, description="The question; empty for that of the retrieval.")
+        ] = "",
+    ) -> answers.RecordedUsage:
+        """Say how chunks from retrieve served, and why: one call for those that helped, one for those that did not."""
+        given = (chunks, outcome, notes, task_type, retrieval, session, context, query)
+        return answers.RecordedUsage(**_told(lambda: tools.record_usage(workspace, *given)))
+
+    def ask_ingest(ctx: Context, paths: list[str]) -> Approval | Elicit[Approval]:
+        if allow_writes:
+            return Approval(save=True)
+        able = ctx.client_capabilities
+        if able is None or able.elicitation is None:
+            raise ToolError(NEEDS_APPROVAL.replace("Saving", "Taking documents in").replace("save'", "library ingest'"))
+        return Elicit(tools.ingest_question(paths), Approval)
+
+    @saves("Take documents into the library")
+    def ingest(
+        paths: Annotated[
+            list[str], Field(min_length=1, max_length=100, description="Files, folders and http(s) addresses.")
+        ],
+        approval: Annotated[ElicitationResult[Approval], Resolve(ask_ingest)],
+        content_type: Annotated[
+            Literal["", "article", "paper", "note", "code", "conversation", "reference"],
+            Field(description="What they are; empty to have it told from their content."),
+        ] = "",
+    ) -> answers.IngestedDocuments:
+        """Take documents into the person's library. They are shown the paths and approve first. What is there already
+        is not taken in again."""
+        if not isinstance(approval, AcceptedElicitation) or not approval.data.save:
+            return answers.IngestedDocuments(
+                count=0, documents=[], unchanged=0, notice=tools.NOTICE, warnings=[NOT_APPROVED]
+            )
+        return answers.IngestedDocuments(**_told(lambda: tools.ingest(workspace, paths, content_type)))
+
+    @looks("Reflect on the library")
+    def reflect(
+        scope: Annotated[
+            Literal["all", "tasks", "sources", "gaps", "retire", "connections"],
+            Field(description="Which questions: tasks served well or badly, sources, gaps, chunks to retire, …"),
+        ] = "all",
+        concept: Annotated[str, Field(max_length=200, description="Also how this concept evolved.")] = "",
+    ) -> answers.Reflected:
+        """What the library serves well and badly, which sources pull their weight, what is missing."""
+        return answers.Reflected(**_told(lambda: tools.reflect(workspace, scope, concept)))
 
     @looks("Get facts")
     def get_facts(

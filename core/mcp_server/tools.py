@@ -24,6 +24,8 @@ from core.commands.context import context
 from core.commands.conversations import ConversationFilters, ConversationHit, project_of, read
 from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap
+from core.commands.library.ingest import library_ingest
+from core.commands.library.use import library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, preview, recall, recall_command, save
 from core.commands.notes import ALL, file_notes_in, tasks_in
 from core.commands.project import find_project
@@ -299,6 +301,85 @@ def _row(row: Found) -> dict[str, Any]:
         "provenance": str(row.bullet.provenance or ""),
         "details": [line.strip() for line in row.bullet.more],
     }
+
+
+# --- the library ------------------------------------------------------------------------------------------------------
+
+MOST_PATHS = 100
+LISTED = 50
+
+
+def retrieve(
+    workspace: Workspace, query: str, task_type: str = "", limit: int = 10, session: str = "", bullets: bool = False
+) -> dict[str, Any]:
+    """Chunks with their dossiers, best first, as many as fit into an answer."""
+    here = _now(workspace)
+    found = _value(library_retrieve(here, query, task_type, limit, session=session, bullets=bullets))
+    rows = [_with_all_keys(row) for row in found.to_json()]
+    shown, after = _page(here, rows, dict, 0, limit * 2)
+    warnings = list(found.warnings)
+    if after is not None:
+        warnings.append(f"{len(rows) - after} more did not fit into this answer")
+    told = {"retrieval": found.retrieved.id, "task_type": found.retrieved.task_type, "warnings": warnings}
+    return _safe(here, told) | {"results": shown}
+
+
+_DOSSIER = (
+    "kind", "key", "text", "summary", "score", "why", "provenance", "functional_profile", "source_profile", "usage",
+    "counts", "success", "rhetorical_mode", "needs_context", "beside", "document",
+)  # fmt: skip
+
+
+def _with_all_keys(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with the keys of a dossier, whatever kind it is; a bullet has most of them empty."""
+    why = row["why"] if isinstance(row["why"], dict) else dict.fromkeys(row["why"], 1.0)
+    empty = {"usage": [], "counts": {}, "beside": [], "needs_context": False, "summary": ""}
+    return {key: row.get(key, empty.get(key)) for key in _DOSSIER} | {"why": why}
+
+
+def record_usage(
+    workspace: Workspace,
+    chunks: Sequence[str],
+    outcome: str,
+    notes: str = "",
+    task_type: str = "",
+    retrieval: str = "",
+    session: str = "",
+    context: str = "",
+    query: str = "",
+) -> dict[str, Any]:
+    """Write down how chunks served."""
+    here = _now(workspace)
+    done = _value(library_record(here, session, chunks, task_type, outcome, context, query, notes, retrieval=retrieval))
+    (trace,) = done.traces
+    said = {"trace": trace.id, "task_type": trace.task_type, "outcome": trace.outcome, "chunks": list(trace.chunk_ids)}
+    return _safe(here, {**said, "warnings": []})
+
+
+def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> dict[str, Any]:
+    """Take documents into the library, as the person approved."""
+    if len(paths) > MOST_PATHS:
+        raise RefusedError(f"at most {MOST_PATHS} paths at once: name their folder instead")
+    here = _now(workspace)
+    done = _value(library_ingest(here, list(paths), content_type))
+    rows = [{name: row[name] for name in ("id", "path", "title", "content_type", "chunks", "status")}
+            for row in done.documents[:LISTED]]  # fmt: skip
+    problems = [str(error) for error in done.errors]
+    told = {"count": len(done.documents), "documents": rows, "unchanged": done.unchanged}
+    return _safe(here, {**told, "warnings": [*problems, *done.warnings]})
+
+
+def ingest_question(paths: Sequence[str]) -> str:
+    """What the person is asked before an agent fills their library."""
+    shown = "\n".join(f"│ {path!r}" for path in paths[:MOST_PATHS])
+    return f"An agent asks to take these into your library of documents:\n{shown}\n\nTake them in?"
+
+
+def reflect(workspace: Workspace, scope: str = "all", concept: str = "") -> dict[str, Any]:
+    """The questions about the library, answered from what was recorded."""
+    here = _now(workspace)
+    found = _value(library_reflect(here, scope, concept)).to_json()
+    return _safe(here, {"report": found, "warnings": []})
 
 
 # --- for all of them -------------------------------------------------------------------------------------------------

@@ -141,9 +141,9 @@ class Canvas:
     def go(self, y: float) -> None:
         """Bring a height of the whole to the upper edge; the picture is there before the frame is."""
         self._scroll.go(y)
-        self.touch()
+        self.renew()
 
-    def touch(self) -> None:
+    def renew(self) -> None:
         """Something has changed: paint anew before the next frame."""
         self._dirty = True
 
@@ -186,18 +186,18 @@ class Canvas:
             self.width, self.tall = int(width), int(height)
             if other:
                 self._on_size(width)
-            self.touch()
+            self.renew()
 
     def _restyle(self) -> None:
         self.pen.forget()
         self._on_size(self.width)
-        self.touch()
+        self.renew()
 
     def _clicked(self) -> None:
         self._look.jobs.post(self._pointed)
 
     def _pointed(self) -> None:
-        if not dpg.is_item_hovered(self.item) or not dpg.is_item_visible(self.item):
+        if not dpg.is_item_hovered(self.item):
             return
         x, y = dpg.get_mouse_pos(local=False)
         left, top = dpg.get_item_rect_min(self._list)

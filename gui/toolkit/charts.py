@@ -112,9 +112,14 @@ class Bars:
         holder = int(dpg.add_group(parent=parent))  # a drawing takes no tooltip, a group does
         self.item = int(dpg.add_drawlist(10, look.px(height), parent=holder))
         self._bars = [int(dpg.draw_rectangle((0, 0), (0, 0), parent=self.item)) for _ in range(count)]
+        self._holder = holder
         self._tip = hint(look, holder, "")
         look.follow(container, self._fit)
         look.on_change(self.draw)
+
+    def show(self, on: bool) -> None:
+        """Whether they are there at all."""
+        dpg.configure_item(self._holder, show=on)
 
     def set(self, values: Sequence[float], tip: str = "") -> None:
         """Show `values`, the oldest first; `tip` is the tooltip that gives them in words."""

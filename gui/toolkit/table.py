@@ -325,12 +325,14 @@ class BigTable:
         return True
 
     def place_of(self, row: int) -> tuple[float, float] | None:
-        """Where the second cell of a row of the caller's data stands in the window; None while it is out of sight."""
+        """Where the first words of a row of the caller's data stand in the window; None while they are out of sight."""
         at = self.position(row)
         slot = at - self.first if at is not None else -1
-        if not 0 <= slot < len(self._pool) or not dpg.get_item_state(self._pool[slot].texts[1]).get("visible"):
+        there = [at for at, one in enumerate(self.columns) if one.title and one.key not in self._widths.left_out]
+        cell = there[0] if there else 0
+        if not 0 <= slot < len(self._pool) or not dpg.get_item_state(self._pool[slot].texts[cell]).get("visible"):
             return None
-        left, top = dpg.get_item_rect_min(self._pool[slot].texts[1])
+        left, top = dpg.get_item_rect_min(self._pool[slot].texts[cell])
         return left + self._look.px(24), top + self._look.px(20)
 
     def visible_rows(self) -> int:

@@ -16,7 +16,12 @@ Style = tuple[int, int, str]
 """Letters of a text, from the first to behind the last, and how they look."""
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[@-Z\\-_])")
-_ODD = re.compile(r"[^\n -~\u00a1-\u02ff\u0370-\u052f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+_ODD = re.compile(
+    r"[^\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0377\u0384-\u0386\u0388-\u038a\u038e-\u03a1\u03a3-\u052f"
+    r"\u2010-\u2027\u2030-\u205e\u20a0-\u20c0\u2190-\u23ff\u2500-\u27bf\u3001-\u303f\u3041-\u3096\u30a0-\u30ff"
+    r"\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e\U0001f300-\U0001faf8]"
+)
+"""What has to be looked at; the rest can be drawn."""
 _DROPPED = frozenset("\u200b\u200c\u200d\ufe0e\ufe0f\ufeff\u00ad\r")
 
 
@@ -57,6 +62,7 @@ Line = tuple[Run, ...]
 _CJK = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
 _CLOSE = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
 _ATOM = re.compile(rf"[{_CJK}][{_CLOSE}]*|\s+|[^\s{_CJK}]+")
+_BREAKS = "/\\-_.=&?,"
 CODE_PAD = 0.7
 """Room beside code among words, in blanks."""
 _WIDE = re.compile(f"[{_CJK}]")
@@ -147,6 +153,9 @@ def _fitting(text: str, begin: int, end: int, room: float, style: str, measure: 
                 break
             wide += letter
             to += 1
+        if to < end:  # better behind a mark than between two letters
+            mark = max(text.rfind(sign, at + (to - at) // 2, to) for sign in _BREAKS)
+            to = mark + 1 if mark > at else to
         yield at, to
         at = to
 

@@ -144,7 +144,7 @@ def monitor_scale(glfw: Glfw | None) -> float:
 
 
 AWAKE_SECONDS = 0.6  # keeps drawing this long after the last event: hover, blinking cursor, tooltips
-IDLE_SECONDS = 1.0  # draws this often when nothing happens
+IDLE_SECONDS = 1.0  # looks this often whether anything that is shown has changed, when nothing happens
 FRAME_SECONDS = 1 / 60
 NAP_SECONDS = 0.04  # without GLFW's wait: how long a sleep may delay an answer
 
@@ -181,7 +181,7 @@ class FrameLoop:
         self._drawn_at = 0.0
         self._mouse: tuple[float, ...] = ()
         self._asked = threading.Event()
-        self._stopped = False
+        self._stopped = self._hidden = False
         jobs.wake = self.wake
 
     def wake(self) -> None:
@@ -202,12 +202,24 @@ class FrameLoop:
             self.step()
 
     def step(self) -> None:
-        """Wait for a reason to draw (a second at most), then draw one frame; none while nobody can see the window."""
-        self._wait()
+        """Wait for a reason to draw (a second at most), then draw one frame; none while nobody can see the window, and
+        none where nothing that it shows has changed."""
+        happened = self._wait()
         if self._glfw is not None and self._glfw.hidden():
             self._unseen()
-        else:
+            self._hidden = True
+            return
+        shown_again, self._hidden = self._hidden, False
+        if happened or shown_again or self._glfw is None or self._changed():
             self.frame()
+
+    def _changed(self) -> bool:
+        """Whether a frame would show anything new, after a second without any event."""
+        self._drawn_at = time.perf_counter()
+        worked = self.jobs.run()
+        wanted: list[float | None] = []
+        self.jobs.attempt(lambda: wanted.append(self._tick()))
+        return bool(worked or self.jobs.waiting() or wanted[:1] != [None])
 
     def _unseen(self) -> None:
         """What a frame does without drawing: results are taken over, so that the window is right when it is shown."""
@@ -248,9 +260,11 @@ class FrameLoop:
     def _stay_awake(self) -> None:
         self._awake_until = time.perf_counter() + AWAKE_SECONDS
 
-    def _wait(self) -> None:
-        """Sleep until there is a reason to draw: the next frame while awake, an event, a wake, or a second."""
-        due = self._drawn_at + (FRAME_SECONDS if self._awake() or self._asked.is_set() else IDLE_SECONDS)
+    def _wait(self) -> bool:
+        """Sleep until there is a reason to draw: the next frame while awake, an event, a wake. False when a second went
+        by without any."""
+        awake = self._awake() or self._asked.is_set()
+        due = self._drawn_at + (FRAME_SECONDS if awake else IDLE_SECONDS)
         happened = False
         while (pause := due - time.perf_counter()) > 0:
             if self._sleep(pause) or self._asked.is_set():
@@ -261,6 +275,8 @@ class FrameLoop:
         if happened or self._asked.is_set():
             self._asked.clear()
             self._stay_awake()
+            return True
+        return awake
 
     def _sleep(self, seconds: float) -> bool:
         """True when an event or a wake ended the sleep."""

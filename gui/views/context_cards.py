@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import dearpygui.dearpygui as dpg
 
@@ -14,6 +15,7 @@ from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
+from gui.views.looks import short_folder
 
 SENTENCES = 3
 NARROW = 440  # a card narrower than this has the amount below its title
@@ -36,10 +38,15 @@ class ContextCard:
     problems: tuple[str, ...] = ()
 
 
+def project_of(file: ContextFile) -> str:
+    """The folder of the project that a context file belongs to."""
+    return str(Path(file.path).parents[2])
+
+
 def context_card(file: ContextFile) -> ContextCard:
     """One file as a card."""
     everywhere = file.scope == GLOBAL
-    title = "In every conversation" if everywhere else "In this project"
+    title = "In every conversation" if everywhere else f"In the project {short_folder(project_of(file))}"
     over = file.bytes - file.budget
     amount = f"{file.bytes:,} of {file.budget:,} bytes"
     if over > 0:

@@ -36,7 +36,7 @@ from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
 from gui.toolkit.messages import EmptyState, Teaching
-from gui.toolkit.source_lines import SourceLines
+from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, CopyText, text
@@ -72,6 +72,7 @@ class Loaded:
     spans: tuple[Span | None, ...] = ()
     text: SourceText | None = None
     problem: ErrorInfo | None = None
+    colors: tuple[Spans, ...] = ()
 
     @property
     def marks(self) -> frozenset[int]:
@@ -92,7 +93,8 @@ def load(workspace: Workspace, note: NoteView) -> Loaded:
         return Loaded(note, spans=nowhere, problem=read.error)
     lines = tuple(read.value.text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
     spans = mentioned_lines([row.bullet.text for row in note.rows], lines)
-    return Loaded(note, lines, tuple(spans), read.value)
+    colors = colored(os.path.basename(note.source), [drawable(line) for line in lines])
+    return Loaded(note, lines, tuple(spans), read.value, colors=colors)
 
 
 def cell(note: NoteView, column: int) -> Cell:
@@ -249,8 +251,6 @@ class FilesView(FilteredView):
             self.choose(self.notes[self.table.rows[0] if self.table.rows else 0].note)
         elif self.note is not None and (self.loaded is None or self.loaded.note is not self.note):
             self._load()
-        if state.view == self.name and not state.selected.kind and self.note is not None and self.note.source:
-            self._tell_selected("source", self.note.source)
 
     def _follow(self, chosen: Selection) -> None:
         """Show the file of a source or of a note that was chosen elsewhere."""
@@ -328,7 +328,8 @@ class FilesView(FilteredView):
 
     def _pick(self, at: int) -> None:
         self.choose(self.notes[at].note)
-        self._tell_selected("source", self.notes[at].source)
+        if self._shell.state.selected.kind:  # the notes stand beside the text: the inspector gives its room back
+            self._tell_selected("", "")
 
     def _cell(self, row: int, column: int) -> Cell:
         return cell(self.notes[row], column)
@@ -380,7 +381,7 @@ class FilesView(FilteredView):
         dpg.configure_item(self._no_text, show=loaded.problem is not None)
         dpg.configure_item(self.source.item, show=loaded.problem is None)
         headings = note.source.endswith((".md", ".markdown"))
-        self.source.set_lines(loaded.lines, loaded.marks, keep_place=same, headings=headings)
+        self.source.set_lines(loaded.lines, loaded.marks, keep_place=same, headings=headings, spans=loaded.colors)
         self.list.set_rows(note_rows(loaded), keep_place=same)
         if not same:
             self.list.select(None, scroll=False)

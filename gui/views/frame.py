@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import age, count, dollars, size, tokens
+from core.base.figures import count, dollars, size, tokens
 from core.commands.panel.overview import Day, FileState, Overview
 from core.knowledge.run_state import (
     DELETED,
@@ -37,7 +37,7 @@ from gui.toolkit.letters import END, LETTERS, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, labelled, say_hint, text
 from gui.views.digest_switch import LABEL, DigestSwitch
-from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, capital
+from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, ago, capital, seconds_of, since
 
 HEADER_HEIGHT = 48
 SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 300, 210, 40
@@ -226,9 +226,9 @@ def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
             tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
             rows.append(FileRow(row.file, sign, "hint", name, "hint", "", "absent", "hint", tip))
             continue
-        old = age(row.modified, now)
+        old = since(row.modified, now)
         words, tone = (old, "hint")
-        facts = [size(row.bytes), f"changed {old} ago"]
+        facts = [size(row.bytes), f"changed {ago(row.modified, now)}"]
         if row.bullets is not None:
             facts.insert(0, count(row.bullets, "bullet"))
         if row.by_hand:
@@ -341,6 +341,7 @@ class Rail:
         self._cards = (digest.item, files.item, days.item)
         self._tall = 0.0
         self._filled = (0, 0, 0)
+        self._measured: tuple[object, ...] = ()
         look.follow(parent, self._fit)
         look.every_tick(self._fill)
 
@@ -354,11 +355,14 @@ class Rail:
         if self._tall <= 0 or not needed:
             return False
         around = int(dpg.get_item_rect_size(digest)[1] + dpg.get_item_rect_size(days)[1])
-        now = (int(self._tall), around, needed)
+        same = (int(self._tall), needed) == (self._filled[0], self._filled[2]) and self._measured is self._seen
+        # A scroll bar that comes and goes makes sentences wrap, and these make it come and go: the most counts.
+        around = max(around, self._filled[1]) if same else around
+        now, self._measured = (int(self._tall), around, needed), self._seen
         if now == self._filled:
             return False
         self._filled = now
-        height = max(self._tall - around - 2 * self._look.px(8), needed)
+        height = max(self._tall - around - 2 * self._look.px(8) - 2, needed)
         dpg.configure_item(files, height=int(height), auto_resize_y=False)
         return True
 
@@ -416,7 +420,7 @@ class Rail:
         """Show the snapshot; the ages grow on their own, once in half a minute."""
         if state.snapshot is None:
             return
-        now = (state.snapshot.overview, int(time.time() // 30))
+        now = (state.snapshot.overview, int(time.time() // 60))
         if self._seen and now[0] is self._seen[0] and now[1] == self._seen[1]:
             return
         self._seen = now
@@ -506,9 +510,7 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     waiting = int(pending.get("conversations", 0))
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
     last = next((run.when for run in harvests if run.when), "")
-    from datetime import datetime
-
-    words = f"Last harvest {age(datetime.fromisoformat(last).timestamp(), now)} ago" if last else "No harvest yet"
+    words = f"Last harvest {ago(seconds_of(last), now)}" if last else "No harvest yet"
     if not last and not waiting:
         return "circle-dashed", "hint", words
     if waiting:

@@ -21,6 +21,7 @@ from gui.toolkit.editor import shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon as icon_of
+from gui.toolkit.jobs import Job
 from gui.toolkit.layout import ChipRow, box, lowered
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
@@ -58,6 +59,7 @@ class Inspector:
         self._shown: Selection = NOTHING
         self._seen: object = None
         self._ticket = 0
+        self._job: Job | None = None
 
     def build(self, parent: int) -> None:
         """Make everything once: every kind of thing uses the same items."""
@@ -156,7 +158,9 @@ class Inspector:
         def work(_job: object) -> Result[Page]:
             return load(core, selected, file) if fact is None else Ok(fact_page(core, fact))
 
-        self._shell.submit("What is selected", work, finish)
+        if self._job is not None:
+            self._job.cancel()  # whoever walks through a list waits for the last row alone
+        self._job = self._shell.submit("What is selected", work, finish)
 
     def _show(self, page: Page | None, same: bool = False) -> None:
         if page == self.page and page is not None:

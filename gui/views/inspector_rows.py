@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from core.base.figures import age, count, size, tokens
+from core.base.figures import count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.fact_edits import FactRow
@@ -39,6 +39,7 @@ from gui.views.looks import (
     OTHER,
     STATUSES,
     Looks,
+    ago,
     capital,
     short_folder,
     short_name,
@@ -165,7 +166,7 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
         return Ok(bullet_page(view, kept))
     if selected.kind == "talk":
-        part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS)
+        part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS, seconds=0.0)
         return part if isinstance(part, Err) else Ok(talk_page(part.value, selected.line))
     if selected.kind == "source":
         notes = notes_overview(workspace).notes
@@ -235,7 +236,7 @@ def items_words(entry: dict[str, Any], lines: int) -> str:
 
 def _when(at: object) -> str:
     try:
-        return f" {age(datetime.fromisoformat(str(at)).timestamp())} ago"
+        return f" {ago(datetime.fromisoformat(str(at)).timestamp())}"
     except (ValueError, OverflowError, OSError):
         return ""
 
@@ -329,7 +330,7 @@ def _clock(when: str) -> str:
 def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     """A bullet: its words, where it came from, what showed it to be true, what became of it."""
     events = tuple(event_row(at, event) for at, event in enumerate(view.events))
-    history = Tab("History", events, "Nobody recorded how it came here: it was written in an editor, or long ago.")
+    history = Tab("History", events, "You wrote it in an editor, or long ago: nothing else is known of it.")
     if view.found is None:
         return Page("circle-slash", "hint", "Not there any more", view.file, view.raw[2:], (), frozenset(), (history,),
                     "The file has changed: this line is gone, or says something else now.", view,
@@ -444,7 +445,7 @@ def file_page(name: str, path: str, file: FileState | None, text: str, line: int
     rows = text_rows(_FROM.sub(lambda found: f"[from: {short_name(found[1])}{found[2]}", text), line)
     facts = []
     if file is not None and file.exists:
-        about = [size(file.bytes), f"changed {age(file.modified)} ago"]
+        about = [size(file.bytes), f"changed {ago(file.modified)}"]
         about += [count(file.bullets, "bullet")] if file.bullets is not None else []
         facts.append("  ·  ".join(about))
         facts += [hand_words(file)] if file.by_hand else []

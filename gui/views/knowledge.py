@@ -15,6 +15,7 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import count
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands import bullets
+from core.commands.alike import Superseding
 from core.commands.panel.bullets import CategoryView, category_view
 from core.commands.quarantine import ReleasedMany, accept_seen
 from core.commands.statements import Found, Said, change_all, said_with
@@ -46,6 +47,7 @@ from gui.views.knowledge_rows import (
     held_chosen,
     pair_act,
     refusal,
+    says_so,
     stands,
 )
 from gui.views.list_view import ATTEMPTS, OTHER_WORDS, Editing, ListView, Teach
@@ -214,7 +216,7 @@ class KnowledgeView(ListView[Knowledge]):
         ("Space", "Done, open again, or let in what is held"),
         ("S", "Strike through, or take the line away"),
         ("Delete", "Delete, or drop what is held"),
-        ("Space, K", "To decide: accept what is offered, or leave it as it is"),
+        ("Space, K, Enter", "To decide: accept what is offered, leave it as it is, read who says so"),
         ("M, Shift+M", "Two that are alike: keep the first, or the second"),
         ("Ctrl+C", "Copy the bullet; of a playbook its steps, one a line"),
         ("R", "Held: only what the same harvest has held back"),
@@ -400,6 +402,10 @@ class KnowledgeView(ListView[Knowledge]):
                 self.typed(OF_RUN + run)
             else:
                 self._shell.toast("Nobody recorded which harvest held it back", icon="info", color="accent")
+        elif name == "read":
+            wanted = says_so(pair) if isinstance(pair, Superseding) else None
+            if wanted is not None:
+                self._shell.on_read(wanted)
         elif pair is not None:
             said, act = pair_act(name, pair, self._sha(stands(pair).category))
             # It is no longer a pair, also where no file has changed.
@@ -410,6 +416,13 @@ class KnowledgeView(ListView[Knowledge]):
             said, act = act_of(name, found, self._sha(found.category), self.data.others.get(key, ()))
             strike = name == "strike"
             self._write(row, said, act, self._followed if strike else None, leaves=not strike)
+
+    def open(self, row: FlowRow) -> None:
+        """Enter, or a double click: edit a bullet; of what is to be decided read the conversation that says so."""
+        if "read" in row.can:
+            self.act("read", row)
+        else:
+            super().open(row)
 
     def _write(self, row: FlowRow, said: str, act: Act, done: Callable[[Any], object] | None, *, leaves: bool) -> None:
         """Run a command for a row; `leaves`: the row goes, so the selection moves on to its neighbour."""

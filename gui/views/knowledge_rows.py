@@ -33,7 +33,8 @@ from core.commands.panel.evidence import steps_in
 from core.commands.quarantine import held_runs, numbers_of, quarantine_accept, quarantine_drop
 from core.commands.statements import Found, Said, change_all, placed_refs, said
 from core.commands.workspace import Workspace
-from gui.shell import COMPARE, Shell
+from core.knowledge.edit import BY_HAND
+from gui.shell import COMPARE, Reading, Shell
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction, matching
 from gui.views.looks import CATEGORIES, PAIRS, short_name
 
@@ -267,6 +268,7 @@ PAIR_ACTIONS = (
     RowAction("dismiss", "x", "Leave it as it is; it is not proposed again", "K", "Leave open"),
     RowAction("first", "arrow-up", "Keep the first, strike the second through", "M", "Keep first"),
     RowAction("second", "arrow-down", "Keep the second, strike the first through", "Shift+M", "Keep second"),
+    RowAction("read", "book-open", "Read the conversation that says so", "Enter"),
 )
 PAIR_KEYS = {
     "Space": ("replace", "finish"), "K": ("both", "dismiss"), "Ctrl+Space": ("both", "dismiss"),
@@ -318,7 +320,16 @@ def outdated_row(key: BulletKey, pair: Superseding) -> FlowRow:
         words, days = f"{words}\n→  {without_emphasis(pair.new.bullet.text)}", f"{days} → {_day(pair.new)}"
     meta = SEPARATOR.join((CATEGORIES[pair.old.category].name, pair.why.replace("->", "→"), days))
     can = {"finish", "dismiss"} if pair.act == "done" else {"replace", "both"}
+    can |= {"read"} if says_so(pair) is not None else set()
     return FlowRow(key, words, meta, OFFERED.get(pair.kind, sign), color, "text", frozenset(can | {"copy"}))
+
+
+def says_so(pair: Superseding) -> Reading | None:
+    """The conversation that contradicts, finishes or answers; None where that was written by hand."""
+    if pair.told:
+        return Reading(pair.told)
+    came = pair.new.bullet.provenance
+    return Reading(name=came.source) if came is not None and came.source != BY_HAND else None
 
 
 def alike_row(key: BulletKey, pair: Alike) -> FlowRow:
@@ -364,14 +375,16 @@ class Comparison:
         self.lists = PairLists()
         self.pending = False
         self._of: tuple[object, ...] = ()
+        self._offers: object = None
 
     def ask(self, data: Knowledge, offers: object = None, again: bool = False) -> None:
         """Compare when these are other bullets than the last time, or other `offers` (the ledger has them), or
         `again`."""
-        offers = self._of[1] if again and self._of and offers is None else offers
-        if not again and self._of and self._of[0] is data and self._of[1] is offers:
-            return
-        if self.pending or not data.views:
+        self._offers = offers = self._offers if offers is None else offers
+        if again:
+            self._of = ()
+        known = bool(self._of) and self._of[0] is data and self._of[1] is offers
+        if self.pending or known or not data.views:
             return
         self.pending, self._of = True, (data, offers)
         workspace = self._shell.workspace

@@ -17,7 +17,6 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import age
 from core.base.result import Ok, Result
 from core.commands.history import LedgerRow
 from core.commands.panel.titles import Called, called
@@ -32,7 +31,7 @@ from gui.toolkit.messages import EmptyState
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.views.list_view import MOVES, FilteredView
-from gui.views.looks import OTHER, STATUSES, plain_name, seconds_of, short_folder, tile
+from gui.views.looks import OTHER, STATUSES, plain_name, seconds_of, short_folder, since, tile
 
 NAMELESS: Mapping[str, Called] = {}
 
@@ -212,7 +211,7 @@ def cell(row: Row, column: int, now: float) -> Cell:
     if name == "place":
         return (row.place, "muted" if row.place == "in trash" else "hint")
     if name == "when":
-        return age(row.when, now)
+        return since(row.when, now)
     words = {"tool": tile(row.tool), "name": row.name, "project": row.project, "model": row.model}
     return words.get(name, "") if name != "day" else day_words(row.day)
 

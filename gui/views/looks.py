@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from core.base.figures import age
 from core.commands.panel.titles import NO_TOOL, Called
 from core.knowledge.categories import CATEGORIES as STORED
 
@@ -129,6 +131,19 @@ def short_folder(folder: str) -> str:
     """A path with the home of the person as `~`."""
     home = os.path.expanduser("~")
     return "~" + folder[len(home) :] if folder == home or folder.startswith(home + os.sep) else folder
+
+
+def since(when: float, now: float | None = None) -> str:
+    """How long ago something was, as a window says it that counts by the minute: `now`, `5 min`; "" for 0."""
+    if not when:
+        return ""
+    return "now" if (time.time() if now is None else now) - when < 60 else age(when, now)
+
+
+def ago(when: float, now: float | None = None) -> str:
+    """The same in a sentence: `just now`, `5 min ago`."""
+    words = since(when, now)
+    return "just now" if words == "now" else f"{words} ago" if words else ""
 
 
 def capital(sentence: str) -> str:

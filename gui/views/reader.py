@@ -23,6 +23,7 @@ from core.conversations.readable import ReadableConversation
 from gui.shell import READ, Reading, Shell
 from gui.toolkit.canvas import Canvas
 from gui.toolkit.icons import icon
+from gui.toolkit.jobs import Job
 from gui.toolkit.layout import box, gap, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
@@ -45,6 +46,8 @@ from gui.views.reader_sheet import TOP_SHARE, Sheet
 
 STRIP_WIDE, STRIP, STRIP_THIN = 96, 64, 30
 STEP = 66
+ITEM = 300
+"""So many letters of an item stand above the words where the margin has no room."""
 BELOW = 80
 """So many unscaled pixels stay empty below the end."""
 
@@ -71,7 +74,9 @@ class ConversationReader:
         self._look, self._shell, self._on_close = look, shell, on_close
         self.is_open = False
         self.talk: ReadableConversation | None = None
+        self.sought = ""
         self._ticket = 0
+        self._job: Job | None = None
         self._turns: list[int] = []  # the piece at which each thing that the person said begins
         self.sheet = Sheet(look, on_fold=self.toggle, on_copy=self.copy_code, on_item=self.show_item,
                            on_code=self._colour)  # fmt: skip
@@ -79,7 +84,7 @@ class ConversationReader:
             look, settle=self._settle, paint=self.sheet.paint, on_click=self._clicked, on_size=self._sized,
             on_moved=self._moved,
         )  # fmt: skip
-        self.map = ReaderMap(look, self)
+        self.map = ReaderMap(look, self.sheet, self.canvas, self.go_share)
 
     @property
     def script(self) -> Script:
@@ -156,6 +161,7 @@ class ConversationReader:
         self.is_open = True
         self._show_script(None, Script())
         dpg.set_value(self.field, "")
+        self.sought = ""
         dpg.set_value(self._title, "Reading…")
         dpg.set_value(self._about, "")
         dpg.configure_item(self.item, show=True)
@@ -176,7 +182,9 @@ class ConversationReader:
                 dpg.set_value(self.field, wanted.words)
                 self._typed(wanted.words, stay=bool(wanted.turn))
 
-        self._shell.submit("The conversation", lambda _job: read_script(workspace, wanted), done, lane=READ)
+        if self._job is not None:
+            self._job.cancel()
+        self._job = self._shell.submit("The conversation", lambda _: read_script(workspace, wanted), done, lane=READ)
 
     def close(self) -> None:
         """Back to where it was opened."""
@@ -226,11 +234,11 @@ class ConversationReader:
     # --- the sheet ---
 
     def _changed(self) -> None:
-        self.canvas.touch()
-        self.map.touch()
+        self.canvas.renew()
+        self.map.renew()
 
     def _moved(self) -> None:
-        self.map.touch()
+        self.map.renew()
 
     def _settle(self, scroll: float, tall: float) -> tuple[float, float]:
         total, at = self.sheet.settle(scroll, tall)
@@ -258,7 +266,7 @@ class ConversationReader:
         def done(result: Result[Any]) -> None:
             if ticket == self._ticket and isinstance(result, Ok):
                 self.sheet.colours[at] = result.value
-                self.canvas.touch()
+                self.canvas.renew()
 
         self._shell.submit("Colours of code", lambda _job: Ok(colours_of(piece.text, piece.language)), done, lane=READ)
 
@@ -272,6 +280,7 @@ class ConversationReader:
             sheet.arrange()
         sheet.heights.measure(at, at + 1)
         sheet.goal = (at, sheet.line_top(at, begin))
+        self._say_item()
         self._changed()
         self.canvas.go(max(0.0, sheet.heights.tops[at] - self.canvas.tall * TOP_SHARE))
 
@@ -285,6 +294,18 @@ class ConversationReader:
             self.go_piece(marks[here[0]].piece, marks[here[0]].begin)
         elif first:
             self.go_piece(first.get(number, first[min(first, key=lambda one: (abs(one - number), one))]))
+
+    def _say_item(self) -> None:
+        """Where there is no room for notes, the item that is looked at stands above the words."""
+        marks, at = self.script.marks, self.sheet.mark
+        here = not self.sheet.shape.notes and 0 <= at < len(marks)
+        words = ""
+        if here:
+            item, looks = marks[at].item, CATEGORIES[marks[at].category]
+            where = f"   {item.file.rpartition('/')[2]}:{item.line}" if item.line else ""
+            words = f"{looks.noun.capitalize()}: {one_line_of(item.text)[:ITEM]}{where}"
+        dpg.set_value(self._says, words)
+        dpg.configure_item(self._says, show=here)
 
     def go_mark(self, by: int) -> None:
         """The next harvested item, or the one before."""
@@ -333,10 +354,11 @@ class ConversationReader:
 
     def _typed(self, words: str, stay: bool = False) -> None:
         """Other words stand in the field: look for them on a worker. With `stay` the place is kept."""
+        self.sought = words
         script, ticket = self.script, self._ticket
 
         def done(result: Result[Any]) -> None:
-            if ticket != self._ticket or str(dpg.get_value(self.field)) != words or isinstance(result, Err):
+            if ticket != self._ticket or self.sought != words or isinstance(result, Err):
                 return
             sheet = self.sheet
             sheet.places = result.value
@@ -350,7 +372,7 @@ class ConversationReader:
         self._shell.submit("Finding words", lambda _job: Ok(places_of(script, words)), done, lane=READ)
 
     def _name_places(self) -> None:
-        words, places = str(dpg.get_value(self.field)).strip(), self.sheet.places
+        words, places = self.sought.strip(), self.sheet.places
         at = f"{max(0, self.sheet.place) + 1:,} of {len(places):,}" if places else ""
         dpg.set_value(self._found, at or ("not found" if words and self.talk is not None else ""))
         for button in self._walk:
@@ -443,7 +465,7 @@ class ConversationReader:
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the page; while somebody types, those of the field."""
         if key == "Esc":
-            if typing or str(dpg.get_value(self.field)):
+            if typing or self.sought:
                 dpg.set_value(self.field, "")
                 self._typed("")
                 dpg.focus_item(self.back.item)  # the field must not keep the keys
@@ -492,5 +514,5 @@ def about(talk: ReadableConversation, script: Script) -> str:
 
 def read_script(workspace: Workspace, wanted: Reading) -> Result[tuple[ReadableConversation, Script]]:
     """Read a conversation and make its pieces; on a worker."""
-    read = read_entry(workspace, wanted.key) if wanted.key else read_named(workspace, wanted.name)
+    read = read_entry(workspace, wanted.key) if wanted.key else read_named(workspace, wanted.name, seconds=0.0)
     return read if isinstance(read, Err) else Ok((read.value, script_of(read.value)))

@@ -3,17 +3,15 @@ what was found. A click or a drag goes there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.canvas import Pen
+from gui.toolkit.canvas import Canvas, Pen
 from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES
 from gui.views.reader_rows import CALL, CODE, HEAD, NOTE, OUTPUT, Piece
-
-if TYPE_CHECKING:
-    from gui.views.reader import ConversationReader
+from gui.views.reader_sheet import Sheet
 
 BIN, EDGE, MARK = 3, 8, 9
 MOST_LIT = 300
@@ -31,10 +29,11 @@ def look_of(piece: Piece) -> tuple[str, float]:
 
 
 class ReaderMap:
-    """Draws the strip; asked for another picture by `touch`."""
+    """Draws the strip; asked for another picture by `renew`. `on_share(share)` hears where a click or a drag points, as
+    a share (0.0 to 1.0) of the whole."""
 
-    def __init__(self, look: Look, reader: ConversationReader) -> None:
-        self._look, self._reader = look, reader
+    def __init__(self, look: Look, sheet: Sheet, canvas: Canvas, on_share: Callable[[float], object]) -> None:
+        self._look, self._sheet, self._canvas, self._on_share = look, sheet, canvas, on_share
         self.width = self.tall = 0
         self._dirty, self._held = True, False
         self._of: tuple[object, ...] = ()
@@ -50,23 +49,24 @@ class ReaderMap:
         look.every_tick(self.tick)
         look.on_change(self._restyle)
 
-    def touch(self) -> None:
+    def renew(self) -> None:
         """Something has changed."""
         self._dirty = True
 
     def _fit(self, width: float, height: float) -> None:
         self.width, self.tall = int(width), int(height)
         dpg.configure_item(self.item, width=max(1, self.width), height=max(1, self.tall))
-        self.touch()
+        self.renew()
 
     def _restyle(self) -> None:
         self._of = ()
         self._pen.forget()
-        self.touch()
+        self.renew()
 
     def tick(self) -> bool:
         """Before each frame: follow a mouse that is held down here, and draw what has changed."""
-        if not self._reader.is_open or self.width <= 0:
+        if not self._sheet.script.pieces or self.width <= 0:
+            self._held = False
             return False
         down = bool(dpg.is_mouse_button_down(dpg.mvMouseButton_Left))
         if down and not self._held and dpg.is_item_hovered(self.item):
@@ -75,7 +75,7 @@ class ReaderMap:
         if self._held:
             top = dpg.get_item_rect_min(self.item)[1]
             share = (dpg.get_mouse_pos(local=False)[1] - top) / max(1.0, self._drawn())
-            self._reader.go_share(min(1.0, max(0.0, share)))
+            self._on_share(min(1.0, max(0.0, share)))
         if not self._dirty:
             return self._held
         self._dirty = False
@@ -84,18 +84,18 @@ class ReaderMap:
 
     def _drawn(self) -> float:
         """How much of the strip stands for the conversation: a short one does not fill it."""
-        return float(min(self.tall, max(1, self._reader.sheet.heights.total)))
+        return float(min(self.tall, max(1, self._sheet.heights.total)))
 
     def _draw(self) -> None:
-        reader, px, pen = self._reader, self._look.px, self._pen
+        sheet, px, pen = self._sheet, self._look.px, self._pen
         pen.begin(0.0)
-        heights, pieces = reader.sheet.heights, reader.script.pieces
+        heights, pieces = sheet.heights, sheet.script.pieces
         total = heights.total
         if pieces and total > 0:
             drawn, step = self._drawn(), max(2, px(BIN))
             scale = drawn / total
             left, right = px(EDGE + 12), self.width - px(EDGE + 8)
-            of = (reader.script, total, self.width, self.tall, step)
+            of = (sheet.script, total, self.width, self.tall, step)
             if len(self._of) != len(of) or any(
                 one is not other and one != other for one, other in zip(self._of, of, strict=True)
             ):
@@ -105,14 +105,14 @@ class ReaderMap:
                 self._bins = [(y, left + max(2.0, wide * long), color) for y, (color, long) in places]
             for y, end, color in self._bins:
                 pen.box(left, y, end, y + step - 1, color)
-            top, tall = reader.canvas.scroll * scale, reader.canvas.tall * scale
+            top, tall = self._canvas.scroll * scale, self._canvas.tall * scale
             pen.box(1, top, self.width - 2, min(top + max(tall, px(8)), self.tall - 1), "accent@14", px(4), "accent@60")
-            for mark in reader.script.marks:
+            for mark in sheet.script.marks:
                 at = heights.tops[mark.piece] * scale
                 color = CATEGORIES[mark.category].color
                 pen.box(px(4), at, px(4 + MARK), at + px(3), color, px(1))
-            every = max(1, len(reader.sheet.places) // MOST_LIT)
-            for place in reader.sheet.places[::every]:
+            every = max(1, len(sheet.places) // MOST_LIT)
+            for place in sheet.places[::every]:
                 at = heights.tops[place.piece] * scale
                 pen.box(self.width - px(4 + MARK), at, self.width - px(4), at + px(2), "edited")
         pen.end()

@@ -254,8 +254,7 @@ def _is_diff(text: str) -> bool:
 def _output(turn: int, text: str, number: int, diff: bool) -> Iterator[Piece]:
     cut = len(text) > OUTPUT_CHARACTERS
     shown = text[:OUTPUT_CHARACTERS].strip("\n") + ("\n… the rest is in the file" if cut else "")
-    for piece in code_pieces(turn, shown, "diff" if diff else ""):
-        yield replace(piece, kind=OUTPUT, fold=number)
+    yield from code_pieces(turn, shown, "diff" if diff else "", OUTPUT, number)
 
 
 # --- text as blocks and pieces ---------------------------------------------------------------------------------------
@@ -381,13 +380,14 @@ def _inline(text: str) -> tuple[str, tuple[Style, ...]]:
     return "".join(out), tuple(styles)
 
 
-def code_pieces(turn: int, text: str, info: str) -> Iterator[Piece]:
+def code_pieces(turn: int, text: str, info: str, kind: str = CODE, fold: int = -1) -> Iterator[Piece]:
     """Code in parts. `info` is what its fence says: a language, or the path of a file."""
     shown = visible(text.strip("\n"))
     language, label = code_language(info, shown)
     parts = list(in_parts(shown, CODE_CHARACTERS, CODE_LINES)) or [""]
     for at, part in enumerate(parts):
-        yield Piece(CODE, turn, part, label=label, language=language, opens=at == 0, closes=at == len(parts) - 1)
+        yield Piece(kind, turn, part, label=label, language=language, fold=fold, opens=at == 0,
+                    closes=at == len(parts) - 1)  # fmt: skip
 
 
 def code_language(info: str, text: str = "") -> tuple[str, str]:

@@ -36,8 +36,8 @@ NARROW_TEXT = 30
 PITCH, CODE_PITCH, SMALL_PITCH, BLANK = 22, 19, 18, 10
 HEAD_ABOVE, HEAD_HEIGHT, CALL_HEIGHT, CALL_GAP = 16, 24, 28, 4
 CODE_HEAD, CODE_EDGE, BOX, AFTER, APART = 28, 8, 9, 8, 6
-WIDEST, NOTES, NOTES_LEAST, NOTES_GAP, ICONS = 760, 300, 210, 24, 34
-ROOM_FOR_NOTES, ROOM_FOR_TIME = 700, 560
+WIDEST, NOTES, NOTES_LEAST, NOTES_GAP, ICONS = 760, 300, 210, 24, 44
+ROOM_FOR_NOTES, ROOM_FOR_TIME = 860, 560
 ROLES = {
     "user": ("user", "accent"), "assistant": ("sparkles", "ramp:2"), "agent": ("users", "ramp:5"),
     "system": ("settings", "hint"), "tool": ("terminal", "hint"),
@@ -67,7 +67,7 @@ def geometry(width: float, px: Callable[[float], int]) -> Geometry:
     room = int(width) - left - px(LEFT)
     if width < px(ROOM_FOR_NOTES):
         column = max(px(120), room - px(ICONS))
-        return Geometry(left, column, left + column + px(12), 0, times)
+        return Geometry(left, column, left + column + px(20), 0, times)
     notes = max(px(NOTES_LEAST), min(px(NOTES), int(room * 0.32)))
     column = min(px(WIDEST), room - notes - px(NOTES_GAP))
     return Geometry(left, column, left + column + px(NOTES_GAP), notes, times)
@@ -463,7 +463,7 @@ class Sheet:
         px, looks, item = self._look.px, CATEGORIES[mark.category], mark.item
         width = self.shape.notes - px(10)
         where = f"{item.file.rpartition('/')[2]}:{item.line}" if item.line else "not there any more"
-        lines = self._note_lines(number, mark, width - px(24))
+        lines = self._note_lines(number, mark, width - px(34))
         bottom = y + px(22) + px(SMALL_PITCH) * len(lines)
         if strong:
             pen.box(x - px(2), y - px(5), x + width, bottom + px(4), f"{looks.color}@10", px(6))

@@ -15,7 +15,7 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import age, count, size
+from core.base.figures import count, size
 from core.base.result import Err, Ok, Result
 from core.commands.panel.bullets import local_day
 from core.commands.settings import Settings, config_set
@@ -29,7 +29,7 @@ from gui.toolkit.layout import Sight, box, card, lowered, space, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, ButtonRow, Toggle, hint, say_hint, section, text
-from gui.views.looks import seconds_of, short_folder
+from gui.views.looks import ago, seconds_of, short_folder
 
 KEY = "sources"
 
@@ -78,7 +78,7 @@ def row_of(found: SourceFound, on: bool, now: float) -> SourceRow:
         parts = (*parts, Part("too large", found.too_large, "hint", f"{found.too_large:,} too large"))
     words = [count(found.conversations, "conversation"), size(found.bytes)]
     if found.newest:
-        words.append(f"the newest {age(seconds_of(found.newest), now)} ago")
+        words.append(f"the newest {ago(seconds_of(found.newest), now)}")
     warning, color = expiry_words(found)
     return replace(row, words="  ·  ".join(words), parts=parts, total=found.conversations, warning=warning,
                    color=color, folders=tuple(found.places))  # fmt: skip

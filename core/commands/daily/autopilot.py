@@ -13,19 +13,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.daily.connect import hand_over
 from core.commands.workspace import Workspace, utc_now
 
 if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a harvest
-    from core.base.answer import Generate
     from core.commands.harvest_options import HarvestRequest
-    from core.harvest.report import HarvestReport, Report
+    from core.harvest.report import HarvestReport
+
+    Harvest = Callable[..., Result[HarvestReport]]
 
 ROUNDS = 5
 """Sessions that end while a run is at work are read by the same one, so many times at most."""
@@ -98,22 +99,25 @@ def _write(paths: Paths, state: Autopilot) -> None:
 def run_by_itself(
     workspace: Workspace,
     request: HarvestRequest,
-    ended: Sequence[str] = (),
+    ended: Sequence[str],
+    harvest: Harvest,
     *,
-    progress: Report = lambda _: None,
-    cancelled: Callable[[], bool] = lambda: False,
     now: Callable[[], datetime] = utc_now,
-    generate: Generate | None = None,
+    **named: Any,
 ) -> Result[HarvestReport]:
-    """`harvest --apply --since-last`. Where another such run is at work this one only leaves a note of what has ended,
-    which that one finds. The report is that of the last round; failures that were told before are not told again."""
+    """`harvest --apply --since-last`; `harvest` does one, and gets what is `named` too.
+
+    Where another such run is at work this one only leaves a note of what has ended, which that one finds. The report is
+    that of the last round; failures that were told before are not told again.
+    """
     from core.harvest.report import HarvestReport
 
     paths = workspace.paths
+    request = replace(request, sources=request.sources or sources_of(workspace))
     try:
         _note_ended(paths, ended)
         with locks.locked(paths.autopilot_lock, work="harvest --since-last"):
-            return _rounds(workspace, request, progress, cancelled, now, generate)
+            return _rounds(workspace, request, partial(harvest, **named), now)
     except locks.LockHeldError:
         return Ok(HarvestReport(True, notes=["a harvest is at work; it reads this too"], ledger=str(paths.ledger)))
     except OSError as error:
@@ -124,12 +128,9 @@ def run_by_itself(
 def _rounds(
     workspace: Workspace,
     request: HarvestRequest,
-    progress: Report,
-    cancelled: Callable[[], bool],
+    harvest: Harvest,
     now: Callable[[], datetime],
-    generate: Generate | None,
 ) -> Result[HarvestReport]:
-    from core.commands.harvest import harvest
     from core.harvest.meter import DOUBTFUL, HOPELESS
     from core.harvest.report import HarvestReport
 
@@ -142,7 +143,8 @@ def _rounds(
         retry = before is not None and before.problem is not None and before.problem.code in HOPELESS | DOUBTFUL
         since = "" if retry else (now() - timedelta(hours=RETRY_HOURS)).astimezone(UTC).isoformat()
         asked = replace(request, apply=True, since_last=True, ended=told, retry_before=since)
-        result = harvest(workspace, asked, progress=progress, cancelled=cancelled, now=now, generate=generate)
+        refused = without_budget(workspace, asked)
+        result = refused if refused is not None else harvest(workspace, asked, now=now)
         if isinstance(result, Err) and result.error.code == "lock-held":
             _note_ended(paths, tuple(told))  # a person harvests by hand: that finds everything too
             return Ok(HarvestReport(True, notes=[str(result.error)], ledger=str(paths.ledger)))
@@ -152,6 +154,36 @@ def _rounds(
             return result if state.problem.times == 1 else Ok(_silent(result, state.problem))
         before = state
     return result
+
+
+def sources_of(workspace: Workspace) -> tuple[str, ...]:
+    """Whose conversations are read: those of the settings, and of the tools that are connected. () where the settings
+    are wrong: the harvest says so."""
+    from core.agents.connections import known_tools, read_record
+    from core.commands.sources import NAMES, set_sources
+
+    names, problem = set_sources(workspace)
+    if problem:
+        return ()
+    connected = [tool for tool in known_tools(read_record(workspace.environment)) if tool in NAMES]
+    return tuple(dict.fromkeys((*names, *connected)))
+
+
+def without_budget(workspace: Workspace, request: HarvestRequest) -> Err | None:
+    """A refusal where nobody waits, a stranger's server sends a bill, and nobody said how much it may be. A model on
+    this computer, a program and the rules need no budget."""
+    from core.llm.generate import PROVIDERS
+    from core.llm.wire import is_loopback
+
+    config = workspace.config
+    provider = request.provider or config.provider
+    spec = PROVIDERS.get(provider)
+    capped = config.max_run_tokens or config.max_day_tokens or config.max_run_price or config.max_month_price
+    if spec is None or not spec.key_variables or capped or is_loopback(config.base_url):
+        return None
+    message = f"a harvest that nobody waits for asks {provider} only within a budget, and none is set"
+    hint = "'knowledge config set max_day_tokens 200000' sets one (or max_month_price)"
+    return fail("no-budget", message, hint=hint)
 
 
 def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
@@ -167,7 +199,7 @@ def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
 def _state(
     workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Callable[[], datetime]
 ) -> Autopilot:
-    from core.harvest.spending import Account
+    from core.knowledge.spending import Account
 
     at = now().astimezone(UTC).isoformat(timespec="seconds")
     problem = _problem(result, before.problem if before is not None else None, at)
@@ -256,6 +288,8 @@ def at_session_start(workspace: Workspace, now: Callable[[], datetime] = utc_now
     """For the hook of a tool whose session begins: what the person should be told, and a run for what was missed."""
     state = read_autopilot(workspace.paths)
     if state is None or _hours_since(state.at, now()) >= CATCH_UP_HOURS or files.exists(workspace.paths.ended):
+        from core.commands.daily.connect import hand_over
+
         hand_over(workspace)
     if state is None or state.problem is None or state.problem.told:
         return ""

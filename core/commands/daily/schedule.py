@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -100,7 +99,7 @@ def _agreed(report: ScheduleReport, yes: bool, ask: Ask) -> bool:
 
 
 def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> Err | None:
-    """To turn it on the files come first, to turn it off the system is told first. What the system refuses is undone."""
+    """To turn it on the files come first, to turn it off the system is told first. What it refuses is undone."""
     try:
         if remove:
             told = tell_system(timer.off, workspace.environment) if report.on else None
@@ -140,7 +139,7 @@ def _about_keys(workspace: Workspace) -> list[str]:
 
     config = workspace.config
     spec = PROVIDERS.get(config.provider)
-    named = [name for name in (spec.key_variables if spec is not None else ()) if os.environ.get(name)]
+    named = [name for name in (spec.key_variables if spec is not None else ()) if workspace.environment.get(name)]
     if not named:
         return []
     place = workspace.loaded.file.with_name("credentials.toml")

@@ -35,7 +35,7 @@ SAMPLE_BYTES = 6 << 20
 """So much of the conversations is read for the estimate; the rest is taken to be like it."""
 LARGE_WINDOW = 128_000
 """The window of a model that does not run on this machine, as far as an estimate needs one."""
-OFFLINE = "offline"
+OFFLINE, LOCAL = "offline", "local"
 
 
 @dataclass(frozen=True)
@@ -226,8 +226,8 @@ def _told(workspace: Workspace, report: SetupReport) -> None:
 
 
 def default_model(workspace: Workspace, report: SetupReport) -> int:
-    """The place in `models` of the one that is taken unasked: what is set already, else the first that runs on this
-    computer and is ready, else the built-in rules. Never one that costs money."""
+    """The place in `models` of the one that is taken unasked: what is set already, else the first that is served
+    on this computer, else the built-in rules. Never one that costs money, nor a file that nobody meant for this."""
     config = workspace.config
     if config.provider != OFFLINE:
         same = (
@@ -236,7 +236,8 @@ def default_model(workspace: Workspace, report: SetupReport) -> int:
             if row.provider == config.provider and (row.model == config.model or not row.model)
         )
         return next(same, -1)
-    return next((at for at, row in enumerate(report.models) if row.free and row.ready and row.provider != OFFLINE), 0)
+    rows = [at for at, row in enumerate(report.models) if row.free and row.ready]
+    return next((at for at in rows if report.models[at].provider not in (OFFLINE, LOCAL)), 0)
 
 
 def wanted(workspace: Workspace, report: SetupReport, model: int, read_all: bool) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     turn, start, end = (_whole(place.get(key)) for key in ("turn", "start", "end"))
     path = str(entry.get("path", ""))
     known = Evidence(
-        file, line, text, run or str(entry.get("run", "")), sha, path, quote if isinstance(quote, str) else "",
+        file, line, text, run or str(entry.get("run", "")), sha, path, _clear(workspace, quote),
         max(0, turn + 1), max(0, start), max(0, end), steps,
     )  # fmt: skip
     if not known.quote:
@@ -134,6 +134,13 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     said = str(place.get("said", ""))
     passage, problem = _passage(workspace, known, entry, said)
     return Evidence(**{**vars(known), "passage": passage, "problem": problem})
+
+
+def _clear(workspace: Workspace, words: object) -> str:
+    """A text without its secrets; "" for what is none."""
+    if not isinstance(words, str):
+        return ""
+    return redact(words).text if workspace.config.redact else words
 
 
 def _whole(value: object) -> int:
@@ -188,7 +195,7 @@ def _passage(workspace: Workspace, known: Evidence, entry: Entry, said: str) -> 
     if at < 0:
         return None, ELSEWHERE
     turn = content.turns[at]
-    text = redact(turn.text).text if workspace.config.redact else turn.text
+    text = _clear(workspace, turn.text)
     span = span_of(known.quote, text)
     if span is None:
         return None, ELSEWHERE

@@ -326,6 +326,7 @@ def _tables() -> None:
             ["concept_id"], ["concept.id"], name="mention_to_concept_concept_id", ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("chunk_id", "concept_id", name="mention_key"),
+        sqlite_with_rowid=False,
     )
     op.create_index("mention_by_concept_id", "mention", ["concept_id"], unique=False)
     op.create_table(

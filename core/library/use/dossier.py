@@ -122,7 +122,8 @@ def shown_traces(history: Sequence[UsageTrace], task_type: str, level: str) -> t
 def as_text(dossier: Dossier, number: int = 0) -> str:
     """A dossier for a person or a model to read. What it says of others is quoted: it is data."""
     chunk, document, source = dossier.chunk, dossier.document, dossier.source
-    place = " > ".join(part for part in (document.title, chunk.heading) if part)
+    begins = chunk.heading == document.title or chunk.heading.startswith(f"{document.title} > ")
+    place = chunk.heading if begins else " > ".join(part for part in (document.title, chunk.heading) if part)
     lines = [f"{f'{number}. ' if number else ''}chunk {chunk.id[:8]}: {place}"]
     lines.append(f"Document: {document.content_type} from {document.source} {dossier.origin}")
     if document.top_summary:

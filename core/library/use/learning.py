@@ -51,8 +51,8 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Learned:
-    """Corrections for one source. `gain` is what they add to the mean reciprocal rank of what helped, in documents that
-    they were not learned from."""
+    """Corrections for one source. `gain` is what they add to the share of pairs that are in the right order, in
+    documents that they were not learned from."""
 
     weights: Weights
     uses: int
@@ -89,7 +89,7 @@ def learn(lessons: Sequence[Lesson]) -> Learned | None:
         for one in usable:
             if fold[one.document] == number:
                 changed = [score + more for score, more in zip(one.scores, adjust(weights, one.rows), strict=True)]
-                gains.append(_rank_of_help(one, changed) - _rank_of_help(one, one.scores))
+                gains.append(_order_of(one, changed) - _order_of(one, one.scores))
     mean = sum(gains) / len(gains)
     error = math.sqrt(sum((gain - mean) ** 2 for gain in gains) / max(1, len(gains) - 1) / len(gains))
     if mean <= SURE * error or mean < FAINT:
@@ -97,12 +97,13 @@ def learn(lessons: Sequence[Lesson]) -> Learned | None:
     return Learned(fitted(usable), len(usable), round(mean, 4))
 
 
-def _rank_of_help(lesson: Lesson, scores: Sequence[float]) -> float:
-    """The mean reciprocal rank of what helped, among the chunks that somebody told about."""
-    told = [at for at, judged in enumerate(lesson.judged) if judged]
-    told.sort(key=lambda at: -scores[at])
-    places = [1 / place for place, at in enumerate(told, start=1) if lesson.helped[at]]
-    return sum(places) / len(places) if places else 0.0
+def _order_of(lesson: Lesson, scores: Sequence[float]) -> float:
+    """The share of pairs of a chunk that helped and one that did not, of those that somebody told about, in which the
+    one that helped stands first."""
+    good = [scores[at] for at, judged in enumerate(lesson.judged) if judged and lesson.helped[at]]
+    bad = [scores[at] for at, judged in enumerate(lesson.judged) if judged and not lesson.helped[at]]
+    right = sum((one > other) + (one == other) / 2 for one in good for other in bad)
+    return right / (len(good) * len(bad)) if good and bad else 0.0
 
 
 def fitted(lessons: Sequence[Lesson]) -> dict[str, float]:

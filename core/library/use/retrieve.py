@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select, update
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.library import schema
-from core.library.database import Library
+from core.library.database import Library, cause_of, database_errors
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
@@ -28,22 +28,24 @@ from core.library.use.learning import Weights, adjust, learned_weights
 from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
-from core.search.candidates import AROUND, Candidates
+from core.search.candidates import AROUND, SMALL, Candidates
 from core.search.query import BESIDE_MANY, Ranked, rank_found
 from core.search.rank import Features
 from core.search.terms import Query
-from core.search.words import Stems
+from core.search.words import Stems, storable
 
 STRATEGIES = strategies.STRATEGIES
 LIMIT, MOST = 10, 100
 QUERY_CHARACTERS = 4_000
 BROUGHT = 40
 """So many of the best of a strategy become candidates, whatever their words."""
+FEW_NEAR, FEW_BESIDE = 20, 12
+"""In a large library so many of the nearest become candidates, and neighbours of so many hits."""
 SEEDS = 8
 """From so many of the best the graph is walked."""
 POOL = 100
 """So many of the best are weighed by age and by what they have been good for."""
-CONCEPT, USAGE, GRAPH, TEMPORAL, NEW = 0.3, 4.0, 0.6, 0.1, 2.0
+CONCEPT, USAGE, GRAPH, TEMPORAL, NEW = 0.3, 2.0, 0.6, 0.1, 2.0
 """What the full score of a strategy adds to that of the words, which are logarithms of odds; NEW is that of time where
 the question asks for what is new."""
 TOLD = ("contradicts", "better_for", "supersedes")
@@ -95,7 +97,7 @@ def retrieve(
     fails, a warning says so and the rest stands. Logged, unless told otherwise: what was retrieved and never used, or
     asked for and never found, is what `reflect` and `consolidate` learn from.
     """
-    query = query[:QUERY_CHARACTERS].strip()
+    query = storable(query[:QUERY_CHARACTERS]).strip()
     unknown = [name for name in only if name not in STRATEGIES]
     if unknown or not only:
         named = ", ".join(map(repr, unknown)) or "nothing"
@@ -131,7 +133,13 @@ def retrieve(
         else:
             dossiers, reasoning = verdict.value
     made = Retrieved("", query, task_type, inferred, tuple(dossiers), session_id, reasoning, tuple(warnings))
-    return Ok(_logged(library, made, now) if log and query else made)
+    if not log or not query:
+        return Ok(made)
+    try:
+        return Ok(_logged(library, made, now))
+    except database_errors() as error:  # somebody who may only read, or a writer that takes long
+        told = f"That this was asked cannot be remembered: {cause_of(error)}"
+        return Ok(replace(made, warnings=(*made.warnings, told)))
 
 
 # --- candidates -------------------------------------------------------------------------------------------------------
@@ -153,9 +161,10 @@ def by_words(
     """Rank what shares words with a question, what is near it in meaning, what stands beside these, and what other
     strategies have `brought` (ids)."""
     found = words.find(connection, query, limit)
+    large = query.entries > SMALL
     if close is not None:
-        words.add_numbers(connection, found, close.best, "vector")
-    hits = list(found.rows.values())[:BESIDE_MANY]
+        words.add_numbers(connection, found, close.best[: max(FEW_NEAR, limit)] if large else close.best, "vector")
+    hits = list(found.rows.values())[: FEW_BESIDE if large else BESIDE_MANY]
     words.add_ids(connection, found, brought, "brought")
     words.add_neighbours(connection, found, hits, AROUND)
     return ByWords(query, found, *_ranked(query, found, close))
@@ -209,9 +218,11 @@ def _order(
         seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
         reached = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
         linked = strategies.chunks_reached(connection, reached)
+        linked = {key: score for key, score in linked.items() if key not in seeds}
         table.bring(linked)
         table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
+    table.know(pool)
     if "usage" in only:
         counts = tallies(connection, pool)
         table.add("usage", USAGE, {
@@ -248,7 +259,7 @@ class _Table:
         self._take(seen.ranked)
         if weights and "keyword" in only:
             head = seen.ranked[:POOL]
-            self._know(one.seen.row.key for one in head)
+            self.know(one.seen.row.key for one in head)
             by_source: dict[str, list[Ranked]] = {}
             for one in head:
                 by_source.setdefault(self._source_of(one.seen.row.key), []).append(one)
@@ -280,7 +291,8 @@ class _Table:
     def best(self, count: int, among: Sequence[str] | None = None) -> list[Scored]:
         """The best chunks; one that nothing speaks for is none."""
         keys = [key for key in (self._rows if among is None else among) if self._why[key]]
-        keys.sort(key=lambda key: (-self._score[key], self._rows[key].date, key))
+        keys.sort(key=lambda key: self._rows[key].date, reverse=True)
+        keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         return [(key, self._score[key], self._why[key]) for key in keys[:count]]
 
     def bring(self, keys: Iterable[str]) -> None:
@@ -298,7 +310,7 @@ class _Table:
             strengths[document] = max(strengths.get(document, 0.0), strength / 2)
         return strengths
 
-    def _know(self, keys: Iterable[str]) -> None:
+    def know(self, keys: Iterable[str]) -> None:
         """Read what is needed of the documents of chunks."""
         d = schema.document.c
         wanted = {self._rows[key].thread for key in keys} - self._documents.keys()
@@ -313,19 +325,13 @@ class _Table:
 
     def source_tally(self, key: str) -> Mapping[str, Mapping[str, int]]:
         """How the source of a chunk did, by task."""
-        self._know_all()
         source = self._sources.get(self._source_of(key))
         return source.trace_counts_by_task if source is not None else {}
 
     def when(self, key: str) -> datetime | None:
         """When a chunk was written, or taken in where that is not known."""
-        self._know_all()
         row = self._documents[self._rows[key].thread]
         return row.written_at or row.ingested_at  # type: ignore[no-any-return]
-
-    def _know_all(self) -> None:
-        if len(self._documents) < len({row.thread for row in self._rows.values()}):
-            self._know(self._rows)
 
 
 # --- dossiers ---------------------------------------------------------------------------------------------------------
@@ -406,7 +412,7 @@ def _logged(library: Library, made: Retrieved, now: datetime) -> Retrieved:
     rows = [(one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()})
             for one in made.dossiers]  # fmt: skip
     c, d = schema.chunk.c, schema.document.c
-    with library.writing() as connection:
+    with library.writing(lasting=False) as connection:
         add_retrieval(connection, record, rows)
         ids, documents = [one.chunk.id for one in made.dossiers], sorted({one.document.id for one in made.dossiers})
         if ids:

@@ -19,7 +19,7 @@ NEEDED = 3
 _RULES: tuple[tuple[str, str], ...] = (
     (
         "debugging",
-        r"\b(errors?|exceptions?|traceback|stack ?trace|fail(s|ed|ing|ure)?|crash\w*|bugs?|debug\w*|deadlock\w*|"
+        r"\b(\w*errors?|\w*exceptions?|traceback|stack ?trace|fail(s|ed|ing|ure)?|crash\w*|bugs?|debug\w*|deadlock\w*|"
         r"hang(s|ing)?|hung|freez\w+|stuck|broken|breaks|leak\w*|segfault\w*|flak(y|ing)|time[sd]? ?out|timeout\w*|"
         r"corrupt\w*|wrong result|(does|do|did|is|are|was)(n't| not) (work|start|stop|compil|load|respond|find|show|"
         r"connect)\w*|not working|stopped working|undefined|panics?|regression)\b",

@@ -18,8 +18,8 @@ from core.library import schema
 from core.library.database import Library
 from core.library.records import OUTCOMES, TASK_TYPES, UsageTrace, new_id
 from core.library.rows import add_trace, in_parts, traces
-from core.library.use.tasks import Tally, merged
-from core.search.words import STOP_WORDS, Stems, words_of
+from core.library.use.tasks import Tally, infer_task_type, merged
+from core.search.words import STOP_WORDS, Stems, storable, words_of
 
 NOTE_CHARACTERS = 4_000
 MOST_CHUNKS = 100
@@ -114,10 +114,13 @@ def earlier_uses(
 
 
 def likeness(one: str, other: str, worths: Mapping[str, float], stems: Stems) -> float:
-    """How much two questions have in common, from 0 to 1: the cosine of their telling stems."""
+    """How much two questions have in common, from 0 to 1: the cosine of their telling stems. One word alone makes no
+    questions alike, unless it is all that they have."""
     words = [[word for word in words_of(text) if word not in STOP_WORDS] for text in (one, other)]
     known = stems.learn([*words[0], *words[1]])
     left, right = ({known[word] for word in part} for part in words)
+    if len(left & right) < min(2, max(len(left), len(right))):
+        return 0.0
     most = max(worths.values(), default=1.0)
 
     def worth(some: Iterable[str]) -> float:
@@ -162,8 +165,9 @@ def record(
     retrieval_id: str | None = None,
 ) -> Result[UsageTrace]:
     """Log one use. Chunks may be named by the beginning of their ids. The question is taken from the retrieval, or the
-    newest one of the session that had these chunks, where none is given."""
-    if task_type not in TASK_TYPES:
+    newest one of the session that had these chunks, where none is given; so is the kind of task, which is else told
+    from the words."""
+    if task_type and task_type not in TASK_TYPES:
         return fail("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
     if outcome not in OUTCOMES:
         return fail("bad-outcome", f"{outcome!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
@@ -174,19 +178,23 @@ def record(
         if isinstance(ids, Err):
             return ids
         trace = UsageTrace(
-            new_id(), tuple(ids.value), task_type, outcome, now, session_id.strip(),
-            context_summary.strip()[:NOTE_CHARACTERS], query.strip()[:NOTE_CHARACTERS],
-            notes.strip()[:NOTE_CHARACTERS], recorded, retrieval_id,
+            new_id(), tuple(ids.value), task_type, outcome, now, _kept(session_id), _kept(context_summary),
+            _kept(query), _kept(notes), recorded, retrieval_id,
         )  # fmt: skip
         trace = with_question(connection, trace)
         add_trace(connection, trace)
     return Ok(trace)
 
 
+def _kept(text: str) -> str:
+    """A text as both databases can hold it."""
+    return storable(text).strip()[:NOTE_CHARACTERS]
+
+
 def with_question(connection: Connection, trace: UsageTrace) -> UsageTrace:
-    """A trace with the retrieval that it is about, where one can be found, and with the question of that."""
+    """A trace with the retrieval that it is about, where one can be found, and with question and task of that."""
     r, f = schema.retrieval.c, schema.retrieval_chunk.c
-    asked = select(r.id, r.query).order_by(r.timestamp.desc(), r.id).limit(1)
+    asked = select(r.id, r.query, r.task_type).order_by(r.timestamp.desc(), r.id).limit(1)
     if trace.retrieval_id:
         asked = asked.where(r.id == trace.retrieval_id)
     elif trace.session_id:
@@ -194,12 +202,12 @@ def with_question(connection: Connection, trace: UsageTrace) -> UsageTrace:
         asked = asked.where(r.session_id == trace.session_id, f.chunk_id.in_(trace.chunk_ids))
         if trace.query:
             asked = asked.where(r.query == trace.query)
-    else:
-        return trace
-    found = connection.execute(asked).first()
+    found = connection.execute(asked).first() if trace.retrieval_id or trace.session_id else None
     if found is None:
-        return replace(trace, retrieval_id=None)
-    return replace(trace, retrieval_id=found.id, query=trace.query or found.query)
+        task = trace.task_type or infer_task_type(trace.query or trace.context_summary)
+        return replace(trace, retrieval_id=None, task_type=task)
+    task = trace.task_type or found.task_type
+    return replace(trace, retrieval_id=found.id, query=trace.query or found.query, task_type=task)
 
 
 @dataclass(frozen=True)

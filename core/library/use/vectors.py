@@ -31,21 +31,28 @@ _c, _e = schema.chunk.c, schema.embedding.c
 @dataclass
 class Embedder:
     """Who makes vectors: `model` names it, and vectors of another one are not compared. The matrix of a library is
-    held as long as this object, and read again when the library has other vectors."""
+    `held` as long as this object, and read again when there are newer chunks; up to which number all chunks have a
+    vector is known too (`whole`). Chunks are numbered one after the other, and their words do not change."""
 
     model: str
     embed: Embed
-    held: dict[str, tuple[tuple[int, int], Matrix | None]] = field(default_factory=dict)
+    held: dict[str, tuple[int, Matrix | None]] = field(default_factory=dict)
+    whole: dict[str, int] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
 
 def fill_vectors(library: Library, embedder: Embedder) -> Result[int]:
     """Make the vectors that chunks lack; how many were made. A part that is done stays done."""
-    made = 0
+    made, key = 0, str(library.engine.url)
     with library.reading() as connection:
+        newest = _newest(connection)
+        known = embedder.whole.get(key, 0)
+        if newest == known:
+            return Ok(0)
         joined = and_(_e.chunk_id == _c.id, _e.model == embedder.model)
         asked = select(_c.id, _c.heading, _c.content).outerjoin(schema.embedding, joined)
-        missing = connection.execute(asked.where(_e.chunk_id.is_(None)).order_by(_c.number)).all()
+        asked = asked.where(_e.chunk_id.is_(None), _c.number > known).order_by(_c.number)
+        missing = connection.execute(asked).all()
     for start in range(0, len(missing), AT_ONCE):
         part = missing[start : start + AT_ONCE]
         vectors = embed_all([f"{row.heading}: {row.content}" if row.heading else row.content for row in part],
@@ -61,7 +68,13 @@ def fill_vectors(library: Library, embedder: Embedder) -> Result[int]:
             ]
             made += put_new(connection, schema.embedding, rows)
             fill_near(connection)
+    embedder.whole[key] = newest
     return Ok(made)
+
+
+def _newest(connection: Connection) -> int:
+    """The number of the newest chunk."""
+    return connection.execute(select(func.max(_c.number))).scalar() or 0
 
 
 def _shown(vector: Sequence[float]) -> str:
@@ -99,24 +112,20 @@ def near(connection: Connection, library: Library, query: str, embedder: Embedde
 def _matrix(connection: Connection, library: Library, embedder: Embedder) -> Matrix | None:
     joined = select(_c.number, _e.vector, _e.dimensions).join(schema.chunk, _c.id == _e.chunk_id)
     ours = _e.model == embedder.model
-    state = connection.execute(
-        select(func.count(), func.max(_c.number)).select_from(schema.embedding).join(schema.chunk, _c.id == _e.chunk_id)
-        .where(ours)
-    ).one()  # fmt: skip
-    key = str(library.engine.url)
+    newest, key = _newest(connection), str(library.engine.url)
     with embedder.lock:
         held = embedder.held.get(key)
-        if held is None or held[0] != (state[0], state[1]):
+        if held is None or held[0] != newest:
             rows = connection.execute(joined.where(ours).order_by(_c.number)).all()
             width = max((row.dimensions for row in rows), default=0)
             made = Matrix([row.number for row in rows], [row.vector for row in rows], width) if width else None
-            held = embedder.held[key] = ((state[0], state[1]), made)
+            held = embedder.held[key] = (newest, made)
         return held[1]
 
 
 _STATS = text(
     "SELECT avg(s), stddev_pop(s) FROM (SELECT 1 - (near <=> CAST(:v AS vector)) AS s FROM embedding "
-    "WHERE model = :m AND dimensions = :d AND near IS NOT NULL LIMIT :n) some"
+    "WHERE model = :m AND dimensions = :d AND near IS NOT NULL LIMIT :n) sampled"
 )
 _BEST = text(
     "SELECT c.number, 1 - (e.near <=> CAST(:v AS vector)) AS s FROM embedding e JOIN chunk c ON c.id = e.chunk_id "

@@ -22,12 +22,16 @@ from core.search.when import REACH_DAYS, Moment
 from core.search.words import Stems, forms, words_of
 
 _c, _d = schema.chunk.c, schema.document.c
-_COLUMNS = (_c.number, _c.id, _c.heading, _c.content, _d.written_at, _d.title, _d.source, _c.document_id, _c.position)
-_ROWS = select(*_COLUMNS).join(schema.document, _d.id == _c.document_id).where(_d.status == "active")
+_COLUMNS = (
+    _c.number, _c.id, _c.heading, _c.content, _d.written_at, _d.title, _d.source, _c.document_id, _c.position,
+    _d.status,
+)  # fmt: skip
+# Whether a document is active is looked at row by row: asked in the statement, it may be what the database begins with.
+_ROWS = select(*_COLUMNS).join(schema.document, _d.id == _c.document_id)
 _FTS = text(
-    "SELECT c.number, c.id, c.heading, c.content, d.written_at, d.title, d.source, c.document_id, c.position FROM "
-    "(SELECT rowid FROM chunk_words WHERE chunk_words MATCH :match ORDER BY +rank LIMIT :wanted) best "
-    "CROSS JOIN chunk c ON c.number = best.rowid JOIN document d ON d.id = c.document_id WHERE d.status = 'active'"
+    "SELECT c.number, c.id, c.heading, c.content, d.written_at, d.title, d.source, c.document_id, c.position, "
+    "d.status FROM (SELECT rowid FROM chunk_words WHERE chunk_words MATCH :match ORDER BY +rank LIMIT :wanted) best "
+    "CROSS JOIN chunk c ON c.number = best.rowid JOIN document d ON d.id = c.document_id"
 )
 _PLACES = text("SELECT term, doc FROM chunk_stems WHERE term IN :stems").bindparams(bindparam("stems", expanding=True))
 
@@ -41,8 +45,8 @@ def understand(connection: Connection, asked: str, stems: Stems) -> Query:
 
 def _number_of_chunks(connection: Connection) -> int:
     """About how many chunks there are, without counting them: their numbers are given one after the other."""
-    least, most = connection.execute(select(func.min(_c.number), func.max(_c.number))).one()
-    return 0 if most is None else int(most) - int(least) + 1
+    least, most = (connection.execute(select(one(_c.number))).scalar() for one in (func.min, func.max))
+    return 0 if most is None or least is None else int(most) - int(least) + 1  # apart: together they read every row
 
 
 def _places(connection: Connection, stems: Sequence[str]) -> tuple[int, dict[str, int]]:
@@ -108,11 +112,11 @@ def find(connection: Connection, query: Query, limit: int) -> Candidates:
 
 
 def _keep(found: Candidates, rows: Iterable[Any], how: str = "") -> None:
-    for row in map(row_of, rows):
-        if row.id not in found.rows:
-            found.rows[row.id] = row
+    for given in rows:
+        if given[-1] == "active" and given[0] not in found.rows:
+            found.rows[given[0]] = row_of(given[:-1])
             if how:
-                found.how[row.id] = how
+                found.how[given[0]] = how
 
 
 def _take(connection: Connection, found: Candidates, choice: Choice, wanted: int) -> None:

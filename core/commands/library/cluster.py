@@ -1,0 +1,83 @@
+"""A language model that is asked by the workers of a cluster: each worker connects by the settings that travel with a
+call, with keys of its own. Where a conversation is read, and who writes what it taught, does not change.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from core.base.answer import Answer
+from core.base.result import Err, Ok, Result
+from core.commands.workspace import Workspace
+
+if TYPE_CHECKING:
+    from core.base.answer import Generate
+    from core.library.workers import Elsewhere
+
+
+@dataclass(frozen=True)
+class Travelling:
+    """A workspace as it goes to a worker: its settings, without the variables of this computer, among which are keys.
+    Two with the same settings are the same, so that a worker connects once and not for each task."""
+
+    inner: Workspace = field(compare=False)
+    settings: str
+
+    @staticmethod
+    def of(workspace: Workspace) -> Travelling:
+        """One that can be pickled."""
+        return Travelling(replace(workspace, environment={}), repr(workspace.config))
+
+    def arrived(self) -> Workspace:
+        """The workspace with the variables of the computer on which this runs."""
+        return replace(self.inner, environment=os.environ)
+
+
+@dataclass(frozen=True)
+class FarModel:
+    """A model behind a cluster. `threads` is how many calls it answers at a time."""
+
+    workspace: Travelling
+    provider: str
+    model: str
+    threads: int
+    elsewhere: Elsewhere
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        """Ask once, wherever a worker is free; again where one was lost before it answered."""
+        asked = self.elsewhere.call(_ask_there, self.workspace, self.provider, self.model, prompt, schema)
+        return asked if isinstance(asked, Err) else asked.value
+
+    def close(self) -> None:
+        """Let go of the scheduler."""
+        self.elsewhere.close()
+
+
+def on_cluster(workspace: Workspace, provider: str, model: str) -> Result[FarModel]:
+    """The model of the settings, asked on the cluster of the setting `workers`. Err when its scheduler does not
+    answer."""
+    from core.library.workers import Elsewhere, cluster
+
+    found = cluster(workspace.config.workers)
+    if isinstance(found, Err):
+        return found
+    connect, at_once = found.value
+    return Ok(FarModel(Travelling.of(workspace), provider, model, at_once, Elsewhere(connect)))
+
+
+def _ask_there(
+    workspace: Travelling, provider: str, model: str, prompt: str, schema: Mapping[str, Any] | None
+) -> Result[Answer]:
+    connected = _connected(workspace, provider, model)
+    return connected if isinstance(connected, Err) else connected.value(prompt, schema)
+
+
+@lru_cache(maxsize=4)
+def _connected(workspace: Travelling, provider: str, model: str) -> Result[Generate]:
+    from core.commands.harvest_options import connect_provider
+
+    return connect_provider(workspace.arrived(), provider, model)

@@ -1,0 +1,234 @@
+"""`knowledge library`: documents are listed, shown, taken out and brought back; the library's state and copies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.base import files
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.workspace import Workspace, utc_now
+from core.knowledge.check import Finding
+
+if TYPE_CHECKING:
+    from core.library.catalogue import Shown
+    from core.library.database import Library
+
+
+# --- opening ----------------------------------------------------------------------------------------------------------
+
+
+def library_address(workspace: Workspace) -> str:
+    """Where the library is: the setting `library_url`, else a file in the home."""
+    return workspace.config.library_url or str(workspace.paths.library)
+
+
+def open_home_library(workspace: Workspace, *, make: bool = False) -> Result[Library]:
+    """The library of this home. Err, in one sentence, where there is none yet (unless it may be made), where its
+    packages are missing, or it cannot be opened."""
+    if not make and not workspace.config.library_url and not files.exists(workspace.paths.library):
+        hint = "'knowledge library ingest PATH' makes one"
+        return fail("no-library", "there is no library yet", workspace.paths.library, hint)
+    from core.library.database import open_library
+
+    return open_library(library_address(workspace), workspace.paths.backups, make=make)
+
+
+@contextmanager
+def closing(library: Library) -> Iterator[Library]:
+    """Let go of the library afterwards."""
+    try:
+        yield library
+    finally:
+        library.close()
+
+
+def failed_database(error: Exception) -> Err:
+    """What a database said, as an error for a person."""
+    from core.library.database import cause_of
+
+    return fail("library-failed", f"the library cannot be used: {cause_of(error)}", hint="run 'knowledge doctor'")
+
+
+# --- looking ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Documents, the latest first, as rows for a face; `found` is how many there are."""
+
+    documents: tuple[dict[str, Any], ...]
+    found: int
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return list(self.documents)
+
+
+def library_list(workspace: Workspace, *, type: str = "", status: str = "active", limit: int = 50) -> Result[Shelf]:
+    """Documents of a status ("all": of any) and a type, the latest first."""
+    if limit < 1:
+        return fail("usage", "--limit must be at least 1")
+    opened = open_home_library(workspace)
+    if isinstance(opened, Err):
+        return Ok(Shelf((), 0)) if opened.error.code == "no-library" else opened
+    with closing(opened.value) as library:
+        from core.library.catalogue import listed
+
+        found, number = listed(library, type, "" if status == "all" else status, limit)
+    return Ok(Shelf(tuple(found), number))
+
+
+def library_show(workspace: Workspace, which: str) -> Result[Shown]:
+    """One document, by its id (the beginning is enough), the id of one of its chunks, or its path."""
+    opened = open_home_library(workspace)
+    if isinstance(opened, Err):
+        return opened
+    with closing(opened.value) as library:
+        from core.library.catalogue import chosen, shown_document
+
+        found = chosen(library, which, workspace.cwd)
+        return found if isinstance(found, Err) else Ok(shown_document(library, found.value))
+
+
+# --- taking out -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A document that was taken out, brought back, or erased."""
+
+    id: str
+    title: str
+    status: str
+    chunks: int
+
+
+def library_remove(workspace: Workspace, which: str) -> Result[Changed]:
+    """Take a document out: nothing of it is retrieved any more, and an ingest leaves it out. It can be restored."""
+    return _set_status(workspace, which, "archived")
+
+
+def library_restore(workspace: Workspace, which: str) -> Result[Changed]:
+    """Bring back a document that was taken out."""
+    return _set_status(workspace, which, "active")
+
+
+def library_forget(workspace: Workspace, which: str) -> Result[Changed]:
+    """Erase a document for good, with its chunks and what was learned of them; copies of the library keep it."""
+    return _set_status(workspace, which, "")
+
+
+def _set_status(workspace: Workspace, which: str, status: str) -> Result[Changed]:
+    opened = open_home_library(workspace)
+    if isinstance(opened, Err):
+        return opened
+    with closing(opened.value) as library:
+        from core.library.catalogue import chosen, erase, set_status
+        from core.library.database import database_errors
+
+        found = chosen(library, which, workspace.cwd)
+        if isinstance(found, Err):
+            return found
+        document = found.value
+        if document.status == status:
+            return fail("unchanged", f"it is {status} already: {document.title}")
+        if status and document.status == "superseded":
+            return fail("superseded", "it is a former version; name the one that is there now")
+        try:
+            number = set_status(library, document.id, status) if status else erase(library, document.id)
+        except database_errors() as error:
+            return failed_database(error)
+    return Ok(Changed(document.id, document.title, status or "erased", number))
+
+
+# --- state, copies, checks --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LibraryState:
+    """Where the library is, what it holds, how many bytes a file of it has (0 for a server), and what is wrong."""
+
+    address: str
+    counts: dict[str, int]
+    types: dict[str, int]
+    bytes: int
+    version: str
+    backups: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def errors(self) -> list[ErrorInfo]:
+        return [ErrorInfo("library-damaged", row, self.address) for row in self.problems]
+
+
+def library_status(workspace: Workspace, check: bool = False) -> Result[LibraryState]:
+    """What the library holds; with `check`, whether it is whole."""
+    opened = open_home_library(workspace)
+    if isinstance(opened, Err):
+        return opened
+    with closing(opened.value) as library:
+        from core.library.catalogue import state_of
+        from core.library.database import problems_of, shown_url
+
+        state = state_of(library)
+        problems = tuple(problems_of(library)) if check else ()
+    folder = workspace.paths.backups
+    names = tuple(sorted(path.name for path in folder.glob("library-*.db"))) if folder.is_dir() else ()
+    return Ok(LibraryState(shown_url(library_address(workspace)), **vars(state), backups=names, problems=problems))
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A copy of the library: where, and how many rows of each table were copied into another database (none for a copy
+    of the file)."""
+
+    path: str
+    bytes: int = 0
+    rows: dict[str, int] = field(default_factory=dict)
+
+
+def library_backup(workspace: Workspace, to: str = "", *, now: Callable[[], datetime] = utc_now) -> Result[Copied]:
+    """Copy the library as it is at this moment, while others use it: into the folder of copies, or to `to`, a folder
+    or the address of another, empty library (from a file to PostgreSQL, or back)."""
+    opened = open_home_library(workspace)
+    if isinstance(opened, Err):
+        return opened
+    with closing(opened.value) as library:
+        from core.library.copies import back_up, copy_library
+        from core.library.database import database_errors, open_library, shown_url
+
+        try:
+            if "://" in to:
+                target = open_library(to)
+                if isinstance(target, Err):
+                    return target
+                with closing(target.value):
+                    copied = copy_library(library, target.value)
+                return copied if isinstance(copied, Err) else Ok(Copied(shown_url(to), 0, copied.value))
+            folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(to))) if to else workspace.paths.backups
+            made = back_up(library, folder, now=now())
+        except database_errors() as error:
+            return failed_database(error)
+        except OSError as error:
+            return fail("store-failed", f"the copy cannot be written: {error.strerror or error}", error.filename or to)
+    return made if isinstance(made, Err) else Ok(Copied(str(made.value), made.value.stat().st_size))
+
+
+def check_library(workspace: Workspace) -> Iterator[Finding]:
+    """What is wrong with the library, for `doctor`. Nothing where there is none; a library whose packages are not
+    installed is not looked at, and that is said."""
+    if not workspace.config.library_url and not files.exists(workspace.paths.library):
+        return
+    state = library_status(workspace, check=True)
+    if isinstance(state, Err):
+        missing = state.error.code == "no-library-support"
+        yield Finding(state.error.code, str(state.error).rstrip("."), str(workspace.paths.library), note=missing)
+        return
+    for number, sentence in enumerate(state.value.problems):
+        hint = "its copies are in backups/" if state.value.backups else "there is no copy of it"
+        yield Finding("library-damaged", f"{sentence}; {hint}", state.value.address, at=number)

@@ -1,0 +1,208 @@
+"""`knowledge library ingest`: by the settings, with a model or by rules, here or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.base.answer import Answer, Generate
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.library.cluster import Travelling
+from core.commands.library.documents import closing, failed_database, open_home_library
+from core.commands.workspace import Workspace, utc_now
+from core.harvest.report import Progress, Report
+
+if TYPE_CHECKING:
+    from core.library.database import Library
+    from core.library.ingest import IngestReport
+    from core.library.prepare import Item, Prepared, Way
+
+WORTH_PROCESSES = 40
+"""Files from which on other processes are begun to prepare them: that takes a second by itself."""
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What came of an ingest. `counts` is what became of documents -> how many, `unchanged` sources were known."""
+
+    documents: tuple[dict[str, Any], ...]
+    counts: dict[str, int]
+    unchanged: int
+    skipped: dict[str, int]
+    redacted: int
+    errors: tuple[ErrorInfo, ...]
+    warnings: tuple[str, ...] = ()
+    stopped: str = ""
+    backup: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "documents": list(self.documents),
+            "counts": self.counts,
+            "unchanged": self.unchanged,
+            "skipped": self.skipped,
+            "redacted": self.redacted,
+            "errors": [{"path": row.path, "code": row.code, "error": row.message} for row in self.errors],
+            "warnings": list(self.warnings),
+            "stopped": self.stopped,
+            "backup": self.backup,
+        }
+
+
+def library_ingest(
+    workspace: Workspace,
+    paths: Sequence[str],
+    type: str = "",
+    *,
+    provider: str = "",
+    scheduler: str = "",
+    again: bool = False,
+    progress: Report = lambda _step: None,
+    cancelled: Callable[[], bool] = lambda: False,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[Ingested]:
+    """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
+    another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
+    opened = open_home_library(workspace, make=True)
+    if isinstance(opened, Err):
+        return opened
+    with closing(opened.value) as library:
+        from core.library.database import database_errors
+        from core.library.ingest import ingest
+
+        asked = provider or workspace.config.provider
+        elsewhere = _engine(workspace, scheduler, asked)
+        if isinstance(elsewhere, Err):
+            return elsewhere
+        open_executor, at_once, far = elsewhere.value
+        made = Ok(None) if far else way_of(workspace, asked)
+        if isinstance(made, Err):
+            return made
+        work = partial(_prepare_there, Travelling.of(workspace), asked) if far else None
+        from core.library.prepare import Way, prepare
+
+        try:
+            report = ingest(
+                library,
+                list(paths),
+                made.value or Way(),
+                now=now,
+                folder=workspace.cwd,
+                content_type=type,
+                open_executor=open_executor,
+                at_once=at_once,
+                worth=1 if far or asked != "offline" else WORTH_PROCESSES,
+                again=again,
+                progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
+                stopped=cancelled,
+                work=work or prepare,
+            )
+        except database_errors() as error:
+            return failed_database(error)
+        return Ok(_ingested(report, library))
+
+
+def _named(source: str) -> str:
+    return source if "://" in source else Path(source).name
+
+
+def _ingested(report: IngestReport, library: Library) -> Ingested:
+    rows = tuple(
+        {
+            "id": row.id,
+            "path": row.source,
+            "title": row.title,
+            "content_type": row.content_type,
+            "chunks": row.chunks,
+            "status": row.status,
+        }
+        for row in report.documents
+    )
+    return Ingested(
+        rows, dict(report.counted()), report.unchanged, dict(report.skipped), sum(report.redacted.values()),
+        tuple(report.errors), tuple(map(str, report.warnings)), report.stopped, str(library.backup or ""),
+    )  # fmt: skip
+
+
+def way_of(workspace: Workspace, provider: str) -> Result[Way]:
+    """How documents are described and embedded, by the settings; nothing is sent yet."""
+    from core.library.prepare import Way
+
+    config = workspace.config
+    way = Way(redact=config.redact, attempts=config.harvest_max_attempts)
+    if provider != "offline":
+        from core.commands.harvest_options import connect_provider
+
+        connected = connect_provider(workspace, provider, "")
+        if isinstance(connected, Err):
+            return connected
+        way = replace(way, generate=_within(connected.value, config.max_run_tokens))
+    if config.embedder:
+        from core.commands.search import embedder_of
+
+        embed = embedder_of(workspace)
+        if isinstance(embed, Err):
+            return embed
+        named = f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
+        way = replace(way, embed=embed.value, model=named)
+    return Ok(way)
+
+
+def _within(generate: Generate, most: int) -> Generate:
+    """The same model until a run has used its tokens; from then on it is not asked, and rules describe."""
+    spent = 0
+
+    def ask(prompt: str, schema: Any = None) -> Result[Answer]:
+        nonlocal spent
+        if most and spent + len(prompt.encode()) // 4 > most:
+            return fail("run-cap", f"the cap of {most} tokens a run is reached")
+        answer = generate(prompt, schema)
+        if isinstance(answer, Ok):
+            used = answer.value
+            spent += (used.input_tokens or len(prompt.encode()) // 4) + (used.output_tokens or len(used.text) // 4)
+        return answer
+
+    return ask
+
+
+_Engine = tuple[Callable[[], Executor] | None, int, bool]
+
+
+def _engine(workspace: Workspace, scheduler: str, provider: str) -> Result[_Engine]:
+    """What opens the executor, how many tasks it is given at a time, and whether it is on other machines."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from core.library.workers import cluster, local_processes, processors
+
+    config = workspace.config
+    address = scheduler or config.workers
+    if address:
+        if config.max_run_tokens and provider != "offline":
+            hint = 'set max_run_tokens to 0, or leave the cluster out (workers = "")'
+            return fail("cap-elsewhere", "the cap max_run_tokens cannot be kept on a cluster", hint=hint)
+        found = cluster(address)
+        return found if isinstance(found, Err) else Ok((found.value[0], found.value[1], True))
+    if provider != "offline" or config.embedder:  # waiting for a model, or a model that is loaded once
+        return Ok((partial(ThreadPoolExecutor, config.jobs), config.jobs, False))
+    number = processors()
+    return Ok((local_processes(number) if number > 1 else None, 2 * number, False))
+
+
+@lru_cache(maxsize=2)
+def _way_there(provider: str, workspace: Travelling) -> Result[Way]:
+    return way_of(workspace.arrived(), provider)
+
+
+def _prepare_there(workspace: Travelling, provider: str, item: Item, _way: Way) -> Result[list[Prepared]]:
+    """What a worker of a cluster does with one item: by the settings that travel with it, and keys of its own."""
+    from core.library.prepare import prepare
+
+    way = _way_there(provider, workspace)
+    if isinstance(way, Err):
+        return Err(replace(way.error, path=item.source))
+    return prepare(item, way.value)

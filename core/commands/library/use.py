@@ -1,0 +1,333 @@
+"""`knowledge library`: what documents are used for. Retrieving, recording how it went, and learning from that.
+
+How documents come in is in `ingest.py`, how they go in `documents.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from core.base import reading
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.secrets.redact import redact
+from core.commands.library.documents import closing, failed_database, open_home_library
+from core.commands.workspace import Workspace, utc_now
+
+if TYPE_CHECKING:
+    from core.base.answer import Generate
+    from core.library.database import Library
+    from core.library.records import ChangeRun, UsageTrace
+    from core.library.use.changes import Undone
+    from core.library.use.consolidate import Consolidation
+    from core.library.use.reflect import Reflection
+    from core.library.use.retrieve import Retrieved
+    from core.library.use.usage import Session
+    from core.library.use.vectors import Embedder
+    from core.search.query import Hit
+
+LIMIT = 10
+CONVERSATION_BYTES = 64 << 20
+T = TypeVar("T")
+
+
+def with_library(workspace: Workspace, work: Callable[[Library], Result[T]]) -> Result[T]:
+    """Do something with the library of this home; what a database says becomes one sentence."""
+    opened = open_home_library(workspace)
+    if isinstance(opened, Err):
+        return opened
+    from core.library.database import database_errors
+
+    with closing(opened.value) as library:
+        try:
+            return work(library)
+        except database_errors() as error:
+            return failed_database(error)
+
+
+def _cleared(workspace: Workspace, text: str) -> str:
+    """Text that goes into the library, without secrets."""
+    return redact(text).text if workspace.config.redact else text
+
+
+def _model(workspace: Workspace) -> Result[Generate | None]:
+    """The model that the settings name; None where they name the offline rules."""
+    if workspace.config.provider == "offline":
+        return Ok(None)
+    from core.commands.harvest_options import connect_provider
+
+    found = connect_provider(workspace, workspace.config.provider, "")
+    return found if isinstance(found, Err) else Ok(found.value)
+
+
+def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
+    """The embedder that the settings name, and a sentence where it cannot be had."""
+    config = workspace.config
+    if not config.embedder:
+        return None, ""
+    from core.commands.search import embedder_of
+    from core.library.use.vectors import Embedder
+
+    embed = embedder_of(workspace)
+    if isinstance(embed, Err):
+        return None, f"{embed.error} Words alone were compared."
+    model = f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
+    return Embedder(model[:200], embed.value), ""
+
+
+# --- retrieve ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What was retrieved: dossiers, and the bullets of the store that were asked for too, best first."""
+
+    retrieved: Retrieved
+    bullets: tuple[Hit, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The list of `--json`: each row with `kind`, `key`, `text`, `score`, `why`, `provenance`, and what a dossier
+        has more."""
+        rows = [*self.retrieved.to_json(), *(hit.to_json() for hit in self.bullets)]
+        return sorted(rows, key=lambda row: -float(row["score"])) if not self.retrieved.reasoning else rows
+
+
+def library_retrieve(
+    workspace: Workspace,
+    query: str | Sequence[str],
+    task: str = "",
+    limit: int = LIMIT,
+    strategy: Sequence[str] | None = None,
+    session: str = "",
+    *,
+    judge: bool = False,
+    bullets: bool = False,
+    unlogged: bool = False,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[Answered]:
+    """The best chunks of the library for a question, each with its dossier. `judge` lets the model of the settings
+    read them; `bullets` adds what the harvested files say; `unlogged` leaves no trace of the question."""
+    from core.library.use.retrieve import STRATEGIES, retrieve
+
+    text = _cleared(workspace, query if isinstance(query, str) else " ".join(query)).strip()
+    if not text:
+        return fail("usage", "what is looked for is empty")
+    if limit < 1:
+        return fail("usage", "--limit must be at least 1")
+    model: Result[Generate | None] = _model(workspace) if judge else Ok(None)
+    if isinstance(model, Err):
+        return model
+    notes = []
+    if judge and model.value is None:
+        notes.append("No model is configured (provider = offline), so the order is that of the scores.")
+    embedder, note = _embedder(workspace)
+    notes += [note] if note else []
+
+    def work(library: Library) -> Result[Answered]:
+        found = retrieve(
+            library, text, now=now(), task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
+            embedder=embedder, generate=model.value, session_id=session, log=not unlogged,
+        )  # fmt: skip
+        if isinstance(found, Err):
+            return found
+        hits: tuple[Hit, ...] = ()
+        if bullets:
+            from core.commands.search import search
+
+            more = search(workspace, text, kind="bullet", limit=limit)
+            if isinstance(more, Err):
+                notes.append(str(more.error))
+            else:
+                hits = more.value.hits
+        return Ok(Answered(found.value, hits, (*notes, *found.value.warnings)))
+
+    return with_library(workspace, work)
+
+
+# --- record -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The traces that were written; `conversations` were read for them, and `errors` says which could not be."""
+
+    traces: tuple[UsageTrace, ...]
+    conversations: int = 0
+    errors: tuple[ErrorInfo, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        rows = [trace_json(trace) for trace in self.traces]
+        errors = [{"path": one.path, "code": one.code, "error": one.message} for one in self.errors]
+        return {"traces": rows, "conversations": self.conversations, "errors": errors}
+
+
+def trace_json(trace: UsageTrace) -> dict[str, Any]:
+    """A trace with stable keys."""
+    return {
+        "id": trace.id,
+        "at": trace.timestamp.isoformat(timespec="seconds"),
+        "session": trace.session_id,
+        "task_type": trace.task_type,
+        "outcome": trace.outcome,
+        "query": trace.query,
+        "context": trace.context_summary,
+        "notes": trace.notes,
+        "chunks": list(trace.chunk_ids),
+        "recorded": trace.recorded,
+        "retrieval": trace.retrieval_id,
+    }
+
+
+def library_record(
+    workspace: Workspace,
+    session: str = "",
+    chunk: Sequence[str] | None = None,
+    task: str = "",
+    outcome: str = "",
+    context: str = "",
+    query: str = "",
+    notes: str = "",
+    conversation: Sequence[str] | None = None,
+    retrieval: str = "",
+    *,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[Recorded]:
+    """Write down how a use went: what was tried, with which chunks, the outcome, and why. With `conversation`, files
+    of conversations are read instead, and what they used of what was retrieved in them is inferred."""
+    if conversation:
+        return with_library(workspace, lambda library: _inferred(workspace, library, conversation, now()))
+    if not outcome:
+        return fail("usage", "which outcome? --outcome win, partial, miss or misleading", hint="or give --from FILE")
+    from core.library.use.usage import record
+
+    said = {"context_summary": context, "query": query, "notes": notes}
+    clean = {name: _cleared(workspace, text) for name, text in said.items()}
+
+    def work(library: Library) -> Result[Recorded]:
+        made = record(
+            library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
+            task_type=task, retrieval_id=retrieval or None, **clean,
+        )  # fmt: skip
+        return made if isinstance(made, Err) else Ok(Recorded((made.value,)))
+
+    return with_library(workspace, work)
+
+
+def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now: datetime) -> Result[Recorded]:
+    from dataclasses import replace
+
+    from core.conversations.read import read_all
+    from core.library.use.inference import record_conversation
+
+    traces: list[UsageTrace] = []
+    errors: list[ErrorInfo] = []
+    number = 0
+    for path in _files(workspace, names, errors):
+        try:
+            data = reading.read_file(path, CONVERSATION_BYTES).data
+        except OSError as error:
+            why = error.strerror or str(error)
+            errors.append(ErrorInfo("unreadable", f"it cannot be read: {why}", str(path)))
+            continue
+        for one in read_all(path.name, data):
+            number += 1
+            turns = tuple(replace(turn, text=_cleared(workspace, turn.text)) for turn in one.turns)
+            with library.writing() as connection:
+                traces += record_conversation(connection, replace(one, turns=turns), now)
+    return Ok(Recorded(tuple(traces), number, tuple(errors)))
+
+
+def _files(workspace: Workspace, names: Iterable[str], errors: list[ErrorInfo]) -> list[Path]:
+    """The files that are named, and those of folders."""
+    found: list[Path] = []
+    for name in names:
+        path = Path(os.path.abspath(workspace.cwd / os.path.expanduser(name)))
+        if path.is_dir():
+            found += sorted(one for one in path.iterdir() if one.is_file() and not one.name.startswith("."))
+        elif path.is_file():
+            found.append(path)
+        else:
+            errors.append(ErrorInfo("unreadable", "there is no such file", str(path)))
+    return found
+
+
+@dataclass(frozen=True)
+class Traced:
+    """Sessions with their traces, that of the newest first."""
+
+    sessions: tuple[Session, ...]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Stable keys for `--json`."""
+        return [
+            {"session": one.session_id, "traces": [trace_json(trace) for trace in one.traces]} for one in self.sessions
+        ]
+
+
+def library_traces(workspace: Workspace, session: str = "", chunk: str = "", limit: int = 20) -> Result[Traced]:
+    """What was recorded, by session."""
+    from core.library.use.usage import sessions
+
+    def work(library: Library) -> Result[Traced]:
+        found = sessions(library, session, chunk, limit)
+        return found if isinstance(found, Err) else Ok(Traced(tuple(found.value)))
+
+    return with_library(workspace, work)
+
+
+# --- learn ------------------------------------------------------------------------------------------------------------
+
+
+def library_consolidate(
+    workspace: Workspace, *, dry_run: bool = False, rules: bool = False, now: Callable[[], datetime] = utc_now
+) -> Result[Consolidation]:
+    """Turn traces into profiles and patterns into links. `dry_run` shows what would change; with `rules` no model is
+    asked, whatever the settings say. What usage confirmed is told to the digest where the settings want it."""
+    model: Result[Generate | None] = Ok(None) if rules or dry_run else _model(workspace)
+    if isinstance(model, Err):
+        return model
+    from core.library.use.consolidate import consolidate
+
+    def work(library: Library) -> Result[Consolidation]:
+        done = consolidate(library, now=now(), generate=model.value, dry_run=dry_run)
+        if not dry_run and isinstance(done, Ok):
+            _tell_digest(workspace, library)
+        return done
+
+    return with_library(workspace, work)
+
+
+def _tell_digest(workspace: Workspace, library: Library) -> None:
+    """Leave a list of the bullets that usage confirmed where the digest finds it; none unless the setting asks."""
+    from core.knowledge.digest import write_confirmed
+    from core.library.use.inference import confirmed_lines
+
+    wanted = confirmed_lines(library, str(workspace.paths.knowledge)) if workspace.config.digest_confirmed else {}
+    write_confirmed(workspace.paths, wanted)
+
+
+def library_undo(
+    workspace: Workspace, run: str = "", *, now: Callable[[], datetime] = utc_now
+) -> Result[Undone | list[ChangeRun]]:
+    """Take a consolidation back; without a run, the list of them."""
+    from core.library.use.changes import list_runs, undo
+
+    def work(library: Library) -> Result[Undone | list[ChangeRun]]:
+        return undo(library, run, now()) if run else list_runs(library)  # type: ignore[return-value]
+
+    return with_library(workspace, work)
+
+
+def library_reflect(
+    workspace: Workspace, scope: str = "all", concept: str = "", *, now: Callable[[], datetime] = utc_now
+) -> Result[Reflection]:
+    """The seed's questions about the library, answered from what was recorded."""
+    from core.library.use.reflect import reflect
+
+    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, now=now()))

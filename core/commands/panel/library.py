@@ -1,0 +1,113 @@
+"""What the panel's view of the library shows: documents with how they were used, dossiers, outcomes, a preview of a
+consolidation, reflection as rows for plots, and the graph of concepts, step by step.
+
+Each function opens the library for itself and lets go of it: a window may ask from any thread, and holds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from core.base.result import Err, Ok, Result
+from core.commands.library.documents import library_list
+from core.commands.library.use import (
+    library_consolidate,
+    library_record,
+    library_reflect,
+    library_retrieve,
+    with_library,
+)
+from core.commands.workspace import Workspace, utc_now
+
+if TYPE_CHECKING:
+    from core.library.use.consolidate import Consolidation
+    from core.library.use.graph import Neighbourhood, Node
+    from core.library.use.reflect import Reflection
+
+OUTCOME_KEYS = {"w": "win", "p": "partial", "m": "miss", "x": "misleading"}
+"""The key with which a person says how the selected chunk served."""
+OUTCOMES = tuple(OUTCOME_KEYS.values())
+
+documents = library_list
+"""Documents, the latest first."""
+search = library_retrieve
+"""A question with its dossiers."""
+
+
+def preview(workspace: Workspace) -> Result[Consolidation]:
+    """What a consolidation would change, and what is lonely, stale or contradictory."""
+    return library_consolidate(workspace, dry_run=True)
+
+
+def mark(
+    workspace: Workspace,
+    key: str,
+    chunk: str,
+    retrieval: str = "",
+    task: str = "",
+    notes: str = "",
+    session: str = "",
+    *,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[str]:
+    """Record with one key how a chunk served; the outcome that was recorded."""
+    outcome = OUTCOME_KEYS.get(key, key)
+    done = library_record(
+        workspace, session, [chunk], task, outcome, notes=notes, retrieval=retrieval, context="the panel", now=now
+    )
+    return done if isinstance(done, Err) else Ok(outcome)
+
+
+@dataclass(frozen=True)
+class Series:
+    """Rows for a stacked plot: a label for each bar, and for each outcome a number a bar."""
+
+    labels: tuple[str, ...] = field(default=())
+    numbers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plots:
+    """A reflection with its plots: outcomes by kind of task, by source, and by month."""
+
+    reflection: Reflection
+    by_task: Series
+    by_source: Series
+    by_month: Series
+
+
+def plots(workspace: Workspace, concept: str = "") -> Result[Plots]:
+    """The questions about the library, and what to draw."""
+    found = library_reflect(workspace, "all", concept)
+    if isinstance(found, Err):
+        return found
+    value = found.value
+    return Ok(
+        Plots(
+            value,
+            _series({one.task_type: one.outcomes for one in value.tasks if one.outcomes}),
+            _series({one.domain: one.outcomes for one in value.sources if one.outcomes}),
+            _series(value.months),
+        )
+    )
+
+
+def _series(rows: Mapping[str, Mapping[str, int]]) -> Series:
+    return Series(tuple(rows), {outcome: tuple(row.get(outcome, 0) for row in rows.values()) for outcome in OUTCOMES})
+
+
+def concepts(workspace: Workspace, text: str = "") -> Result[list[Node]]:
+    """Concepts to begin a walk at: those that most chunks mention, or whose name has this text in it."""
+    from core.library.use import graph
+
+    return with_library(workspace, lambda library: Ok(graph.concepts(library, text)))
+
+
+def neighbourhood(workspace: Workspace, which: str) -> Result[Neighbourhood]:
+    """What stands around a concept, a chunk or a document."""
+    from core.library.use import graph
+
+    return with_library(workspace, lambda library: graph.neighbourhood(library, which))

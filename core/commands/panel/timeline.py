@@ -1,0 +1,162 @@
+"""Conversations and what they taught, by day: what a window draws a year of. And what harvests have cost.
+
+What was taught is counted in the files as they are now, by the provenance of each line; the ledger says which
+conversations there were, of which tool and project. So every figure here agrees with the files beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from core.base.answer import price
+from core.base.markdown import sanitise_name
+from core.commands.history import LedgerRow
+from core.commands.panel.bullets import all_bullets
+from core.commands.panel.titles import NO_TOOL, UNCALLED, Called, Titles, called
+from core.commands.statements import Found
+from core.commands.workspace import Workspace
+
+HARVESTED, LOST, LEFT = "harvested", "lost", "left"
+"""What became of a conversation: it was read, it went unread, or it stays unread."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the files: who told it (the name in its provenance, "" for the person's own), when, and its
+    category."""
+
+    source: str
+    day: date | None
+    category: str
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One conversation: its key in the ledger ("" for one that only provenances tell of), what it is called, its day,
+    what became of it, and its lines that stand in the files, by category."""
+
+    key: str
+    called: Called
+    day: date
+    name: str = ""
+    fate: str = HARVESTED
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> int:
+        """How many of its lines stand in the files."""
+        return sum(self.lines.values())
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All conversations with a day, the oldest first, and the lines without a conversation (the person's own)."""
+
+    talks: tuple[Talk, ...] = ()
+    own: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunCost:
+    """What the conversations of one run took: `dollars` None where no price is known."""
+
+    run: str
+    model: str
+    conversations: int
+    sent: int
+    received: int
+    dollars: float | None
+
+
+def lines_now(workspace: Workspace, before: tuple[Line, ...] | None = None) -> tuple[Line, ...]:
+    """Every line that stands in the files, struck ones and held ones left out; `before` itself when nothing changed."""
+    now = tuple(_line(row) for row in all_bullets(workspace).rows if not row.bullet.struck)
+    return before if before == now and before is not None else now
+
+
+def _line(row: Found) -> Line:
+    came = row.bullet.provenance
+    if came is None:
+        return Line("", None, row.category)
+    return Line("" if came.source == "by-hand" else came.source, day_of(came.date), row.category)
+
+
+def day_of(text: str) -> date | None:
+    """The day in an ISO date or time, None for anything else."""
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
+
+
+def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) -> Timeline:
+    """The conversations of a ledger, `rows` with the newest first, with their lines. Looks at the disk only for those
+    that were not read: whether they are still there."""
+    own: Counter[str] = Counter()
+    told: dict[str, Counter[str]] = {}
+    days: dict[str, date] = {}
+    for line in lines:
+        if line.source and line.day is not None:
+            told.setdefault(line.source, Counter())[line.category] += 1
+            days[line.source] = max(days.get(line.source, line.day), line.day)
+        else:
+            own[line.category] += 1
+    talks: list[Talk] = []
+    for row in rows:
+        known = called(row.entry, names.by_key.get(row.key))
+        at = day_of(known.day) or day_of(str(row.entry.get("at") or ""))
+        fate = fate_of(row.entry)
+        if at is None or not fate:
+            continue
+        name = name_of(row.entry)
+        # A conversation that went on has an entry for each of its harvests: its lines are counted with the newest.
+        given = told.pop(name, None) or told.pop(sanitise_name(name), None)
+        talks.append(Talk(row.key, known, at, name, fate, dict(given or {})))
+    talks += [Talk("", names.by_name.get(name, UNCALLED), days[name], name, HARVESTED, told[name]) for name in told]
+    return Timeline(tuple(sorted(talks, key=lambda talk: talk.day)), dict(own))
+
+
+def name_of(entry: Mapping[str, Any]) -> str:
+    """A conversation's own name, as provenances tell it."""
+    return str(entry.get("name") or "") or str(entry.get("path") or "").replace("\\", "/").rpartition("/")[2]
+
+
+def fate_of(entry: Mapping[str, Any]) -> str:
+    """What became of a conversation, "" for what was none (a leftover that was pruned)."""
+    status = entry.get("status")
+    if status == "harvested":
+        return HARVESTED
+    if status == "deleted-unharvested":
+        return LOST
+    if status not in ("harvest-failed", "too-large"):
+        return ""
+    path = str(entry.get("path") or "")
+    in_store = str(entry.get("source") or "") not in NO_TOOL and "#" in path
+    return LEFT if in_store or os.path.exists(path) else LOST
+
+
+def costs(rows: Iterable[LedgerRow], override: tuple[float, float] | None = None) -> list[RunCost]:
+    """What each run took, the oldest first, by what the providers reported."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for row in rows:
+        entry = row.entry
+        sent, received = _number(entry.get("input_tokens")), _number(entry.get("output_tokens"))
+        run, provider = str(entry.get("run") or ""), str(entry.get("provider") or "")
+        if run and provider and (sent or received or provider == "offline"):
+            sums = found.setdefault((run, provider, str(entry.get("model") or "")), [0, 0, 0])
+            for at, more in enumerate((1, sent, received)):
+                sums[at] += more
+    made = [
+        RunCost(run, model or provider, number, sent, received, price(provider, model, sent, received, override))
+        for (run, provider, model), (number, sent, received) in found.items()
+    ]
+    return sorted(made, key=lambda one: one.run)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -1,0 +1,148 @@
+"""The graph of the library as one walks it: a concept, chunk or document, and what it is joined with."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from core.base.result import Ok, Result, fail
+from core.library import schema
+from core.library.database import Library
+from core.library.records import folded
+from core.library.rows import in_parts, links_of
+
+MOST = 40
+
+
+@dataclass(frozen=True)
+class Node:
+    """One entity. `weight` says how much there is of it: chunks that mention a concept, chunks of a document, uses of
+    a chunk."""
+
+    id: str
+    kind: str
+    name: str
+    weight: int
+    profile: str = ""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """How two nodes are joined: by a link, `mentions` or `part_of`; `beside`: chunks mention them together."""
+
+    source: str
+    target: str
+    relation: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """A node and those that one step leads to, the strongest first; `more` are not shown."""
+
+    centre: Node
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    more: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return asdict(self)
+
+
+def concepts(library: Library, text: str = "", limit: int = MOST) -> list[Node]:
+    """Concepts whose name has this text in it, those that most chunks mention first."""
+    k, m = schema.concept.c, schema.mention.c
+    number = func.count(m.chunk_id).label("number")
+    asked = select(k.id, number).outerjoin(schema.mention, m.concept_id == k.id).group_by(k.id)
+    if text.strip():
+        asked = asked.where(k.folded.contains(folded(text), autoescape=True))
+    with library.reading() as connection:
+        ids = [row.id for row in connection.execute(asked.order_by(number.desc(), k.id).limit(limit))]
+        nodes = _nodes(connection, ids)
+    return [nodes[one] for one in ids]
+
+
+def neighbourhood(library: Library, which: str, limit: int = MOST) -> Result[Neighbourhood]:
+    """What stands around an entity, named by its id or, for a concept, by its name."""
+    a = schema.concept_alias.c
+    with library.reading() as connection:
+        centre = _nodes(connection, [which]).get(which)
+        if centre is None:
+            key = connection.execute(select(a.concept_id).where(a.folded == folded(which))).scalar()
+            centre = _nodes(connection, [key])[key] if key else None
+        if centre is None:
+            return fail("no-concept", f"there is nothing called {which!r} in the library")
+        edges = _edges(connection, centre)
+        around: dict[str, float] = {}
+        for edge in edges:
+            other = edge.target if edge.source == centre.id else edge.source
+            around[other] = max(around.get(other, 0.0), edge.weight)
+        best = sorted(around, key=lambda one: (-around[one], one))[:limit]
+        nodes = _nodes(connection, best)
+    shown = {centre.id, *best}
+    kept = [edge for edge in edges if {edge.source, edge.target} <= shown]
+    found = tuple(nodes[one] for one in best if one in nodes)
+    return Ok(Neighbourhood(centre, found, tuple(kept), len(around) - len(best)))
+
+
+def _edges(connection: Connection, centre: Node) -> list[Edge]:
+    m, c = schema.mention.c, schema.chunk.c
+    edges = [Edge(one.source_id, one.target_id, one.relation, one.weight) for one in links_of(connection, centre.id)]
+    if centre.kind == "concept":
+        asked = select(m.chunk_id, m.count.label("often")).where(m.concept_id == centre.id)
+        rows = connection.execute(asked.order_by(m.count.desc(), m.chunk_id).limit(MOST // 2)).all()
+        edges += [Edge(row.chunk_id, centre.id, "mentions", 1 - 0.5**row.often) for row in rows]
+        mine = schema.mention.alias("mine")
+        number = func.count().label("number")
+        beside = (
+            select(m.concept_id, number)
+            .join(mine, (mine.c.chunk_id == m.chunk_id) & (mine.c.concept_id == centre.id))
+            .where(m.concept_id != centre.id)
+            .group_by(m.concept_id)
+            .order_by(number.desc(), m.concept_id)
+            .limit(MOST)
+        )
+        whole = max(centre.weight, 1)
+        edges += [Edge(centre.id, row.concept_id, "beside", row.number / whole) for row in connection.execute(beside)]
+    elif centre.kind == "chunk":
+        for row in connection.execute(select(m.concept_id, m.count.label("often")).where(m.chunk_id == centre.id)):
+            edges.append(Edge(centre.id, row.concept_id, "mentions", 1 - 0.5**row.often))
+        document = connection.execute(select(c.document_id).where(c.id == centre.id)).scalar_one()
+        edges.append(Edge(centre.id, document, "part_of", 1.0))
+    else:
+        asked = select(c.id).where(c.document_id == centre.id).order_by(c.position).limit(MOST)
+        edges += [Edge(one, centre.id, "part_of", 1 / (2 + at)) for at, one in
+                  enumerate(connection.execute(asked).scalars())]  # fmt: skip
+    return edges
+
+
+def _nodes(connection: Connection, ids: list[str]) -> dict[str, Node]:
+    k, m, c, d, j = schema.concept.c, schema.mention.c, schema.chunk.c, schema.document.c, schema.trace_chunk.c
+    found: dict[str, Node] = {}
+    for part in in_parts(ids):
+        asked = (
+            select(k.id, k.name, k.functional_profile, func.count(m.chunk_id).label("number"))
+            .outerjoin(schema.mention, m.concept_id == k.id)
+            .where(k.id.in_(part))
+            .group_by(k.id, k.name, k.functional_profile)
+        )
+        for row in connection.execute(asked):
+            found[row.id] = Node(row.id, "concept", row.name, row.number, row.functional_profile or "")
+        uses = select(j.chunk_id, func.count().label("number")).where(j.chunk_id.in_(part)).group_by(j.chunk_id)
+        used = {row.chunk_id: row.number for row in connection.execute(uses)}
+        chunks = select(c.id, c.heading, c.summary, c.content, c.functional_profile).where(c.id.in_(part))
+        for row in connection.execute(chunks):
+            name = " ".join((row.heading or row.summary or row.content).split())[:80]
+            found[row.id] = Node(row.id, "chunk", name, used.get(row.id, 0), row.functional_profile or "")
+        documents = (
+            select(d.id, d.title, func.count(c.id).label("number"))
+            .outerjoin(schema.chunk, c.document_id == d.id)
+            .where(d.id.in_(part))
+            .group_by(d.id, d.title)
+        )
+        for row in connection.execute(documents):
+            found[row.id] = Node(row.id, "document", row.title, row.number)
+    return found

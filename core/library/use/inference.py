@@ -1,0 +1,220 @@
+"""Reads in a conversation which retrieved chunks it used, and how that went.
+
+An agent that retrieved over MCP has the id of the retrieval in its transcript, so the two are matched without guessing.
+A chunk was used where what the assistant wrote afterwards names it, repeats a run of its words, or has most of its
+telling words that were not in the question. What the person said next tells the outcome; where they said nothing of
+it, a used chunk counts as partial. Traces made this way say that they were inferred.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from core.base.markdown import parse_bullets
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Call
+from core.library import schema
+from core.library.database import Library
+from core.library.records import TASK_TYPES, UsageTrace, new_id
+from core.library.rows import add_trace, in_parts, traces
+from core.search.words import STOP_WORDS, words_of
+
+RUN, RUNS = 5, 1
+"""So many words in a row that both have are a repetition; so many repetitions are a use."""
+SHARE, TELLING = 0.5, 5
+"""Such a share of a chunk's telling words, and at least so many of them, are a use too."""
+TURNS_OF_PERSON = 2
+"""In so many turns of the person after the answer their verdict is looked for."""
+
+_UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_GOOD = re.compile(
+    r"\b(thanks?|thank you|perfect|great|awesome|excellent|works( now| fine| well)?|it worked|"
+    r"that (did|fixed|solved)( it)?|(is |got |now )?(fixed|solved)|exactly|correct|yes,? that|nice)\b",
+    re.IGNORECASE,
+)
+_BAD = re.compile(
+    r"\b(wrong|incorrect|not (right|true|correct|what i|working|it)|misleading|misled|outdated|"
+    r"(does|did|do|is|was|has)(n't| not) (work|help|fix|solve|true|right|correct|compile)\w*|"
+    r"still (fails?|failing|broken|hangs?|the same|not)|made it worse|no,? that)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a retrieval showed: chunk -> its text."""
+
+    id: str
+    query: str
+    task_type: str
+    chunks: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """What a conversation tells about one retrieval: chunks that were used and those that were not, the outcome of the
+    used ones, and the words that told it."""
+
+    retrieval: Shown
+    used: tuple[str, ...]
+    unused: tuple[str, ...]
+    outcome: str
+    notes: str
+
+
+def retrievals_in(turns: Sequence[Turn]) -> dict[str, int]:
+    """Ids that stand in what tools gave back, with the turn of each; not all of them are ids of retrievals."""
+    found: dict[str, int] = {}
+    for at, turn in enumerate(turns):
+        if turn.role not in ("tool", "assistant"):
+            continue
+        texts = [turn.text, *(event.output for event in turn.events if isinstance(event, Call))]
+        for text in texts:
+            for match in _UUID.finditer(text):
+                found.setdefault(match[0], at)
+    return found
+
+
+def infer(turns: Sequence[Turn], shown: Sequence[tuple[int, Shown]]) -> list[Inferred]:
+    """What the turns tell about retrievals, each with the turn in which its answer came. One of which no chunk was
+    used, and which nobody complained about, says nothing."""
+    made = []
+    for place, (at, retrieval) in enumerate(shown):
+        end = next((later for later, _ in shown[place + 1 :] if later > at), len(turns))
+        answer = "\n".join(turn.text for turn in turns[at:end] if turn.role == "assistant" and not turn.is_call)
+        used = [key for key, text in retrieval.chunks.items() if is_used(key, text, retrieval.query, answer)]
+        said = _verdict(turns[at:end])
+        if not used:
+            continue
+        outcome, notes = ("partial", "") if said is None else said
+        unused = [key for key in retrieval.chunks if key not in used]
+        made.append(Inferred(retrieval, tuple(used), tuple(unused), outcome, notes))
+    return made
+
+
+def is_used(chunk_id: str, text: str, query: str, answer: str) -> bool:
+    """Whether an answer draws on a chunk."""
+    if chunk_id[:8] in answer:
+        return True
+    words, said = words_of(text), words_of(answer)
+    runs = _runs(said)
+    asked = _runs(words_of(query))
+    if len((_runs(words) & runs) - asked) >= RUNS:
+        return True
+    telling = {word for word in words if word not in STOP_WORDS and len(word) > 2} - set(words_of(query))
+    return len(telling) >= TELLING and len(telling.intersection(said)) >= max(TELLING, SHARE * len(telling))
+
+
+def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
+    found = {tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)}
+    return {run for run in found if sum(word not in STOP_WORDS for word in run) >= 3}
+
+
+def _verdict(turns: Sequence[Turn]) -> tuple[str, str] | None:
+    """What the person said of the answer, with their words; None where they said nothing of it."""
+    answered, looked = False, 0
+    for turn in turns:
+        if turn.role == "assistant" and turn.text.strip():
+            answered = True
+        elif turn.role == "user" and answered and turn.text.strip():
+            said = " ".join(turn.text.split())[:300]
+            if _BAD.search(said):
+                return "misleading", said
+            if _GOOD.search(said):
+                return "win", said
+            looked += 1
+            if looked >= TURNS_OF_PERSON:
+                return None
+    return None
+
+
+# --- into the library -------------------------------------------------------------------------------------------------
+
+
+def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
+    """The retrievals among these ids that showed something, and of which no trace was recorded yet."""
+    r, f, c, t = schema.retrieval.c, schema.retrieval_chunk.c, schema.chunk.c, schema.usage_trace.c
+    found: dict[str, Shown] = {}
+    for part in in_parts(ids):
+        told = set(connection.execute(select(t.retrieval_id).where(t.retrieval_id.in_(part))).scalars())
+        asked = (
+            select(r.id, r.query, r.task_type, c.id.label("chunk"), c.content)
+            .join(schema.retrieval_chunk, f.retrieval_id == r.id)
+            .join(schema.chunk, c.id == f.chunk_id)
+            .where(r.id.in_(part))
+            .order_by(r.id, f.rank)
+        )
+        for row in connection.execute(asked):
+            if row.id not in told:
+                one = found.setdefault(row.id, Shown(row.id, row.query, row.task_type, {}))
+                one.chunks[row.chunk] = row.content
+    return found
+
+
+def record_conversation(connection: Connection, conversation: Conversation, when: datetime) -> list[UsageTrace]:
+    """Traces of what a conversation used, grouped under its name; none where it retrieved nothing, or was read before.
+    `when` is the time that they get."""
+    places = retrievals_in(conversation.turns)
+    known = shown_in(connection, places)
+    order = sorted(((places[key], shown) for key, shown in known.items()), key=lambda row: (row[0], row[1].id))
+    made = []
+    for found in infer(conversation.turns, order):
+        about = found.retrieval
+        task = about.task_type if about.task_type in TASK_TYPES else "other"
+        groups = [(found.used, found.outcome, found.notes)]
+        if found.unused:
+            groups.append((found.unused, "miss", "retrieved, and nothing of it was used"))
+        for chunks, outcome, notes in groups:
+            trace = UsageTrace(
+                new_id(), chunks, task, outcome, when, conversation.id, conversation.title[:200], about.query, notes,
+                "inferred", about.id,
+            )  # fmt: skip
+            add_trace(connection, trace)
+            made.append(trace)
+    return made
+
+
+# --- bullets ----------------------------------------------------------------------------------------------------------
+
+SHARED = 2
+"""So many telling words of a bullet in a question or a note say that it was about this one."""
+_SAYS = {"win": 1, "partial": 1, "miss": 0, "misleading": -1}
+
+
+def confirmed_lines(library: Library, folder: str) -> dict[str, int]:
+    """Text of a harvested bullet -> how many uses confirmed it, of documents whose files lie in `folder`. A use that
+    went well confirms the one bullet of a chunk, or of several those that share words with the question or the notes;
+    one that misled takes a confirmation back."""
+    c, d, place = schema.chunk.c, schema.document.c, schema.location.c
+    below = place.source.startswith(f"{folder.rstrip('/')}/", autoescape=True)
+    with library.reading() as connection:
+        asked = (
+            select(c.id, c.content)
+            .join(schema.document, d.id == c.document_id)
+            .where(d.status == "active", d.id.in_(select(place.document_id).where(below)))
+        )
+        bullets = {row.id: bullets_of(row.content) for row in connection.execute(asked)}
+        known = traces(connection) if bullets else []
+    counts: dict[str, int] = {}
+    for trace in known:
+        for chunk in trace.chunk_ids:
+            for text in _meant(bullets.get(chunk, []), trace):
+                counts[text] = counts.get(text, 0) + _SAYS[trace.outcome]
+    return {text: number for text, number in counts.items() if number > 0}
+
+
+def bullets_of(content: str) -> list[str]:
+    """The bullets of a chunk, without their dash, strike and provenance, as the category files read them."""
+    return [bullet.text for bullet in parse_bullets(content) if not bullet.struck]
+
+
+def _meant(bullets: list[str], trace: UsageTrace) -> list[str]:
+    if len(bullets) <= 1:
+        return bullets
+    said = {word for word in words_of(f"{trace.query} {trace.notes}") if word not in STOP_WORDS}
+    return [text for text in bullets if len(said.intersection(words_of(text))) >= SHARED]

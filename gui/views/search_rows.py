@@ -1,0 +1,247 @@
+"""What a search found, as rows with their matched words marked; plain functions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core.base.figures import count
+from core.base.markdown import split_provenance
+from core.base.result import Err, Ok, Result
+from core.base.search_entry import SearchEntry
+from core.commands.conversations import ConversationHit
+from core.commands.panel.bullets import all_bullets, local_day
+from core.commands.search import search_everything
+from core.commands.statements import Found
+from core.commands.workspace import Workspace
+from gui.toolkit.editor import broken
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow
+from gui.toolkit.typeset import visible
+from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, short_folder, short_name
+from gui.views.reader_rows import one_line_of
+
+if TYPE_CHECKING:
+    from core.commands.search import Hit
+
+LIMIT = 60
+EXCERPT, SAID, BEFORE = 420, 240, 90
+"""So many letters of a long text are shown, of what was said, and so many of them before the first match."""
+MARKS = 10
+SHORTEST = 3
+_TERMS = re.compile(r"(?:exact|words|part of the name|begins like|part of a word): (.*)", re.DOTALL)
+_SCRIPTS = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # written without blanks, or with word endings
+_WIDE = re.compile(f"[{_SCRIPTS}]")
+_NO_WORD_BEFORE = rf"(?<![^\W{_SCRIPTS}])"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The answer to `query` among entries of `kind` ("": all), conversations among them. `counts` says how many of each
+    kind there are among the best; `notes` are sentences about what could not be searched or asked; `entries` is how
+    many there are in all. `waits`: there are conversations that are not read yet."""
+
+    query: str = ""
+    kind: str = ""
+    hits: tuple[Hit | ConversationHit, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    entries: int = 0
+    notes: tuple[str, ...] = ()
+    waits: bool = False
+
+
+def kind_of(hit: Hit | ConversationHit) -> str:
+    """The kind of a hit, a key of `ENTRY_KINDS`."""
+    return "conversation" if isinstance(hit, ConversationHit) else hit.entry.kind
+
+
+def find(workspace: Workspace, query: str, kind: str = "") -> Result[Findings]:
+    """Search; on a worker. With a kind, the best of that kind, and beside them the counts of all kinds."""
+    if not query.strip():
+        return Ok(Findings(query, kind))
+    best = search_everything(workspace, (query,), limit=LIMIT)
+    if isinstance(best, Err):
+        return best
+    counts = Counter(map(kind_of, best.value.hits))
+    report = best.value
+    if kind:
+        only = search_everything(workspace, (query,), kind=kind, limit=LIMIT)
+        if isinstance(only, Err):
+            return only
+        report = only.value
+        counts[kind] = len(report.hits)
+    notes = (*((report.note,) if report.note else ()), *(BUILD_HINT.sub("", told) for told in report.warnings))
+    waits = any(told.startswith(NOT_YET) for told in report.warnings)
+    return Ok(Findings(query, kind, report.hits, dict(counts), report.entries + report.conversations, notes, waits))
+
+
+NOT_YET = "not searched yet"
+BUILD_HINT = re.compile(r"; 'knowledge search --build' .*")
+
+
+def rows(found: Findings, fits: Callable[[str], bool]) -> list[FlowRow]:
+    """The hits as rows, best first; their texts are broken into lines that `fits(line)`."""
+    keyed: dict[str, FlowRow] = {}
+    for hit in found.hits:
+        row = row_of(hit, fits)
+        keyed.setdefault(str(row.key), row)
+    return list(keyed.values())
+
+
+def key_of(hit: Hit | ConversationHit) -> str:
+    """What names a hit among all of them."""
+    if isinstance(hit, ConversationHit):
+        return f"conversation:{hit.path}:{hit.name}"
+    return f"{hit.entry.kind}:{hit.entry.path}:{hit.entry.key}"
+
+
+def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
+    """A conversation as a row: its title, its best turn, and which of its turns speak of it."""
+    terms, looks = terms_of(hit.why), ENTRY_KINDS["conversation"]
+    who = SPEAKERS.get(hit.role, capital(hit.role))
+    begin = f"{who}, turn {hit.turn:,}:  " if hit.turn else ""
+    said = " ".join(_SIGNS.sub(" ", visible(hit.text)).split())
+    quote = broken(begin + excerpt(said, terms, SAID), fits) if said else ""
+    title = broken(one_line_of(hit.title) or short_name(hit.name), fits)
+    text = "\n".join(line.rstrip() for part in (title, quote) if part for line in part.split("\n"))
+    many = f"in {count(len(hit.places), 'turn')}" if len(hit.places) > 1 else ""
+    folder = short_folder(hit.project or hit.folder).rpartition("/")[2]
+    turns = f"{many} of {hit.turns:,}" if many else count(hit.turns, "turn")
+    about = (local_day(hit.day) if hit.day else "", hit.tool, folder, turns, "in the trash" if hit.in_trash else "",
+             hit.branch, why_words(hit.why))  # fmt: skip
+    meta = SEPARATOR.join(one_line_of(part) for part in about if part)
+    can = frozenset({"read", "go", "copy", "open"} if hit.path else {"read", "copy"}) - {"go"}
+    return FlowRow(key_of(hit), text, meta, looks.icon, looks.color, "text", can, marks_of(text, terms))
+
+
+_SIGNS = re.compile(r"\*\*|`+|\|[-:| ]+\||(?:^|\n)#+ |\|")
+SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
+
+
+def row_of(hit: Hit | ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
+    """One hit as a row: what it says, why it was found, when and where it was said, how often it was confirmed."""
+    if isinstance(hit, ConversationHit):
+        return conversation_row(hit, fits)
+    entry, terms = hit.entry, terms_of(hit.why)
+    icon, color = look_of(entry)
+    text = broken(excerpt(visible(entry.text), terms), fits)
+    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    seen = f"confirmed by {count(len(hit.confirmations), 'other')}" if hit.confirmations else ""
+    date = local_day(entry.date) if entry.date else ""
+    meta = SEPARATOR.join(part for part in (why_words(hit.why), date, source_of(entry), seen) if part)
+    can = frozenset({"go", "copy", "open"} if entry.path else {"copy"})
+    return FlowRow(key_of(hit), text, meta, icon, color, "text", can, marks_of(text, terms))
+
+
+def look_of(entry: SearchEntry) -> tuple[str, str]:
+    """Icon and colour of its kind; bullets have those of their category."""
+    looks = ENTRY_KINDS.get(entry.kind, Looks("", "file", "accent"))
+    if entry.kind == "bullet":
+        looks = next((CATEGORIES[tag] for tag in reversed(entry.tags) if tag in CATEGORIES), looks)
+    return looks.icon, looks.color
+
+
+def why_words(why: Sequence[str]) -> str:
+    """Why it was found, in a few words; not again the words of what stands there letter by letter."""
+    exact = next((one.removeprefix("exact: ").lower() for one in why if one.startswith("exact: ")), "")
+    said = []
+    for one in why:
+        words = one.removeprefix("words: ")
+        if words != one:
+            words = ", ".join(word for word in words.split(", ") if word.lower() not in exact)
+        said += [words] if words else []
+    return ", ".join(said)
+
+
+def source_of(entry: SearchEntry) -> str:
+    """Where it comes from: its conversation, the source file of a note, the heading of a context file."""
+    if entry.provenance:
+        _, came = split_provenance(f"x {entry.provenance}")
+        if came is not None:
+            return short_name(came.source)
+        return entry.provenance.strip("[]").removeprefix("from: ")
+    if entry.kind == "note":
+        return entry.title.replace("\\", "/").rpartition("/")[2]
+    if entry.kind == "context":
+        return f"context.md, {entry.title}" if entry.title else "context.md"
+    if entry.kind == "memory":
+        return "memory" + (f", {', '.join(entry.tags)}" if entry.tags else "")
+    return "written by hand" if entry.kind == "bullet" else entry.title
+
+
+def terms_of(why: Sequence[str]) -> tuple[str, ...]:
+    """The words to mark, the longest first."""
+    found: list[str] = []
+    for one in why:
+        told = _TERMS.match(one)
+        if told is not None:
+            found += [told[1]] if one.startswith(("exact", "part of a word")) else told[1].split(", ")
+    return tuple(sorted({term.lower() for term in found if term.strip()}, key=lambda term: (-len(term), term)))
+
+
+def excerpt(text: str, terms: Sequence[str], most: int = EXCERPT) -> str:
+    """A text as it is shown: of a long one the part around its first match."""
+    if len(text) <= most:
+        return text
+    places = spans(text, terms)
+    begin = max(0, places[0][0] - BEFORE) if places else 0
+    if begin:
+        begin = text.find(" ", begin, begin + 30) + 1 or begin
+    cut = text[begin : begin + most].strip()
+    return ("… " if begin else "") + cut + (" …" if begin + most < len(text) else "")
+
+
+def marks_of(text: str, terms: Sequence[str]) -> tuple[tuple[int, int, int], ...]:
+    """The matched words of a broken text as (line, first letter, letter after the last), at most `MARKS`."""
+    lines = text.split("\n")
+    return tuple((at, *span) for at, line in enumerate(lines) for span in spans(line, terms))[:MARKS]
+
+
+def spans(text: str, terms: Sequence[str]) -> list[tuple[int, int]]:
+    """Where the terms stand in one text, from left to right, none over another. A term that stands nowhere marks the
+    words that begin like it: `retry` marks `retries`."""
+    low = text.lower()
+    if len(low) != len(text):  # a few capital letters become two small ones
+        low = text
+    taken: list[tuple[int, int]] = []
+    for term in terms:
+        places = [(one.start(), one.end()) for one in re.finditer(_pattern(term), low)]
+        stem = term
+        while not places and len(stem) > SHORTEST and len(term) - len(stem) < 3:
+            stem = stem[:-1]
+            places = [(one.start(), one.end()) for one in re.finditer(rf"{_NO_WORD_BEFORE}{re.escape(stem)}\w*", low)]
+        taken += [one for one in places if all(one[1] <= begin or one[0] >= end for begin, end in taken)]
+    return sorted(taken)
+
+
+def _pattern(term: str) -> str:
+    """Only where a word begins, a short one only as a whole word; in scripts without blanks, wherever it stands."""
+    begin = _NO_WORD_BEFORE if term[0].isalnum() and not _WIDE.match(term[0]) else ""
+    end = r"(?!\w)" if begin and len(term) < SHORTEST and term[-1].isalnum() else ""
+    return begin + re.escape(term) + end
+
+
+def bullet_of(workspace: Workspace, entry: SearchEntry) -> Found | None:
+    """The bullet or note that a hit means, as it stands in its file now; None when it is gone. On a worker."""
+    file, _, line = entry.key.rpartition(":")
+    same = [row for row in all_bullets(workspace).rows if row.file == file]
+    at = int(line) if line.isdecimal() else 0
+    first = entry.text.split("\n", 1)[0]
+    near = [row for row in same if row.bullet.line == at] or [row for row in same if first in row.bullet.text]
+    return near[0] if near else None
+
+
+def chip_kinds(found: Findings) -> list[str]:
+    """The kinds that have a chip: those among the best, and the one that is chosen."""
+    return [kind for kind in ENTRY_KINDS if found.counts.get(kind) or kind == found.kind]
+
+
+def longest(query: str, hit: ConversationHit) -> str:
+    """What the reader marks: the words of the question where the turn has them as they are, else the longest of those
+    that were found."""
+    words = query.strip().strip('"')
+    if words.casefold() in hit.text.casefold():
+        return words
+    return next((term for term in terms_of(hit.why) if term in hit.text.casefold()), "")

@@ -1,0 +1,1 @@
+"""The timeline: a year of conversations and what they taught."""

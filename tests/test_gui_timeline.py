@@ -1,0 +1,140 @@
+"""The timeline: a day that shines says what happened on it, and every figure is that of the files beside it."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from core.base.result import Ok
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
+from core.commands.history import LedgerRow, ledger
+from core.commands.panel.overview import overview
+from core.commands.panel.timeline import LEFT, LOST, costs, lines_now, timeline
+from core.commands.panel.titles import titles
+from gui.views.timeline.rows import (
+    Wish,
+    bars,
+    by_day,
+    first_day,
+    groups_of,
+    known,
+    level,
+    span,
+    spending,
+    squarified,
+    talk_rows,
+    wanted,
+    zoomed,
+)
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import value
+from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
+from tests.panel_gallery_year import year_home
+
+
+def test_all_figures_are_those_of_the_files(at_home: Path) -> None:
+    """Conversations by the ledger, lines by the files as they are now: struck and deleted ones are gone here, too."""
+    workspace = workspace_at(at_home)
+    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
+    rows = value(ledger(workspace))
+    found = timeline(rows, titles(workspace, rows), lines_now(workspace))
+    files = value(overview(workspace)).files
+    whole = sum(row.bullets or 0 for row in files if row.file != "quarantine.md")
+    assert len(found.talks) == 6 and sum(talk.kept for talk in found.talks) == whole > 5
+    assert all(talk.called.title for talk in found.talks)
+    facts = workspace.paths.knowledge / "decisions.md"
+    lines = facts.read_text("utf-8").split("\n")
+    facts.write_text("\n".join([*(line for line in lines if not line.startswith("- ")), "- Mine"]), "utf-8")
+    after = timeline(rows, titles(workspace, rows), lines_now(workspace))
+    assert not any(talk.lines.get("decisions") for talk in after.talks) and after.own == {"decisions": 1}
+
+
+def test_what_went_unread_is_told_from_what_waits(tmp_path: Path) -> None:
+    there = tmp_path / "talk"
+    there.write_text("hello\n", "utf-8")
+    base: dict[str, Any] = {"at": "2026-05-01T12:00:00+00:00", "deleted": False}
+    rows = [
+        LedgerRow("a", {**base, "status": "too-large", "path": str(there)}),
+        LedgerRow("b", {**base, "status": "harvest-failed", "path": str(tmp_path / "gone")}),
+        LedgerRow("c", {**base, "status": "deleted-unharvested", "path": "/x"}),
+        LedgerRow("path:/leftover", {**base, "status": "pruned", "path": "/leftover"}),
+    ]
+    fates = {talk.key: talk.fate for talk in timeline(rows, titles(workspace_at(tmp_path), rows), ()).talks}
+    assert fates == {"a": LEFT, "b": LOST, "c": LOST}
+
+
+def test_a_year_is_filtered_zoomed_and_summed(at_home: Path) -> None:
+    workspace = year_home(at_home)
+    rows = value(ledger(workspace))
+    found = timeline(rows, titles(workspace, rows), lines_now(workspace))
+    today = date.today()
+    everything = by_day(found.talks)
+    assert sum(day.talks for day in everything.values()) == len(found.talks) == len(rows)
+    one = wanted(found.talks, Wish(tool="Codex", project="shop", category="facts"))
+    assert (
+        one and {talk.called.project_name for talk in one} == {"shop"} and all(set(t.lines) == {"facts"} for t in one)
+    )
+    wish = Wish()
+    first, last = span(wish, today)
+    assert (last - first).days == 90 and last == today
+    shown = bars(everything, first, last)
+    assert sum(bar.sum.kept for bar in shown) == sum(talk.kept for talk in found.talks if talk.day >= first)
+    near = zoomed(wish, today, 0.5, 3)
+    begin, end = span(near, today)
+    assert (end - begin).days < 45 and first < begin < end < last, "the day under the mouse stays where it is"
+    far = zoomed(wish, today, 1.0, -20)
+    assert span(far, today) == (first_day(today), today) and len(bars(everything, *span(far, today))) <= 54
+    names = [name for name, _ in groups_of([bar.sum for bar in shown])]
+    assert names[0] == "Claude Code" and names[-1] == "lost"
+    tiles = known(found.talks, found.own, wish)
+    assert sum(sum(lines.values()) for _, lines in tiles) == sum(talk.kept for talk in found.talks)
+    cost = spending(costs(rows), sum(talk.kept for talk in found.talks))
+    assert cost.dollars and cost.a_line and cost.sent == sum(row.entry["input_tokens"] for row in rows)
+    assert level(0, 9) == 0 and level(1, 100) == 1 and level(100, 100) == 4
+    assert talk_rows(found.talks[-3:])[0].meta
+
+
+def test_tiles_fill_their_room_and_nothing_else() -> None:
+    for values in ([6.0, 6, 4, 3, 2, 2, 1], [1.0], [100.0, 1, 1, 1], [5.0, 0.0], [0.0], []):
+        found = squarified(values, (10.0, 20.0, 300.0, 200.0))
+        area = sum(w * h for _, _, w, h in found)
+        assert len(found) == len(values) and (not sum(values) or abs(area - 60_000) < 1)
+        assert all(x >= 9.99 and y >= 19.99 and x + w <= 310.01 and y + h <= 220.01 for x, y, w, h in found)
+
+
+def test_a_click_on_a_day_a_bar_and_a_tile(desk: Desk, at_home: Path) -> None:
+    """The first view with real clicks: the list is of the day, a tile filters all of it, Esc shows everything again."""
+    with seated(desk, year_home(at_home), choices={}) as seat:
+        view: Any = seat.panel.workbench.views["timeline"]
+        seat.until(lambda: view.talks)
+        assert seat.state.view == "timeline"
+        desk.frames(4)
+        left, top, pitch = view._cell(view.year)
+        x, y = desk.dpg.get_item_rect_min(view.year.item)
+        begin, whole = first_day(date.today()), len(view.talks)
+        wanted_day = next(day for day in sorted(view.days) if day > begin + timedelta(days=200))
+        at = (wanted_day - begin).days
+        px, py = desk.dpg.get_viewport_pos()
+        place = int(px + x + left + (at // 7 + 0.4) * pitch), int(py + y + top + (at % 7 + 0.4) * pitch)
+        items = desk.items()
+        desk.click_at(*place)
+        seat.settle()
+        assert view.day == (wanted_day, wanted_day)
+        assert len(view.list.rows) == view.days[wanted_day].talks
+        desk.press("Right")
+        assert view.day == (wanted_day + timedelta(days=1),) * 2
+        tile = next(tile for tile in view._tiles.tiles if tile.category)
+        x, y = desk.dpg.get_item_rect_min(view.map.item)
+        desk.click_at(int(px + x + tile.place[0] + 4), int(py + y + tile.place[1] + 4))
+        seat.settle()
+        assert (view.wish.project, view.wish.category) == (tile.project, tile.category)
+        assert 0 < len(view.talks) < whole
+        desk.press("Escape")
+        seat.settle()
+        assert len(view.talks) == whole and view.day is None
+        view.list.press("Down")
+        seat.settle()
+        assert seat.state.selected.kind == "conversation" and seat.panel.columns.shows("inspector")
+        assert desk.items() - items < 900, "only the pools of a fuller picture may grow"

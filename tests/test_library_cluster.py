@@ -1,0 +1,128 @@
+"""Work on a real scheduler with two workers: whoever is killed, the library and the knowledge end up the same."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.base.result import Err, Ok
+from core.commands.library.cluster import on_cluster
+from core.commands.workspace import open_workspace
+from core.library.database import problems_of
+from core.library.workers import LostError, Workers, cluster
+from tests.cluster_place import Cluster, cluster_of, slowly
+from tests.library_place import opened
+from tests.test_library_ingest import documents, dump, take_in, texts
+
+pytest.importorskip("distributed", reason="no cluster for tests: pip install distributed")
+
+
+@pytest.fixture
+def place() -> Iterator[Cluster]:
+    with cluster_of(2) as found:
+        yield found
+
+
+def test_a_killed_worker_and_a_restarted_scheduler_change_nothing(place: Cluster, tmp_path: Path) -> None:
+    """Everything is there once, as if one process had done it all."""
+    folder = texts(tmp_path / "many", 30)
+    found = cluster(place.address)
+    assert isinstance(found, Ok) and found.value[1] == 4
+    library = opened(str(tmp_path / "library.db"))
+
+    def trouble(done: int, _of: int, _name: str, _became: str) -> None:
+        if done == 6:
+            place.kill(place.workers[0])
+        if done == 14:
+            place.kill(place.scheduler)
+            threading.Timer(0.7, again).start()
+
+    def again() -> None:
+        place.start()
+        place.work()
+        place.work()
+
+    connect, at_once = found.value
+    report = take_in(library, folder, open_executor=connect, at_once=at_once, work=slowly, progress=trouble)
+    assert not report.errors and [row.status for row in report.documents] == ["new"] * 30
+    alone = opened(str(tmp_path / "alone.db"))
+    take_in(alone, folder)
+    assert len(documents(library)) == 30 and dump(library)[:2] == dump(alone)[:2]
+    assert problems_of(library) == []
+    library.close()
+    alone.close()
+
+
+def test_a_scheduler_that_is_not_there_is_one_sentence() -> None:
+    result = cluster("tcp://127.0.0.1:1")
+    assert isinstance(result, Err) and "does not answer" in str(result.error) and "\n" not in str(result.error)
+
+
+def test_workers_that_never_come_back_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was done stays done, and the person is told; nobody waits for ever."""
+    monkeypatch.setattr("core.library.workers.WAITS", (0.01, 0.01))
+
+    def gone() -> None:
+        raise OSError("connection refused")
+
+    workers: Workers[int, int] = Workers(abs, gone, 2)  # type: ignore[arg-type]
+    with pytest.raises(LostError, match="connection refused"):
+        list(workers.results([1, 2], lambda task, why: 0))
+
+
+def test_a_harvest_asks_its_model_on_the_cluster_and_writes_each_item_once(place: Cluster, tmp_path: Path) -> None:
+    """One setting. The worker that dies with a question takes no answer with it, and no line comes twice."""
+    import json
+    import time
+
+    from pytest_httpserver import HTTPServer
+    from werkzeug import Request, Response
+
+    from core.cli.main import main
+
+    asked: list[str] = []
+
+    def answer(request: Request) -> Response:
+        prompt = json.dumps(request.json)
+        number = next(n for n in range(12) if f"drawer number {n}x" in prompt)
+        asked.append(str(number))
+        time.sleep(0.2)
+        if len(asked) == 5:
+            place.kill(place.workers[0])
+        said = {"facts": [{"statement": f"The key of room {number} is in drawer number {number}x.", "detail": ""}]}
+        choice = {"message": {"content": json.dumps(said)}, "finish_reason": "stop"}
+        return Response(json.dumps({"model": "m", "choices": [choice]}), content_type="application/json")
+
+    with HTTPServer("127.0.0.1", 0) as server:
+        server.expect_request("/v1/chat/completions").respond_with_handler(answer)
+        (tmp_path / "config.toml").write_text(
+            f'[ai_settings.knowledge]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url_for("/v1")}"\n'
+            f'workers = "{place.address}"\nreclaim = "never"\n'
+        )
+        home = tmp_path / "home"
+        (home / "conversations").mkdir(parents=True)
+        for number in range(12):
+            words = f"User: where is the key of room {number}?\n\nAssistant: It is in drawer number {number}x.\n"
+            name = f"talk-00000000-0000-4000-8000-0000000000{number:02d}"
+            (home / "conversations" / name).write_text(words)
+        code = main(["harvest", "--apply", "--home", str(home), "--config", str(tmp_path / "config.toml"), "--quiet"])
+        assert code == 0
+    lines = [line for line in (home / "knowledge" / "facts.md").read_text().split("\n") if line.startswith("- ")]
+    assert len(lines) == 12 and len({line.partition("[")[0] for line in lines}) == 12
+    assert len(set(asked)) == 12
+
+
+def test_no_key_of_this_computer_travels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: Cluster) -> None:
+    import pickle
+
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up-key-of-nobody")
+    (tmp_path / "config.toml").write_text(f'[ai_settings.knowledge]\nworkers = "{place.address}"\n')
+    workspace = open_workspace(str(tmp_path / "home"), tmp_path / "config.toml")
+    assert isinstance(workspace, Ok)
+    far = on_cluster(workspace.value, "openai", "m")
+    assert isinstance(far, Ok)
+    assert b"made-up-key" not in pickle.dumps(far.value.workspace)
+    far.value.close()

@@ -1,0 +1,195 @@
+"""`knowledge library` as a person and an agent use it: from files to dossiers, outcomes, profiles, and the way back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from core.base.result import Err, Ok
+from core.cli.library_use import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
+from core.commands.panel import library as view
+from core.commands.workspace import Workspace, open_workspace
+from core.knowledge.digest import read_confirmed
+from core.library import records
+from core.library.use import reflect, strategies
+from core.mcp_server import tools
+from tests import cli_call
+
+
+class Done(NamedTuple):
+    """What a command did."""
+
+    status: int
+    out: str
+    err: str
+
+
+def call(*words: str) -> Done:
+    """One command, as a person types it."""
+    return Done(*cli_call.call(*words))
+
+
+GOTCHA = "Ran into this exact issue: calling await inside a sync callback. Use asyncio.create_task() instead."
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "async.md").write_text(f"# Async deadlocks\n\n{GOTCHA}\n")
+    (notes / "soup.md").write_text("# Soup\n\nLentils need twenty minutes and a little salt.\n")
+    assert run(tmp_path / "home", "ingest", str(notes))["errors"] == []
+    return tmp_path / "home"
+
+
+def run(home: Path, *words: str, fails: int = 0) -> Any:
+    """One command, its JSON."""
+    done = call("library", *words, "--home", str(home), "--json")
+    assert done.status == fails, done.err
+    return json.loads(done.out) if done.out else done.err
+
+
+def text(home: Path, *words: str) -> str:
+    done = call("library", *words, "--home", str(home))
+    assert done.status == 0, done.err
+    return str(done.out)
+
+
+def workspace(home: Path) -> Workspace:
+    opened = open_workspace(str(home))
+    assert isinstance(opened, Ok), opened
+    return opened.value
+
+
+def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
+    assert (TASK_TYPES, OUTCOMES) == (records.TASK_TYPES, records.OUTCOMES)
+    assert (STRATEGIES, SCOPES) == (strategies.STRATEGIES, reflect.SCOPES)
+
+
+def test_a_question_an_outcome_a_profile_and_the_way_back(home: Path) -> None:
+    (best, *_) = run(home, "retrieve", "why", "does", "my", "async", "callback", "deadlock")
+    assert GOTCHA in best["text"] and best["task_type"] == "debugging" and best["retrieval"]
+    key = "ghp_" + "a1B2" * 9
+    for at in range(5):
+        done = run(
+            home, "record", "--chunk", best["key"][:8], "--outcome", "win", "--session", "s", "--notes", f"{at} {key}"
+        )
+        assert done["traces"][0]["chunks"] == [best["key"]] and key not in json.dumps(done)
+    assert [len(one["traces"]) for one in run(home, "traces")] == [5]
+    preview = run(home, "consolidate", "--dry-run")
+    assert preview["dry_run"] and preview["changed"] > 5 and run(home, "undo") == []
+    done = run(home, "consolidate")
+    assert any(one.get("functional_profile", "").startswith("Good for") for one in done["profiles"])
+    assert run(home, "consolidate")["changed"] == 0
+    assert "Functional profile: Good for" in text(home, "retrieve", "async callback deadlock", "--unlogged")
+    assert run(home, "reflect")["tasks"][0]["verdict"] == "served well"
+    assert "nothing to change" in text(home, "consolidate", "--rules")
+    assert run(home, "undo", done["run"][:8])["changed"] == done["changed"]
+    assert "already undone" in text(home, "undo", done["run"])
+    assert "Functional profile" not in text(home, "retrieve", "async callback deadlock", "--unlogged")
+
+
+def test_what_cannot_be_done_is_one_sentence(home: Path, tmp_path: Path) -> None:
+    for words, says in (
+        (("record", "--chunk", "00000000", "--outcome", "win"), "no chunk's id begins"),
+        (("record", "--chunk", "00000000"), "which outcome"),
+        (("undo", "00000000"), "no run begins"),
+        (("reflect", "--scope", "concept"), "which concept"),
+        (("retrieve", " "), "is empty"),
+    ):
+        done = call("library", *words, "--home", str(home))
+        assert done.status in (1, 2) and says in done.err and "Traceback" not in done.err
+    done = call("library", "retrieve", "x", "--home", str(tmp_path / "elsewhere"))
+    assert done.status == 1 and "no library yet" in done.err
+
+
+def test_a_conversation_tells_what_it_used(home: Path, tmp_path: Path) -> None:
+    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
+    rows = [
+        {"role": "user", "content": "why does my async callback deadlock"},
+        {"role": "assistant", "content": f"retrieval {best['retrieval']}: use asyncio.create_task() instead, for "
+         "you are calling await inside a sync callback."},
+        {"role": "user", "content": "thanks, that fixed it"},
+    ]  # fmt: skip
+    talk = tmp_path / "talk.md"
+    talk.write_text("".join(f"## {row['role'].title()}\n\n{row['content']}\n\n" for row in rows))
+    done = run(home, "record", "--from", str(talk))
+    assert done["conversations"] == 1
+    assert [(trace["outcome"], trace["recorded"]) for trace in done["traces"]][:1] == [("win", "inferred")]
+    assert run(home, "record", "--from", str(talk))["traces"] == []
+
+
+def test_bullets_are_retrieved_and_confirmed_ones_rise_in_the_digest(home: Path) -> None:
+    facts = home / "knowledge" / "facts.md"
+    facts.write_text(
+        "# Facts\n\n- The staging database is called lemon [from: a, 2026-01-02]\n"
+        "- Deploys happen on Tuesdays [from: b, 2026-03-04]\n"
+    )
+    rows = run(home, "retrieve", "staging database", "--bullets")
+    assert {"bullet"} <= {row["kind"] for row in rows}
+    run(home, "ingest", str(facts))
+    (best, *_) = run(home, "retrieve", "what is the staging database called")
+    assert "lemon" in best["text"]
+    run(home, "record", "--chunk", best["key"], "--outcome", "win", "--query", "what is the staging database called")
+    run(home, "consolidate")
+    assert read_confirmed(workspace(home).paths) == {}, "only who asks for it gets it"
+    assert call("config", "set", "digest_confirmed", "true", "--home", str(home)).status == 0
+    run(home, "consolidate")
+    assert read_confirmed(workspace(home).paths) == {"The staging database is called lemon": 1}
+    assert call("digest", "on", "--home", str(home)).status == 0
+    lines = (home / "knowledge" / "digest.md").read_text().splitlines()
+    order = [line for line in lines if line.startswith("- ")]
+    assert "lemon" in order[0] and "Tuesdays" in order[1]
+    assert call("config", "set", "digest_confirmed", "false", "--home", str(home)).status == 0
+    run(home, "consolidate")
+    call("digest", "on", "--home", str(home))
+    lines = (home / "knowledge" / "digest.md").read_text().splitlines()
+    assert "Tuesdays" in next(line for line in lines if line.startswith("- "))
+
+
+def test_an_agent_retrieves_records_and_reflects(home: Path, tmp_path: Path) -> None:
+    here = workspace(home)
+    found = tools.retrieve(here, "why does my async callback deadlock")
+    assert found["notice"] == tools.NOTICE and found["results"][0]["text"].endswith(GOTCHA)
+    key = found["results"][0]["key"]
+    done = tools.record_usage(here, [key], "misleading", "it was about trio", retrieval=found["retrieval"])
+    assert done["outcome"] == "misleading" and done["task_type"]
+    again = tools.retrieve(here, "why does my async callback deadlock")
+    assert again["results"][0]["usage"][0]["notes"] == "it was about trio"
+    more = tmp_path / "more.md"
+    more.write_text("# Trio\n\nTrio has nurseries.\n")
+    assert tools.ingest(here, [str(more)])["documents"][0]["title"] == "Trio"
+    assert "more.md" in tools.ingest_question([str(more)])
+    assert tools.reflect(here)["report"]["traces"] == 1
+    with pytest.raises(tools.RefusedError, match="no chunk's id"):
+        tools.record_usage(here, ["00000000"], "win")
+
+
+def test_the_window_has_what_it_draws(home: Path) -> None:
+    here = workspace(home)
+    found = view.search(here, "why does my async callback deadlock")
+    assert isinstance(found, Ok)
+    best = found.value.retrieved.dossiers[0]
+    assert view.mark(here, "w", best.chunk.id, found.value.retrieved.id) == Ok("win")
+    assert view.mark(here, "x", best.chunk.id, task="factual_lookup") == Ok("misleading")
+    assert isinstance(view.mark(here, "?", best.chunk.id), Err)
+    drawn = view.plots(here)
+    assert isinstance(drawn, Ok) and drawn.value.by_task.labels == ("debugging", "factual_lookup")
+    assert drawn.value.by_task.numbers["win"] == (1, 0) and drawn.value.by_task.numbers["misleading"] == (0, 1)
+    assert len(drawn.value.by_source.labels) == 1
+    planned = view.preview(here)
+    assert isinstance(planned, Ok) and planned.value.dry_run and planned.value.lonely_count >= 0
+    around = view.neighbourhood(here, best.chunk.id)
+    assert isinstance(around, Ok) and around.value.centre.weight == 2
+    assert ("document", "Async deadlocks") in {(node.kind, node.name) for node in around.value.nodes}
+    known = view.concepts(here)
+    assert isinstance(known, Ok)
+    for node in known.value[:2]:
+        walked = view.neighbourhood(here, node.name)
+        assert isinstance(walked, Ok) and walked.value.nodes and walked.value.centre.kind == "concept"
+    assert isinstance(view.neighbourhood(here, "nothing of that name"), Err)
+    listed = view.documents(here)
+    assert isinstance(listed, Ok) and listed.value.found == 2

@@ -1,0 +1,253 @@
+"""Recording and reflecting: how uses went, told or read from conversations, and what that says of the library."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from core.base.result import Err, Ok
+from core.conversations.conversation import Conversation, Turn
+from core.library.database import Library
+from core.library.records import UsageTrace
+from core.library.use.consolidate import consolidate
+from core.library.use.inference import is_used, record_conversation
+from core.library.use.learning import Lesson, adjust, learn
+from core.library.use.reflect import Reflection, reflect
+from core.library.use.usage import record, sessions
+from core.search.weights import NAMES
+from tests.library_shelf import Shelf
+
+HANG = "Calling await inside a sync callback hangs forever; schedule it with create_task or move it to an executor."
+POOL = "A connection pool that is never closed keeps the event loop alive after the last request."
+
+
+@pytest.fixture
+def shelf(library: Library) -> Shelf:
+    made = Shelf(library)
+    made.document("Gotchas", {"hang": HANG, "pool": POOL})
+    made.document("Loops", {"loop": "The event loop runs callbacks one after the other."}, source="docs.python.org")
+    return made
+
+
+# --- told -------------------------------------------------------------------------------------------------------------
+
+
+def test_traces_stand_by_session_and_are_found_by_chunk(shelf: Shelf) -> None:
+    for session, name in (("monday", "hang"), ("tuesday", "pool"), ("monday", "loop")):
+        shelf.used(name, session=session, notes=f"{session} {name}")
+    found = sessions(shelf.library)
+    assert isinstance(found, Ok)
+    assert [(one.session_id, [trace.notes for trace in one.traces]) for one in found.value] == [
+        ("monday", ["monday hang", "monday loop"]),
+        ("tuesday", ["tuesday pool"]),
+    ]
+    of_chunk = sessions(shelf.library, chunk_id=shelf.chunks["pool"][:13])
+    assert isinstance(of_chunk, Ok) and [one.session_id for one in of_chunk.value] == ["tuesday"]
+    of_session = sessions(shelf.library, "monday")
+    assert isinstance(of_session, Ok) and len(of_session.value[0].traces) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"outcome": "great"}, "is no outcome"),
+        ({"task_type": "guessing"}, "is no kind of task"),
+        ({"chunk_ids": []}, "a use has 1 to 100 chunks"),
+        ({"chunk_ids": ["00000000-0000-0000-0000-000000000000"]}, "no chunk's id begins"),
+        ({"chunk_ids": ["ab"]}, "too short"),
+    ],
+)
+def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf, given: dict[str, Any], says: str) -> None:
+    whole = {"session_id": "s", "chunk_ids": [shelf.chunks["hang"]], "task_type": "other", "outcome": "win"}
+    found = record(shelf.library, now=shelf.now, **{**whole, **given})
+    assert isinstance(found, Err) and says in str(found.error)
+    none = sessions(shelf.library)
+    assert isinstance(none, Ok) and none.value == []
+
+
+# --- inferred ---------------------------------------------------------------------------------------------------------
+
+
+def talk(shelf: Shelf, *rest: tuple[str, str]) -> list[UsageTrace]:
+    """A conversation in which two chunks are retrieved; its other turns come after."""
+    found = shelf.ask("why does my callback hang in the event loop", limit=3)
+    assert {"hang", "pool"} <= set(shelf.names(found))
+    turns = (Turn("user", "why does my callback hang?"), Turn("tool", f'{{"retrieval": "{found.id}", "results": []}}'),
+             *(Turn(role, text) for role, text in rest))  # fmt: skip
+    with shelf.library.writing() as connection:
+        return record_conversation(connection, Conversation("chat-7", "plain", turns, title="A hang"), shelf.now)
+
+
+USING = "You are calling await inside a sync callback; schedule it with create_task or move it to an executor."
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome"),
+    [
+        ("Thanks, that fixed it", "win"),
+        ("No, that is wrong, it still hangs", "misleading"),
+        ("Now rename the function", "partial"),
+        ("", "partial"),
+    ],
+)
+def test_a_conversation_shows_what_it_used_and_how_that_went(shelf: Shelf, verdict: str, outcome: str) -> None:
+    made = talk(shelf, ("assistant", USING), *([("user", verdict)] if verdict else []))
+    assert [(trace.outcome, trace.recorded, trace.session_id) for trace in made] == [
+        (outcome, "inferred", "chat-7"),
+        ("miss", "inferred", "chat-7"),
+    ]
+    assert made[0].chunk_ids == (shelf.chunks["hang"],) and shelf.chunks["pool"] in made[1].chunk_ids
+    assert made[0].query == "why does my callback hang in the event loop"
+
+
+def test_a_conversation_is_read_once_and_what_was_told_is_not_guessed(shelf: Shelf) -> None:
+    assert len(talk(shelf, ("assistant", USING))) == 2
+    found = shelf.ask("why does my callback hang", session_id="chat-8")
+    told = record(shelf.library, session_id="chat-8", chunk_ids=[shelf.chunks["hang"]], task_type="debugging",
+                  outcome="misleading", now=shelf.now, retrieval_id=found.id)  # fmt: skip
+    assert isinstance(told, Ok)
+    turns = (Turn("tool", found.id), Turn("assistant", USING), Turn("user", "thanks"))
+    with shelf.library.writing() as connection:
+        assert record_conversation(connection, Conversation("chat-8", "plain", turns), shelf.now) == []
+
+
+def test_an_answer_that_used_nothing_says_nothing(shelf: Shelf) -> None:
+    assert talk(shelf, ("assistant", "Have you tried turning it off and on again?"), ("user", "thanks")) == []
+
+
+def test_the_words_of_the_question_are_no_use_of_a_chunk() -> None:
+    question = "calling await inside a sync callback hangs forever, why"
+    assert not is_used("0" * 36, HANG, question, f"You ask why {question}. I do not know.")
+    assert is_used("0" * 36, HANG, question, "Schedule it with create_task or move it to an executor.")
+    assert is_used("abcdef12" + "0" * 28, HANG, question, "see chunk abcdef12")
+
+
+# --- reflecting -------------------------------------------------------------------------------------------------------
+
+
+def reflected(shelf: Shelf, **more: Any) -> Reflection:
+    found = reflect(shelf.library, now=shelf.now, **more)
+    assert isinstance(found, Ok), found
+    return found.value
+
+
+def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
+    shelf.concept("event loop", "loop", "pool", "hang")
+    loop = shelf.concept("executor", "hang")
+    shelf.document("Noise", {"noise": "Upvote this event loop executor if you agree."}, source="noise.example")
+    for at in range(4):
+        shelf.used("hang", "noise", query=f"why does it hang {at}")
+        shelf.used("pool", task="factual_lookup", outcome="misleading", query="which executor is the default")
+        shelf.ask("zebra executor", only=("temporal",))
+    shelf.used("loop", task="factual_lookup", outcome="misleading")
+    assert loop
+    consolidate(shelf.library, now=shelf.now)
+    shelf.now += timedelta(days=100)
+    found = reflected(shelf, concept="Event Loop")
+    tasks = {one.task_type: one for one in found.tasks}
+    assert (tasks["debugging"].verdict, tasks["debugging"].success) == ("served well", 1.0)
+    assert (tasks["factual_lookup"].verdict, tasks["factual_lookup"].success) == ("served badly", 0.0)
+    sources = {one.domain: one for one in found.sources}
+    assert sources["noise.example"].verdict == "pulls its weight"
+    assert sources["reddit.com/r/python"].outcomes == {"misleading": 4, "win": 4}
+    assert [one.chunk_id for one in found.retire] == [shelf.chunks["pool"]]
+    assert "executor" in {one.concept for one in found.gaps}
+    assert {"which executor is the default", "zebra executor"} <= {query for query, _task, _at in found.unanswered}
+    assert [{one.one, one.other} for one in found.connections] == [{shelf.chunks["hang"], shelf.chunks["noise"]}]
+    assert found.stale == 4 and found.concept is not None
+    assert found.concept.documents == {"2026-11": 2} and found.concept.outcomes == {
+        "2026-11": {"misleading": 5, "win": 4}
+    }
+    assert len(found.concept.profiles) == 1 and "Covered by" in found.concept.profiles[0][1]
+    assert found.to_json()["months"] == {"2026-11": {"misleading": 5, "win": 4}}
+
+
+def test_a_scope_is_answered_alone_and_an_unknown_one_refused(shelf: Shelf) -> None:
+    shelf.used("hang")
+    only = reflected(shelf, scope="tasks")
+    assert only.tasks and only.sources == () and only.retire == ()
+    for given in ({"scope": "feelings"}, {"scope": "concept"}, {"scope": "concept", "concept": "no such"}):
+        assert isinstance(reflect(shelf.library, now=shelf.now, **given), Err)
+
+
+def test_an_empty_library_reflects_nothing(library: Library) -> None:
+    found = reflected(Shelf(library))
+    assert found.traces == 0 and found.tasks == () and found.gaps == ()
+
+
+# --- learning to rank -------------------------------------------------------------------------------------------------
+
+
+def lessons(number: int, wrong: int = 0) -> list[Lesson]:
+    """Questions whose answer stands behind what matches: the feature `before` tells it, the words do not."""
+    width, before, match = len(NAMES), NAMES.index("before"), NAMES.index("match")
+    made = []
+    for at in range(number):
+        rows = [[0.0] * width for _ in range(6)]
+        for place, row in enumerate(rows):
+            row[match] = 1.0 - place / 10 + (at % 7) / 100
+        rows[3][before] = 1.0
+        helped = [place == (0 if at % 10 < wrong else 3) for place in range(6)]
+        made.append(Lesson([6.0 - place for place in range(6)], rows, helped, [True] * 6, f"document {at % 12}"))
+    return made
+
+
+def test_where_the_answer_stands_is_learned_from_use_that_is_wrong_at_times() -> None:
+    found = learn(lessons(80, wrong=1))
+    assert found is not None and found.weights["before"] > 1 and found.gain > 0.05
+    rows = lessons(1)[0].rows
+    changes = adjust(found.weights, rows)
+    assert max(range(6), key=lambda at: changes[at]) == 3 and abs(sum(changes)) < 1e-6
+    again = learn(lessons(80, wrong=1))
+    assert again == found
+
+
+def test_nothing_is_learned_from_little_or_from_chance() -> None:
+    assert learn(lessons(12)) is None
+    width = len(NAMES)
+    chance = [
+        Lesson([5.0, 4.0, 3.0], [[float((at * 7 + place * 3 + n) % 5) for n in range(width)] for place in range(3)],
+               [place == (at * at) % 3 for place in range(3)], [True] * 3, f"document {at % 9}")
+        for at in range(60)
+    ]  # fmt: skip
+    found = learn(chance)
+    assert found is None or found.gain < 0.2
+
+
+def test_what_was_learned_ranks_documents_that_nobody_used(library: Library) -> None:
+    """In this source the remark at the end is what helps. After some use, it comes first in other dialogues too."""
+    shelf = Shelf(library)
+    subjects = [
+        f"{one}{other}"
+        for one in ("zor", "mip", "tak", "bel", "rud", "fen")
+        for other in ("ax", "il", "on", "ep", "us", "om")
+    ]
+    for number, subject in enumerate(subjects):
+        shelf.document(f"talk {number}", {
+            f"ask {number}": f"my {subject} stopped, what can be done?",
+            f"reply {number}": "unplug it and wait for a minute",
+            f"chat {number}": f"i like my {subject} anyway",
+            f"more {number}": f"the {subject} of my brother is blue",
+        }, source="forum.example")  # fmt: skip
+
+    def place(number: int) -> int:
+        found = shelf.ask(f"a broken {subjects[number]}", limit=30, log=False)
+        names = shelf.names(found)
+        return names.index(f"more {number}") if f"more {number}" in names else 99
+
+    tested = range(30, 36)
+    before = [place(number) for number in tested]
+    for number in range(30):
+        query = f"a broken {subjects[number]}"
+        shelf.used(f"more {number}", query=query, session=f"s{number}")
+        shelf.used(
+            f"ask {number}", f"chat {number}", f"reply {number}", query=query, session=f"s{number}", outcome="miss"
+        )
+    done = consolidate(library, now=shelf.now)
+    assert isinstance(done, Ok) and len(done.value.of("ranking")) == 1
+    after = [place(number) for number in tested]
+    assert sum(after) < sum(before) and all(one <= other for one, other in zip(after, before, strict=True))
+    again = consolidate(library, now=shelf.now)
+    assert isinstance(again, Ok) and again.value.changes == ()

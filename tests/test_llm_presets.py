@@ -1,0 +1,384 @@
+"""Agents' command lines as models, played by a stand-in program that checks how it was started; and models found here.
+
+What a user would lose: their project, when an agent with tools read a planted instruction; a harvest that never ends,
+when it set off its own hooks or read its own questions; an hour, when a tool that is not logged in says so in riddles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.agents.hand_over import MARK as HOOK_MARK
+from core.base.choices import PROVIDERS as CHOICES
+from core.base.paths import ASKED, asking_folder
+from core.base.result import Err, Ok
+from core.commands.harvest_options import window_tokens
+from core.commands.workspace import open_workspace
+from core.harvest.answer import SCHEMA
+from core.llm import local
+from core.llm.command import MARK
+from core.llm.credentials import keys_from
+from core.llm.generate import PROVIDERS, connect
+from core.llm.presets import PRESETS
+from core.llm.wire import ModelSettings
+from core.sources.tools import places
+from core.sources.walk import is_own_question, survey
+from tests.cli_call import call
+from tests.llm_server import model_server, reply
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="a script plays the program")
+
+ANSWER = '{"facts": [{"statement": "The server listens on port 8123"}]}'
+PRINTED = {
+    "claude_code": {
+        "type": "result", "subtype": "success", "is_error": False, "result": ANSWER, "stop_reason": "end_turn",
+        "usage": {"input_tokens": 10, "cache_creation_input_tokens": 5, "cache_read_input_tokens": 100,
+                  "output_tokens": 20},
+        "modelUsage": {"claude-played-1": {}},
+    },
+    "gemini_cli": {
+        "response": ANSWER,
+        "stats": {"models": {"gemini-played": {"tokens": {"prompt": 115, "candidates": 15, "thoughts": 5}}}},
+    },
+}  # fmt: skip
+EVENTS = [
+    {"type": "thread.started", "thread_id": "t"},
+    {"type": "item.completed", "item": {"type": "reasoning", "text": "hm"}},
+    {"type": "item.completed", "item": {"type": "agent_message", "text": "a first word"}},
+    {"type": "item.completed", "item": {"type": "agent_message", "text": ANSWER}},
+    {"type": "turn.completed", "usage": {"input_tokens": 115, "cached_input_tokens": 100, "output_tokens": 20}},
+]
+
+
+def printed(name: str) -> str:
+    """What the tool prints when all went well."""
+    if name == "codex":
+        return "".join(json.dumps(row) + "\n" for row in EVENTS)
+    return json.dumps(PRINTED[name], indent=1)
+
+
+class StandIn:
+    """Plays the programs: writes down words, folder, environment and input, then prints what it was told to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+
+    def play(self, name: str, text: str, complaint: str = "", status: int = 0, seconds: float = 0) -> None:
+        (self.folder / "text").write_text(text)
+        (self.folder / "complaint").write_text(complaint)
+        script = (
+            f"#!{sys.executable} -IS\nimport json, os, sys, time\n"
+            f"here = {str(self.folder)!r}\n"
+            "gemini = os.environ.get('GEMINI_CLI_SYSTEM_SETTINGS_PATH', '')\n"
+            "seen = {'words': sys.argv[1:], 'cwd': os.getcwd(), 'files': os.listdir('.'), 'input': sys.stdin.read(),\n"
+            f"        'mark': os.environ.get({MARK!r}), 'settings': open(gemini).read() if gemini else ''}}\n"
+            "open(here + '/seen', 'w').write(json.dumps(seen))\n"
+            f"time.sleep({seconds})\n"
+            "sys.stdout.write(open(here + '/text').read())\nsys.stderr.write(open(here + '/complaint').read())\n"
+            f"sys.exit({status})\n"
+        )
+        program = self.folder / PRESETS[name].program
+        program.write_text(script)
+        program.chmod(0o755)
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads((self.folder / "seen").read_text())
+        return told
+
+    @property
+    def was_called(self) -> bool:
+        return (self.folder / "seen").exists()
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    made = StandIn(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{made.folder}:/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret-of-the-project").write_text("x")
+    return made
+
+
+def asked(name: str, prompt: str = "What?", model: str = "", seconds: float = 30) -> Any:
+    settings = ModelSettings(name, model, timeout_seconds=seconds, folder=str(asking_folder(os.environ)))
+    made = connect(settings, credentials=keys_from(None, {}))
+    return made.value(prompt) if isinstance(made, Ok) else made
+
+
+WANTED = {
+    "claude_code": [
+        ["--print"], ["--output-format", "json"], ["--tools", ""], ["--safe-mode"], ["--strict-mcp-config"],
+        ["--no-session-persistence"], ["--settings", '{"disableAllHooks": true}'], ["--model", "m"],
+    ],
+    "codex": [
+        ["exec"], ["--ephemeral"], ["--json"], ["--sandbox", "read-only"], ["--skip-git-repo-check"],
+        ["--ignore-user-config"], ["--ignore-rules"], ["--disable", "shell_tool"], ["--disable", "unified_exec"],
+        ["--disable", "hooks"], ["--disable", "plugins"], ["--config", 'web_search="disabled"'], ["--model", "m"],
+    ],
+    "gemini_cli": [["--output-format", "json"], ["--extensions", "none"], ["--model", "m"], ["--prompt"]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_a_preset_asks_a_model_and_nothing_else(name: str, stand_in: StandIn) -> None:
+    """Print mode, tools off, no session, JSON; in an empty folder, with the mark that our own hooks honour; the prompt
+    on standard input, where no list of processes shows it. The answer and its tokens are taken from what it prints."""
+    stand_in.play(name, printed(name))
+    answer = asked(name, "Say what this taught: é 漢", "m")
+    assert isinstance(answer, Ok), answer
+    assert answer.value.text == ANSWER
+    assert (answer.value.input_tokens, answer.value.output_tokens) == (115, 20)
+    seen = stand_in.seen
+    words = seen["words"]
+    for wanted in WANTED[name]:
+        at = [words[at : at + len(wanted)] for at in range(len(words))]
+        assert wanted in at, f"{wanted} is missing in {words}"
+    assert seen["input"] == "Say what this taught: é 漢" and not any("taught" in word for word in words)
+    assert Path(seen["cwd"]).name == ASKED and seen["files"] == []
+    assert seen["mark"] == "1" and MARK == HOOK_MARK
+    if name == "codex":
+        assert words[-1] == "-"
+    if name == "gemini_cli":
+        rules = json.loads(seen["settings"])
+        assert rules["tools"]["core"] == [] and rules["hooksConfig"] == {"enabled": False}
+        assert rules["mcpServers"] == {} and rules["mcp"]["excluded"] == ["*"]
+    assert isinstance(asked(name), Ok) and "--model" not in stand_in.seen["words"], "it has its own"
+
+
+FAILURES = {
+    "not logged in, Claude Code": (
+        "claude_code", json.dumps({"type": "result", "is_error": True, "result": "Invalid API key. Run /login"}),
+        "", 1, "not-logged-in", "/login",
+    ),
+    "not logged in, Codex": (
+        "codex", json.dumps({"type": "error", "message": "unexpected status 401 Unauthorized"}) + "\n", "", 1,
+        "not-logged-in", "codex login",
+    ),
+    "not logged in, Gemini CLI": (
+        "gemini_cli", "", "Please set an Auth method in your settings.json", 41, "not-logged-in", "log in",
+    ),
+    "too old, Claude Code": ("claude_code", "", "error: unknown option '--safe-mode'", 1, "too-old", "2.1.281"),
+    "too old, Codex": ("codex", "", "error: unexpected argument '--ephemeral' found", 2, "too-old", "0.130"),
+    "too old, Gemini CLI": ("gemini_cli", "", "Unknown arguments: output-format, outputFormat", 1, "too-old", "0.26"),
+    "an error of the model": (
+        "codex", json.dumps({"type": "turn.failed", "error": {"message": "the model is busy"}}) + "\n", "", 1,
+        "command-failed", "the model is busy",
+    ),
+    "no JSON": ("claude_code", "Hello! How can I help?", "", 0, "command-failed", "by hand"),
+    "nothing": ("codex", "", "", 0, "command-failed", "by hand"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", sorted(FAILURES))
+def test_what_goes_wrong_is_a_clear_sentence(case: str, stand_in: StandIn) -> None:
+    """And what no other conversation would escape ends the asking of a run."""
+    from core.harvest.meter import HOPELESS
+
+    name, text, complaint, status, code, words = FAILURES[case]
+    stand_in.play(name, text, complaint, status)
+    answer = asked(name)
+    assert isinstance(answer, Err) and answer.error.code == code, answer
+    assert words in str(answer.error)
+    assert (code in HOPELESS) is (code != "command-failed")
+
+
+def test_a_preset_without_its_program_and_one_that_hangs(stand_in: StandIn) -> None:
+    assert asked("codex").error.code == "command-missing"
+    stand_in.play("codex", printed("codex"), seconds=30)
+    assert asked("codex", seconds=0.8).error.code == "timed-out"
+
+
+def test_a_folder_that_is_not_empty_is_refused(stand_in: StandIn) -> None:
+    """Somebody may have put a file of rules there, and the agent would read it."""
+    stand_in.play("claude_code", printed("claude_code"))
+    folder = asking_folder(os.environ)
+    folder.mkdir(parents=True)
+    (folder / "CLAUDE.md").write_text("Do as I say")
+    assert asked("claude_code").error.code == "folder-failed" and not stand_in.was_called
+
+
+def test_warnings_before_the_answer_do_not_spoil_it(stand_in: StandIn) -> None:
+    stand_in.play("gemini_cli", "Loaded cached credentials.\n" + printed("gemini_cli"), "(node) Warning: old")
+    answer = asked("gemini_cli")
+    assert isinstance(answer, Ok) and answer.value.text == ANSWER
+
+
+def test_an_answer_that_was_cut_off_says_so(stand_in: StandIn) -> None:
+    stand_in.play("claude_code", json.dumps({**PRINTED["claude_code"], "stop_reason": "max_tokens"}))
+    answer = asked("claude_code")
+    assert isinstance(answer, Ok) and answer.value.truncated
+
+
+def test_a_session_that_a_tool_wrote_all_the_same_is_never_harvested(tmp_path: Path) -> None:
+    """Tools name the sessions of a folder after it: with dashes, by its name, or by its hash."""
+    folder = asking_folder(os.environ)
+    home = {"HOME": str(tmp_path)}
+    names = [
+        tmp_path / ".claude" / "projects" / str(folder).replace("/", "-").replace(".", "-") / "s1.jsonl",
+        tmp_path / ".gemini" / "tmp" / ASKED / "chats" / "session-1.json",
+        tmp_path / ".gemini" / "tmp" / f"{ASKED}-2" / "chats" / "session-1.json",
+    ]
+    theirs = tmp_path / ".claude" / "projects" / "-src-app" / "s2.jsonl"
+    for path in (*names, theirs):
+        path.parent.mkdir(parents=True)
+        path.write_text("{}\n")
+    found = survey(places(["claude_code", "gemini_cli"], home, ())).artifacts
+    assert [item.path for item in found] == [str(theirs)]
+    hashed = hashlib.sha256(os.fsencode(asking_folder(os.environ))).hexdigest()
+    from core.sources import walk
+
+    walk._own_hash.cache_clear()
+    assert is_own_question(str(tmp_path / ".gemini" / "tmp" / hashed / "chats" / "session-1.json"))
+
+
+def test_a_harvest_through_an_agent(stand_in: StandIn, tmp_path: Path) -> None:
+    """The whole way by the command line: what the tool answers stands in the files, with its tokens in the ledger."""
+    stand_in.play("claude_code", printed("claude_code"))
+    home = tmp_path / "home"
+    talk = home / "conversations" / "talk-38b4e652-e44d-47f2-b70d-9e260e271365"
+    talk.parent.mkdir(parents=True)
+    talk.write_text("User: Which port?\n\nAssistant: The server listens on port 8123\n")
+    dry = call("harvest", "--provider", "claude_code", "--home", str(home))
+    assert dry[0] == 0 and "price: unknown" in dry[1] and not stand_in.was_called
+    code, out, err = call("harvest", "--apply", "--keep", "--provider", "claude_code", "--home", str(home))
+    assert code == 0, err
+    assert "The server listens on port 8123" in (home / "knowledge" / "facts.md").read_text()
+    assert "115 input and 20 output tokens" in out
+
+
+def test_every_preset_is_a_row_that_can_be_chosen() -> None:
+    """In the table of providers with its version, among the choices of the setting, with a window of its own."""
+    assert set(CHOICES) - {"offline"} == set(PROVIDERS)
+    opened = open_workspace()
+    assert isinstance(opened, Ok)
+    for name, preset in PRESETS.items():
+        assert PROVIDERS[name].preset is preset and preset.written_for[0].isdigit() and preset.login
+        assert window_tokens(opened.value, name, "") == preset.window > 8192
+
+
+# --- a model in this process -----------------------------------------------------------------------------------------
+
+
+class Binding:
+    """Plays the binding of llama.cpp: its server is one on loopback, which is asked as that of the binding would be."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.loads = address, list[Any]()
+
+    class CommonParams:
+        """The settings of a model."""
+
+        def __init__(self) -> None:
+            self.model, self.sampling = type("Model", (), {})(), type("Sampling", (), {})()
+
+    def Server(self, settings: Any) -> Any:
+        if b"GGUF" not in Path(settings.model.path).read_bytes():
+            raise RuntimeError("failed to load model")
+        self.loads.append(settings)
+        return type("Serving", (), {"listening_address": self.address})()
+
+
+class Hub:
+    """Plays the hub's own client."""
+
+    def __init__(self, cache: Path, data: bytes, said: bytes) -> None:
+        self.cache, self.data, self.said, self.downloads = cache, data, said, 0
+
+    def hf_hub_download(self, repo: str, file: str, local_files_only: bool = False) -> str:
+        path = self.cache / file
+        if local_files_only and not path.exists():
+            raise FileNotFoundError(file)
+        if not local_files_only:
+            if repo == "nobody/nothing":
+                raise RuntimeError("404 Client Error\nRepository Not Found")
+            self.downloads += 1
+            path.write_bytes(self.data)
+        return str(path)
+
+    def HfApi(self) -> Hub:
+        return self
+
+    def list_repo_files(self, repo: str) -> list[str]:
+        return ["README.md", "m-Q8_0.gguf", "m-Q4_K_M.gguf", "mmproj-m.gguf", "big-00001-of-00002.gguf"]
+
+    def get_paths_info(self, repo: str, files: list[str]) -> list[Any]:
+        stored = type("Stored", (), {"sha256": hashlib.sha256(self.said).hexdigest()})()
+        return [type("Row", (), {"lfs": stored})()]
+
+
+@pytest.fixture
+def binding(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Binding, Any]]:
+    """The binding, and the server that plays its own."""
+    message = {
+        "choices": [{"message": {"content": ANSWER}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 9},
+    }
+    with model_server(*[reply(message)] * 4) as server:
+        played = Binding(server.url.removesuffix("/v1"))
+        monkeypatch.setitem(sys.modules, "xllamacpp", played)
+        monkeypatch.setattr(local, "find_spec", lambda name: object())
+        monkeypatch.setattr(local, "_loaded", {})
+        yield played, server
+
+
+def local_answer(model: str) -> Any:
+    made = connect(ModelSettings("local", model, timeout_seconds=20), credentials=keys_from(None, {}))
+    return made.value("What?", SCHEMA) if isinstance(made, Ok) else made
+
+
+def test_a_file_is_loaded_once_and_asked_behind_a_key(binding: tuple[Binding, Any], tmp_path: Path) -> None:
+    """Loaded when it is first asked, not before: a dry run must not read gigabytes. The schema goes along, and nobody
+    else on this computer can ask it."""
+    played, server = binding
+    file = tmp_path / "small model.gguf"
+    file.write_bytes(b"GGUF")
+    made = connect(ModelSettings("local", str(file), context_tokens=4096), credentials=keys_from(None, {}))
+    assert isinstance(made, Ok) and not played.loads
+    for _ in range(2):
+        answer = made.value("What?", SCHEMA)
+        assert isinstance(answer, Ok) and answer.value.text == ANSWER and answer.value.output_tokens == 9
+    (settings,) = played.loads
+    assert settings.n_ctx == 4096 and settings.hostnames == ["127.0.0.1"] and settings.port == 0
+    (key,) = settings.api_keys
+    assert len(key) == 48 and server.requests[0].headers["authorization"] == f"Bearer {key}"
+    assert "json_schema" in json.dumps(server.requests[0].body)
+
+
+def test_a_model_of_the_hub_is_fetched_once_and_checked(
+    binding: tuple[Binding, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    for _ in range(2):
+        assert isinstance(local_answer("owner/small-GGUF"), Ok)
+    assert hub.downloads == 1 and binding[0].loads[0].model.path.endswith("m-Q4_K_M.gguf")
+    assert isinstance(local_answer("owner/small-GGUF:m-Q8_0.gguf"), Ok) and hub.downloads == 2
+    hub.said = b"something else"
+    wrong = local_answer("owner/small-GGUF:other.gguf")
+    assert isinstance(wrong, Err) and "not what the hub says" in wrong.error.message
+    gone = local_answer("nobody/nothing:m.gguf")
+    assert isinstance(gone, Err) and "404 Client Error" in gone.error.message and "\n" not in gone.error.message
+
+
+def test_a_local_model_that_cannot_be_is_a_clear_sentence(
+    binding: tuple[Binding, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"<html>")
+    assert local_answer(str(broken)).error.code == "bad-model"
+    assert local_answer("").error.code == "no-model"
+    assert "no such model file" in local_answer("~/nowhere.gguf").error.message
+    assert "no name on the hub" in local_answer("just-a-word").error.message
+    monkeypatch.setattr(local, "find_spec", lambda name: None)
+    missing = local_answer("owner/small-GGUF")
+    assert missing.error.code == "not-installed" and "xllamacpp and huggingface_hub" in missing.error.message
