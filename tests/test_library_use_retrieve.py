@@ -33,7 +33,7 @@ def shelf(library: Library) -> Shelf:
         "asyncio.create_task() or an executor. My async code was deadlocking for 3 hours lol",
     }, rhetorical_mode="anecdotal")  # fmt: skip
     made.document("Coroutines", {
-        "docs": "Async code in Python runs on an event loop. A coroutine is suspended at await and resumed later.",
+        "docs": "Async code runs on an event loop. A coroutine is suspended at await and resumed later.",
         "locks": "asyncio.Lock is not reentrant: acquiring it twice in one task waits forever.",
     }, source="docs.python.org")  # fmt: skip
     made.document("Cooking", {"soup": "Lentils need twenty minutes and a little salt."}, source="example.org")

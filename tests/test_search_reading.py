@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.base.result import Ok
 from core.base.search_entry import SearchEntry, SearchSource
 from core.search import reading
-from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, _matches
+from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, choices, match_choice
 from core.search.index import open_index
 from core.search.query import rank_all, search
 from core.search.rank import weighted
@@ -85,10 +85,10 @@ def test_in_a_large_index_frequent_words_are_ranked_in_pairs() -> None:
     found otherwise."""
     terms = [Term(word, {word: 1.0}, found, 1.0) for word, found in (("often", 9000), ("rare", 90), ("usual", 5000))]
     query = Query("", "", (), (), tuple(terms), False, SMALL + 1)
-    first, second = _matches(query, terms)
+    first, second = map(match_choice, choices(query, terms))
     assert first == '"rare" OR (("usual") AND ("often"))'
     assert second == '"rare" OR "usual" OR "often"'
-    assert _matches(query, terms[:1]) == ['"often"']
+    assert list(map(match_choice, choices(query, terms[:1]))) == ['"often"']
 
 
 def test_a_filter_that_few_pass_still_finds_what_has_a_frequent_word_alone(tmp_path: Path) -> None:
