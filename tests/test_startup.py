@@ -50,6 +50,7 @@ NEEDS = {
 MOST = 6.25
 """Modules that a command may load, as a multiple of those of a bare Python."""
 MORE = {
+    "harvest": 6.75,  # a dry run calls conversations by their titles
     "setup": 18.0,
     "status": 7.75,
     "search": 8.75,  # with a conversation to be read
@@ -82,7 +83,7 @@ WORDS = {
     "save": ["Prefers tabs in Makefiles"],
     "import": ["."],
 }
-WITHOUT = {"mcp", "demo"}  # one serves until its client goes, the other runs three of these
+WITHOUT = {"mcp", "demo", "vectors"}  # it serves until its client goes; runs three of these; needs a model
 SCRIPT = """
 import sys
 bare = len(sys.modules)
