@@ -18,7 +18,7 @@ from core.base.result import Ok
 from core.cli.main import main
 from core.cli.progress import reporter
 from core.commands.demo import make_demo_home
-from core.harvest.report import Progress
+from core.harvest.report import ANSWERED, BEGUN, Progress
 from tests.cli_call import call
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -197,6 +197,12 @@ def test_progress_on_a_terminal_is_a_bar_and_elsewhere_lines(monkeypatch: pytest
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     report = reporter(terminal, False)
+    report(Progress(0, 2, "slow one", "", kind=BEGUN))
+    assert "0/2" in terminal.getvalue() and "reading slow one" in terminal.getvalue(), (
+        "nobody waits before a dark screen"
+    )
+    report(Progress(0, 2, "slow one", "", kind=ANSWERED, calls=3, sent=4000, received=500))
+    assert "4,500 tokens, reading slow one, answer 3" in terminal.getvalue()
     for at in (1, 2):
         report(Progress(at, 2, "name", "3 items", tokens=1200))
     assert "2/2" in terminal.getvalue() or "1/2" in terminal.getvalue()

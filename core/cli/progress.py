@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import IO, TYPE_CHECKING, Any
@@ -61,17 +62,21 @@ class _Bar:
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
         self._bar: Any = None
+        self._lock = threading.Lock()
 
     def __call__(self, step: Progress) -> None:
-        if not step.outcome:  # it is being read: that comes from other threads, and the bar counts what is through
-            return
-        if not step.done:  # what it will take is told before anything is done, and stays
+        if step.outcome and not step.done:  # what it will take is told before anything is done, and stays
             print(f"{short(step.name)}: {step.outcome}", file=self._stream, flush=True)
             return
-        if self._bar is None:
+        with self._lock:  # what is being read is told by the threads that read it
+            self._show(step)
+
+    def _show(self, step: Progress) -> None:
+        bar = self._bar
+        if bar is None:
             from tqdm import tqdm
 
-            self._bar = tqdm(
+            bar = self._bar = tqdm(
                 total=step.total,
                 file=self._stream,
                 unit="conversation",
@@ -80,11 +85,16 @@ class _Bar:
                 ascii=True if os.environ.get("NO_COLOR") else None,
                 bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}] {postfix}",
             )
+        name = short(step.name)[:40]
+        if not step.outcome:  # a slow model: which conversation, which part, what it has cost so far
+            spent, part = step.sent + step.received, f", answer {step.calls}" if step.calls else ""
+            bar.set_postfix_str(f"{f'{spent:,} tokens, ' if spent else ''}reading {name}{part}")
+            return
         tokens = f"{step.tokens:,} tokens, " if step.tokens else ""
-        self._bar.set_postfix_str(f"{tokens}{short(step.name)[:40]}: {step.outcome}", refresh=False)
-        self._bar.update(step.done - self._bar.n)
+        bar.set_postfix_str(f"{tokens}{name}: {step.outcome}", refresh=False)
+        bar.update(step.done - bar.n)
         if step.done == step.total:
-            self._bar.close()
+            bar.close()
 
 
 class Interrupt:
