@@ -25,9 +25,9 @@ VALUE = {"win": 1.0, "partial": 0.5, "miss": -0.4, "misleading": -1.0}
 """What an outcome says about the next use of the same kind."""
 OTHER_TASK = 0.35
 """What an outcome of another kind of task counts: a chunk is good for something, not good."""
-LIKE = 0.6
+LIKE = 0.7
 """Earlier questions that have less in common with this one are not about it."""
-ROLE, ROLE_OF_SOURCE = 0.25, 0.05
+ROLE, ROLE_OF_SOURCE = 0.15, 0.03
 """What the success of a chunk, and of its source, at this kind of task count beside earlier uses like this one."""
 HOPS, FADES, REACHED = 2, 0.5, 60
 FOLLOWED = {
@@ -96,7 +96,7 @@ def by_earlier_use(earlier: Iterable[Earlier], task_type: str) -> dict[str, floa
 
 
 def by_role(tally: Tally, of_source: Tally, task_type: str) -> float:
-    """How a chunk's record at this kind of task speaks for it, from -0.3 to 0.3; what its source is known for counts
+    """How a chunk's record at this kind of task speaks for it, from -0.18 to 0.18; what its source is known for counts
     less. Nothing is said from fewer than three outcomes."""
     own, others = success(tally.get(task_type, {})), success(of_source.get(task_type, {}))
     score = ROLE * (2 * own - 1) if own is not None else 0.0

@@ -26,6 +26,8 @@ MOST_CHUNKS = 100
 """A trace of more chunks says nothing about any of them."""
 SIMILAR = 60
 """So many earlier uses are compared with a question."""
+ALIKE_WORDS = 3
+"""So many telling words must two questions share to be alike."""
 _t, _j, _n = schema.usage_trace.c, schema.trace_chunk.c, schema.trace_count.c
 
 
@@ -114,12 +116,12 @@ def earlier_uses(
 
 
 def likeness(one: str, other: str, worths: Mapping[str, float], stems: Stems) -> float:
-    """How much two questions have in common, from 0 to 1: the cosine of their telling stems. One word alone makes no
-    questions alike, unless it is all that they have."""
+    """How much two questions have in common, from 0 to 1: the cosine of their telling stems. Two words alone make no
+    questions alike, unless they are all that they have."""
     words = [[word for word in words_of(text) if word not in STOP_WORDS] for text in (one, other)]
     known = stems.learn([*words[0], *words[1]])
     left, right = ({known[word] for word in part} for part in words)
-    if len(left & right) < min(2, max(len(left), len(right))):
+    if len(left & right) < min(ALIKE_WORDS, max(len(left), len(right))):
         return 0.0
     most = max(worths.values(), default=1.0)
 
