@@ -19,6 +19,7 @@ from core.commands.quarantine import quarantine_accept
 from core.commands.trash import trash_restore
 from core.commands.undo import undo
 from core.commands.workspace import Workspace
+from core.knowledge.run_state import DIFFERENT
 from tests.made_home import HURRIED, Clock, Model, converse, harvested, make_home, value
 
 
@@ -239,6 +240,8 @@ def test_the_sections_at_a_glance_add_up_to_the_digest_on_the_disk(tmp_path: Pat
         bullets.add(workspace, "decisions", f"kettle number {number} is bought, and it is a red one")
     knowledge(workspace, "digest.md", "# Knowledge digest\n(old)\n\n## Facts\n- water boils\n")
     found = value(overview(workspace))
-    assert found.stale and found.sections == (("Facts", len("\n## Facts\n- water boils\n")),)
+    assert found.status.stands.digest.state == DIFFERENT and found.sections == (
+        ("Facts", len("\n## Facts\n- water boils\n")),
+    )
     (workspace.paths.knowledge / "digest.md").unlink()
     assert {title for title, _ in value(overview(workspace)).sections} == {"Decisions", "Facts"}

@@ -9,7 +9,7 @@ from gui.geometry import Geometry, grown, least_size
 from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
 from gui.views.files import TAUGHT, nothing_words
 from gui.views.inspector_rows import HERE, items_words, text_rows
-from gui.views.ledger import cell, row_of, tip
+from gui.views.ledger import COLUMNS, cell, row_of, tip
 
 
 def wide(words: str) -> float:
@@ -67,15 +67,18 @@ def test_the_window_opens_larger_at_a_larger_scale_but_keeps_a_size_that_somebod
     assert least_size(2.0, (1366, 768)) == (1366, 768)
 
 
+ITEMS = next(at for at, column in enumerate(COLUMNS) if column.key == "items")
+
+
 def test_the_ledger_and_the_inspector_count_the_same_items() -> None:
     """A conversation of which all is held back would read as one that gave nothing."""
     entry = {"path": "/home/x/talk", "status": "harvested", "items": {"facts": 7, "tasks_open": 2}, "quarantined": 2}
     row = row_of("k", entry)
-    assert cell(row, 3, 0.0) == ("11", "text") and "9 items written, 2 held back" in tip(row)
+    assert cell(row, ITEMS, 0.0) == ("11", "text") and "9 items written, 2 held back" in tip(row)
     assert items_words(entry, 11) == "9 written, 2 held back in quarantine.md"
     assert items_words(entry, 10) == "9 written, 2 held back in quarantine.md, 1 said twice"
     held = row_of("k", {"path": "/x", "status": "harvested", "items": {"facts": 0}, "quarantined": 17})
-    assert cell(held, 3, 0.0) == ("17", "edited")
+    assert cell(held, ITEMS, 0.0) == ("17", "edited")
     assert items_words({"items": {"facts": 3}}, 3) == ""
 
 

@@ -20,7 +20,7 @@ LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 # What a plain letter may do: show something, begin to write, or what its toast takes back with Undo.
 ALLOWED = {
     "ledger": {"M"},  # a menu
-    "knowledge": {"N", "E", "S", "M"},
+    "knowledge": {"N", "E", "S", "M", "K", "R"},  # K and R: an offer is left as it is; what the same harvest held
     "files": {"S"},
     "memories": {"N", "E", "R", "O"},
     "facts": {"A", "V", "X", "E", "M", "O"},
@@ -176,6 +176,6 @@ def test_a_line_that_grows_is_broken_and_comes_back_as_one(desk: Desk, at_home: 
         assert editor.words == f"{words * 4}so it is {words.strip()}"
         desk.press("ctrl+Return")
         seat.settle()
-        assert f"- {words * 2}so it is {words.strip()} [from" in (workspace.paths.knowledge / "facts.md").read_text(
+        assert f"- {words * 4}so it is {words.strip()} [from" in (workspace.paths.knowledge / "facts.md").read_text(
             "utf-8"
         )

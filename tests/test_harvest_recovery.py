@@ -17,7 +17,7 @@ import pytest
 from core.base import files, locks
 from core.base.answer import Answer
 from core.base.result import Err, Result, fail
-from core.harvest.report import Progress
+from core.harvest.report import THROUGH, Progress
 from core.knowledge.journal import read_journal
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256
 
@@ -193,7 +193,11 @@ def test_a_cancelled_run_keeps_what_it_did_and_the_next_one_goes_on(world: World
         return ordinary(number, prompt)
 
     model = FakeModel(answer)
-    report = world.run(model, progress=done.append, cancelled=lambda: len(done) >= 2)
+    report = world.run(
+        model,
+        progress=lambda news: done.append(news) if news.kind == THROUGH else None,
+        cancelled=lambda: len(done) >= 2,
+    )
     first = report.harvested
     assert report.cancelled and 2 <= first <= 4
     assert [path.exists() for path in paths] == [False] * first + [True] * (6 - first)

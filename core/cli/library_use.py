@@ -180,7 +180,7 @@ SUBCOMMANDS = (
     Command(
         "retrieve",
         "the best chunks for a question, each with what it was good and bad for",
-        "knowledge library retrieve why does my async code deadlock --task debugging",
+        "knowledge library retrieve why does it deadlock --task debugging",
         "core.commands.library.use:library_retrieve",
         answered_text,
         (
@@ -197,7 +197,7 @@ SUBCOMMANDS = (
     Command(
         "record",
         "write down how a use went and why, or read it from conversations (--from)",
-        "knowledge library record --chunk 3f2a91c0 --outcome win --notes 'the stack trace matched' --task debugging",
+        "knowledge library record --chunk 3f2a91c0 --outcome win --notes 'it matched'",
         "core.commands.library.use:library_record",
         recorded_text,
         (

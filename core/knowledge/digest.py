@@ -205,10 +205,10 @@ def write_confirmed(paths: Paths, counts: Mapping[str, int]) -> None:
 
 
 def read_confirmed(paths: Paths) -> dict[str, int]:
-    """Bullet text -> confirmations; {} where there is no list, or none that can be read."""
+    """Bullet text -> confirmations; {} where there is no list, or none that makes sense. Raises OSError."""
     try:
         found = json.loads(files.read_or_empty(paths.state / CONFIRMED) or b"{}")
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):
         return {}

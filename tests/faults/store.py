@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import os
 import shutil
 import tempfile
 from collections import Counter as Count
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,7 +18,7 @@ from unittest.mock import patch
 
 from core.base import disk
 from core.base.result import Ok
-from core.cli.main import build_parser, main
+from core.cli.main import main
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.swap import EDITOR_WAIT
 from tests.harvest_world import FakeModel, World, ordinary, sha256
@@ -189,24 +188,12 @@ class AtOnce:
         return done
 
 
-_parsers: dict[str, argparse.ArgumentParser] = {}
-
-
-def _parser(words: Collection[str]) -> argparse.ArgumentParser:
-    """A parser for a command, built once."""
-    name = next(iter(words))
-    if name not in _parsers:
-        _parsers[name] = build_parser(words)
-    return _parsers[name]
-
-
 @contextlib.contextmanager
 def quick() -> Iterator[None]:
     """No waiting for editors, no threads, no folder of the machine's own: every point is alike."""
     before = {name: getattr(EDITOR_WAIT, name) for name in ("missing", "settle", "swap_file")}
     with (
         patch("core.harvest.pipeline.ThreadPoolExecutor", AtOnce),
-        patch("core.cli.main.build_parser", _parser),
         patch("core.sources.artifact.SETTLED_NS", -(1 << 62)),  # the cache of hashes is always written
         patch("core.harvest.named_paths.FORBIDDEN_ROOTS", ()),  # the homes of a campaign may lie below /dev/shm
     ):
