@@ -197,7 +197,7 @@ SUBCOMMANDS = (
     Command(
         "record",
         "write down how a use went and why, or read it from conversations (--from)",
-        "knowledge library record --chunk 3f2a91c0 --outcome win --notes 'it matched'",
+        "knowledge library record --chunk 3f2a91c0 --outcome win",
         "core.commands.library.use:library_record",
         recorded_text,
         (
