@@ -72,7 +72,7 @@ class Committer:
     # --- one conversation ---
 
     def stage(self, step: Step, harvest: Harvest, meter: Meter | None) -> bool:
-        """Steps 3 and 4 for a conversation that was distilled: freeze its plan and journal it. What follows comes with
+        """For a conversation that was distilled: freeze its plan and journal it. What follows comes with
         `flush`, for all that were staged; until then a crash costs nothing, for the next run finds the plans."""
         try:
             plan = self._freeze(step, harvest, meter, self.now())
@@ -110,7 +110,7 @@ class Committer:
         return rows
 
     def flush(self) -> None:
-        """Steps 4 to 7 for all that were staged: intents, lines, read-back, done, reclaim."""
+        """For all that were staged: intents, lines, read-back, done, reclaim."""
         rows = self._batch.take()
         if not rows:
             return
@@ -346,7 +346,7 @@ class Committer:
             self._append_error("ledger-failed", error)
 
     def finish(self) -> None:
-        """Step 8, without the digest: durable moves, changes, ledger, archive; only then the journal goes."""
+        """The close: durable moves, changes, ledger, archive; only then the journal goes."""
         self._journal.close()
         try:
             sync_reclaimed(self.paths)

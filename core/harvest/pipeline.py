@@ -1,4 +1,4 @@
-"""The order of the stages, nothing else: recover, plan (scan and classify), distil, commit, close, digest."""
+"""The driver: recover, plan, distil, commit, close, digest; and how conversations are handed to a model and back."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ def _distilled(
 
 
 def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str | None:
-    """Stages 4 to 7 for one step; returns what became of it, in a word or two for the progress line. None: it is
+    """All from the frozen plan to the reclaimed conversation, for one step; returns what became of it, in a word or two for the progress line. None: it is
     staged, and `Committer.through` tells when that is known."""
     step, meter = distilled.step, distilled.meter
     if meter is not None:
