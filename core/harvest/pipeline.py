@@ -306,7 +306,7 @@ def _distilled(
 
 
 def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str | None:
-    """All from the frozen plan to the reclaimed conversation, for one step; returns what became of it, in a word or two for the progress line. None: it is
+    """From the plan to the reclaimed conversation, for one step; returns what became of it, in a word or two for the progress line. None: it is
     staged, and `Committer.through` tells when that is known."""
     step, meter = distilled.step, distilled.meter
     if meter is not None:

@@ -73,8 +73,8 @@ def why_not_purge(paths: Paths, name: str, entry: Entry | None, proofs: Proofs, 
 
     It stays when nobody knows it (code trash-unknown), when an index of the host application protects it or may do so,
     because it cannot be read (protected), with PURGE_REFUSED when it was neither harvested nor given up or when no
-    committed plan vouches for it, and with VANISHED when the files lost what it taught (`Proofs.why_vanished`;
-    the trash). Raises OSError.
+    committed plan vouches for it, and with VANISHED when the files lost what it taught (`Proofs.why_vanished`).
+    Raises OSError.
     """
     held = str(paths.trash / name)
     if entry is None:
