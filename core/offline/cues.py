@@ -196,29 +196,36 @@ LEFT_HEADING = one_of({
     "ko": ("남은 작업", "미완료"),
 }, begins=True)  # fmt: skip
 _WORK = r"(?:push|commit|merg|test|deploy|verif|implement|updat|fix|migrat|releas|wir|reproduc)\w*"
-LEFT = one_of({
-    "en": (
-        rf"not (?:yet )?(?:been )?(?:{_WORK}|run)",
-        rf"(?:ha(?:s|ve|d)|did|was|were)(?:n't| not) (?:yet |been )*(?:{_WORK}|run)",
-        r"still (?:needs?|ha(?:s|ve) to|missing|fails?|broken|open|pending|to be|requires?)",
-        "ready (?:for you )?to commit",
-        r"remains? (?:to be|open|unfixed|unresolved|undone)",
-        r"needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)",
-        r"left (?:out|open|for later|as is)", r"out(?:side)? (?:of )?(?:the )?scope",
-        r"worth (?:watching|fixing|revisiting)",
-        r"for a (?:later|separate|follow[- ]?up) \w+", r"once .{3,60} (?:is|are) merged", "after merging",
-        "will need to be", r"you(?:'ll| will) (?:still )?need to", "you still need to", "make sure to", "remember to",
-        "don't forget",
-        r"(?:is|are|was|were) deferred", r"blocked (?:by|on)", "the next step is",
-        r"manual(?:ly)? (?:step|run|set|add)\w*",
-        rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
-    ),
+_UNDONE_IN = {
     "de": ("noch nicht", "noch offen", r"steht noch aus", "muss noch", "fehlt noch", r"noch zu \w+"),
     "fr": ("pas encore", "reste à", "il faudra encore"),
     "es": ("todavía no", "aún no", r"faltan? por", r"quedan? por"),
     "zh": ("尚未", "还没", "还需", "仍需", "未提交", "未推送", "未测试", "待处理"),
     "ja": ("まだ", "未実装", "未対応", "要確認", "残って"),
     "ko": ("아직", "남아 있"),
+    "en": (
+        rf"not (?:yet )?(?:been )?(?:{_WORK}|run)",
+        rf"(?:ha(?:s|ve|d)|did|was|were)(?:n't| not) (?:yet |been )*(?:{_WORK}|run)",
+        r"still (?:needs?|ha(?:s|ve) to|missing|fails?|broken|open|pending|to be|requires?)",
+        r"remains? (?:to be|open|unfixed|unresolved|undone)",
+        r"left (?:open|for later)",
+        r"for a (?:later|separate|follow[- ]?up) \w+",
+        r"(?:is|are|was|were) deferred", r"blocked (?:by|on)",
+        rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
+    ),
+}  # fmt: skip
+UNDONE = one_of(_UNDONE_IN)
+# Beside it what is advice, or what somebody chose to leave as it is.
+LEFT = one_of({
+    **_UNDONE_IN,
+    "en": (
+        *_UNDONE_IN["en"],
+        "ready (?:for you )?to commit", r"needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)",
+        r"left (?:out|as is)", r"out(?:side)? (?:of )?(?:the )?scope",
+        r"worth (?:watching|fixing|revisiting)", r"once .{3,60} (?:is|are) merged", "after merging",
+        "will need to be", r"you(?:'ll| will) (?:still )?need to", "you still need to", "make sure to", "remember to",
+        "don't forget", "the next step is", r"manual(?:ly)? (?:step|run|set|add)\w*",
+    ),
 })  # fmt: skip
 # What an assistant says in passing about the tools it works with.
 TOOL = one_of({
