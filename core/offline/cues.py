@@ -304,24 +304,6 @@ CAUSE = one_of({
     "ja": ("根本原因", "原因は"),
     "ko": ("근본 원인", "원인은"),
 })  # fmt: skip
-RULE = one_of({
-    "en": (
-        r"only (?:works?|accepts?|supports?|runs?|applies|checks?)",
-        r"do(?:es)?(?: not|n't) (?:automatically |currently )?"
-        r"(?:support|use|read|run|work|need|include|affect|accept|allow|expose|inherit|have|exist)",
-        r"(?:is|are)(?: not|n't) (?:supported|used|needed|required|exposed|included|tracked|available|allowed)",
-        r"defaults? to", "by default", r"requires?", r"must (?:be|have|not|use|run|match|come|stay)", r"cannot",
-        "can't",
-        r"overrid(?:es|den)", "takes precedence", "wins over", r"(?:is|are) (?:limited to|hard-?coded|deprecated)",
-        r"ignores?",
-    ),
-    "de": ("nur wenn", "standardmäßig", r"unterstützt (?:nur|kein\w*)", r"erfordert", r"ignoriert"),
-    "fr": ("seulement si", "par défaut", r"ne prend pas en charge", r"nécessite"),
-    "es": ("solo si", "por defecto", r"no admite", r"requiere"),
-    "zh": ("不支持", "只有.{2,40}才", "只能", "优先于"),
-    "ja": ("デフォルト", "必須", "のみ", "できません", "対応していません"),
-    "ko": ("기본값", "반드시", "지원하지"),
-})  # fmt: skip
 # Words with which a sentence gives its reason, or what it was done for.
 REASON = one_of({
     "en": (
@@ -419,15 +401,6 @@ DANGLING = re.compile(
     r"a result)|hence|"
     r"thus|therefore|in (?:this|that) case|also|otherwise|however|because|since|with the (?:old|new|fix)|after that|"
     rf"the (?:{_THING})\b(?! (?:in|of|that|for|from|was|is)\b)|neither|each|all of|one)\b",
-    re.IGNORECASE,
-)
-# A remark about one line of code, or a judgement of a reviewer: true of that day's text, not of the system.
-REMARK = re.compile(
-    r"[\w/]\.\w{1,5}:\d|\blines? \d|\b(?:comment|docstring|nit|reviewer|godoc|this (?:PR|change|test|commit|"
-    r"branch|session))\b|"
-    r"\b(?:looks? good|LGTM|correctly|is (?:fine|good|correct|safe)|well[- ](?:written|tested)|previously|used to|"
-    r"no longer|"
-    r"(?:is|are|was) now)\b|[✅❌⚠️🔴🟡🟢]",
     re.IGNORECASE,
 )
 ANCHOR = re.compile(

@@ -216,7 +216,7 @@ class Session:
 def find_in_session(session: Session) -> Iterator[Found]:
     """Everything that the events of a session tell; nothing for a conversation without events."""
     yield from _begun(session)
-    yield from _uncommitted(session)
+    yield from _unmerged(session)
     yield from _repairs(session)
     yield from _suppressed(session)
     yield from _environment(session)
@@ -265,7 +265,7 @@ _CONFLICT = re.compile(r"Automatic merge failed|CONFLICT \(|could not apply")
 MOST_FILES = 4
 
 
-def _uncommitted(session: Session) -> Iterator[Found]:
+def _unmerged(session: Session) -> Iterator[Found]:
     """A merge with conflicts that no commit followed."""
     ended = [at for at, (_, row) in enumerate(session.events) if isinstance(row, Commit)]
     since = ended[-1] + 1 if ended else 0
