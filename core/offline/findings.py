@@ -275,7 +275,6 @@ def _reasoned(session: Session, rows: Rows) -> Iterator[Found]:
                     continue
                 if session.worked_on(closing, text):
                     continue
-                    continue
                 if any(alike(text, done) for done in told) or DOCUMENT.search(where) or where.endswith(".md"):
                     continue
                 told.append(text)
