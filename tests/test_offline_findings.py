@@ -260,18 +260,20 @@ def test_a_weak_point_that_nobody_came_back_to_is_open() -> None:
     assert said(harvest(user("Assess the design"), FEED, says(text), *mended), "tasks_open") == []
 
 
-def test_next_steps_are_open_at_the_end_and_only_where_they_say_what_to_do() -> None:
-    text = "Rounded.\n\n## Next steps\n\n- Deploy `feed.py` to staging and compare the ledger\n- The tests are nice"
-    turns = (user("Round the rates of the bank to cents"), edited("feed.py"), says(text))
-    (open_task,) = harvest(*turns)["tasks_open"]
-    assert open_task["statement"] == "Deploy `feed.py` to staging and compare the ledger"
-    assert open_task["detail"] == "left of “Round the rates of the bank to cents”"
-    assert said(harvest(*turns, user("and the taxes"), says("The taxes stay as they are.")), "tasks_open") == []
-
-
-def test_what_has_to_wait_for_a_merge_is_open() -> None:
-    text = "Once #175 merges to main, the field names of `rates.py` are the same everywhere."
-    assert said(harvest(user("Rename"), edited("rates.py"), says(text)), "tasks_open") == [text]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Next steps\n\n- Deploy `feed.py` to staging and compare the ledger",
+        "You'll need to install `ratelib` before you run `feed.py`.",
+        "Note: `feed.py` asks for a password, which has not been set up to be run by a timer.",
+        "The pages of `rates.html` and `tax.html` don't need to be changed.",
+        "Once #175 merges to main, the field names of `rates.py` are the same everywhere.",
+    ],
+)
+def test_advice_and_what_needs_no_work_are_no_open_task(text: str) -> None:
+    """Who reads a list of what is open looks for work, not for how to use what was made."""
+    found = harvest(user("Round the rates"), edited("feed.py"), says(f"Rounded the rates in `feed.py`.\n\n{text}"))
+    assert said(found, "tasks_open") == []
 
 
 def test_conflicts_of_a_merge_that_was_aborted_are_not_open() -> None:
@@ -285,10 +287,7 @@ def test_conflicts_of_a_merge_that_was_aborted_are_not_open() -> None:
     assert said(found, "tasks_open")[0].startswith("Commit the conflicts of `git merge origin/feat/parent` on branch")
 
 
-def test_a_check_that_ran_is_told_without_an_edit_too() -> None:
-    assert (
-        harvest(user("Review, then run pnpm test"), ran("pnpm test", "12 passed"), says("Fine."))["playbooks"][0][
-            "steps"
-        ]
-        == "pnpm test"
-    )
+def test_checks_that_ran_are_told_without_an_edit_too() -> None:
+    asked = user("Review, then run pnpm lint and pnpm test")
+    found = harvest(asked, ran("pnpm lint", "ok"), ran("pnpm test", "12 passed"), says("Fine."))
+    assert [row["steps"] for row in found["playbooks"]] == ["pnpm lint -> pnpm test"]

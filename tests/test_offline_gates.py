@@ -32,7 +32,7 @@ def test_of_commits_a_tool_made_by_itself_the_last_of_a_file_stands() -> None:
         user("It fails"),
         saved("Take the date from `rates.xml` in the feed.", "feed.py", sha="aaaaaa2"),
     )
-    assert said(found, "tasks_done") == ["Take the date from `rates.xml` in the feed. (commit aaaaaa2)"]
+    assert said(found, "tasks_done") == ["Take the date from `rates.xml` in the feed. (in `feed.py`, commit aaaaaa2)"]
 
 
 def test_a_commit_that_names_a_new_thing_stays_and_what_mends_it_goes() -> None:
@@ -42,12 +42,20 @@ def test_a_commit_that_names_a_new_thing_stays_and_what_mends_it_goes() -> None:
         user("It fails"),
         saved("Pass a string to `feed.py`", "test_feed.py", sha="aaaaaa2"),
     )
-    assert said(found, "tasks_done") == ["Added a test `test_rates` that reads `feed.py` (commit aaaaaa1)"]
+    told = "Added a test `test_rates` that reads `feed.py` (in `test_feed.py`, commit aaaaaa1)"
+    assert said(found, "tasks_done") == [told]
 
 
 def test_a_commit_of_a_tool_without_an_edit_is_of_something_else() -> None:
     found = harvest(user("Style the page"), saved("Added a note about `index.html`", sha="aaaaaa1"), says("OK"))
     assert said(found, "tasks_done") == []
+
+
+def test_a_commit_of_a_tool_that_only_changed_a_page_for_readers_is_not_told() -> None:
+    """Its message says what was asked, also what the tool did not do."""
+    subject = "Updated the arguments of `main()` and README.md to describe them"
+    assert said(harvest(user("Describe them"), saved(subject, "README.md"), says("OK")), "tasks_done") == []
+    assert len(said(harvest(user("Describe"), saved(subject, "README.md", "main.py"), says("OK")), "tasks_done")) == 1
 
 
 # --- pushes ---
@@ -113,12 +121,6 @@ def test_work_is_called_uncommitted_only_where_git_says_so_at_the_end() -> None:
     assert detail(ran("git status --short", " M cache.py"), edited("cache.py")) == ""
 
 
-def test_a_last_edit_of_a_page_for_readers_is_no_open_commit() -> None:
-    start = (user("Round"), edited("rates.py"), committed("fix: round rates to cents"))
-    assert said(harvest(*start, edited("README.md")), "tasks_open") == []
-    assert len(said(harvest(*start, edited("rates.py")), "tasks_open")) == 1
-
-
 def test_work_that_breaks_off_in_an_edit_is_open() -> None:
     last = Turn("tool", "edit", events=(Edit(tool="Edit", path="specs/c.md", how="changed"),))
     found = harvest(user("Fill in the templates"), edited("a.md"), edited("b.md"), edited("b.md"), last)
@@ -160,12 +162,6 @@ _CLASS = "class RateFeed: load_rates save_rates"
 def test_a_fact_without_a_subject_or_of_one_look_is_not_told(text: str) -> None:
     looked = ran("cat feed.py", _CLASS)
     assert said(harvest(user("Why?"), looked, edited("a.py", "b.py"), says(text)), "facts") == []
-
-
-def test_the_one_file_that_was_written_is_the_subject_of_its_points() -> None:
-    text = "- Write once — every row is only written by `RateFeed`, never by hand."
-    found = harvest(user("Note it"), ran("cat feed.py", _CLASS), edited("todo/rows.md"), says(text))
-    assert said(found, "facts")[0].startswith("In `rows.md`: Write once")
 
 
 def test_a_cause_stands_without_the_title_of_its_pull_request() -> None:
@@ -239,8 +235,7 @@ def test_what_the_person_needed_otherwise_later_is_no_decision() -> None:
     start = (user("rates"), edited("a.py"), says("Done"), wish, agreed, edited("a.py"), says("OK"))
     assert len(harvest(*start)["decisions"]) == 1
     later = user("I need `fetch_rates` to take the name of the bank, for all of them")
-    (stands,) = said(harvest(*start, later, edited("a.py"), says("OK")), "decisions")
-    assert stands.startswith("I need `fetch_rates` to take the name")
+    assert said(harvest(*start, later, edited("a.py"), says("OK")), "decisions") == []
 
 
 def test_a_wish_is_titled_after_a_request_about_the_same_or_not_at_all() -> None:

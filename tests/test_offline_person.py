@@ -514,3 +514,12 @@ def test_a_choice_in_a_summary_is_told_by_what_was_chosen() -> None:
     assert [row["statement"] for row in found["facts"]] == [
         "Words: a Step (kept for a day) vs a Checkpoint (kept for good)"
     ]
+
+
+def test_a_question_that_the_assistant_granted_is_told_by_its_answer() -> None:
+    asked = "the feed comes from one bank, why aren't we taking the name of the bank from `feed.xml`?"
+    agreed = says("You're right, the name of the bank stands in `feed.xml`, so it is read from there.")
+    start = (user("Name the bank"), edited("a.py"), says("Done"), user(asked), agreed, edited("a.py"), says("OK"))
+    (row,) = harvest(*start)["decisions"]
+    assert row["statement"] == "The name of the bank stands in `feed.xml`, so it is read from there"
+    assert row["detail"].startswith("the person asked: the feed comes from one bank")

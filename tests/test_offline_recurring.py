@@ -98,13 +98,15 @@ def test_checks_count_when_two_sessions_ran_them(tmp_path: Path) -> None:
     settings = DistilSettings(
         attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=tmp_path / "waiting.json"
     )
-    first = distil(checked("a", "npm run lint", "npm test"), "a", settings, None)
-    again = distil(checked("a", "npm run lint", "npm test"), "a", settings, None)
-    second = distil(checked("b", "npm run build", "npm test"), "b", settings, None)
+    first = distil(checked("a", "npm run lint", "npm run typecheck", "npm test"), "a", settings, None)
+    again = distil(checked("a", "npm run lint", "npm run typecheck", "npm test"), "a", settings, None)
+    second = distil(checked("b", "npm run build", "npm run lint", "npm test"), "b", settings, None)
     assert isinstance(first, Ok) and isinstance(again, Ok) and isinstance(second, Ok)
     assert not first.value.items and not again.value.items
     assert [item.category for item in second.value.items] == ["playbooks"]
-    assert "npm test" in str(second.value.items[0]) and "build" not in str(second.value.items[0])
+    assert "npm run lint -> npm test" in str(second.value.items[0])
+    alone = distil(checked("c", "npm run typecheck", "npm run build"), "c", settings, None)
+    assert isinstance(alone, Ok) and not alone.value.items  # no test among them
 
 
 def test_checks_that_the_person_or_a_page_for_contributors_names_need_no_second_session() -> None:
@@ -112,11 +114,14 @@ def test_checks_that_the_person_or_a_page_for_contributors_names_need_no_second_
         return distil_offline(conversation)["playbooks"]
 
     assert playbooks(checked("a", "npm run lint", "npm test")) == []
-    (told,) = playbooks(checked("a", "npm run lint", "npm test", asked="Before you stop, `npm test` has to pass"))
-    assert told["steps"] == "npm test"
+    asked = "Before you stop, `npm test` and `npm run lint` have to pass"
+    (told,) = playbooks(checked("a", "npm run lint", "npm test", asked=asked))
+    assert told["steps"] == "npm run lint -> npm test"
+    only = "Before you stop, `npm run lint` has to pass"
+    assert playbooks(checked("a", "npm run lint", "npm test", asked=only)) == []
     bare = checked("a", "npm run lint", "npm test")
-    page = FileRead(tool="Read", path="/home/m/rates/AGENTS.md", answered=True, output="Run npm run lint first.")
+    page = FileRead(tool="Read", path="/home/m/rates/AGENTS.md", answered=True, output="Run npm run lint, npm test.")
     (told,) = playbooks(replace(bare, turns=(*bare.turns, Turn("tool", page.output, events=(page,)))))
-    assert told["steps"] == "npm run lint"
+    assert told["steps"] == "npm run lint -> npm test"
     page = replace(page, path="/home/m/rates/old.md")
     assert playbooks(replace(bare, turns=(*bare.turns, Turn("tool", page.output, events=(page,))))) == []

@@ -106,12 +106,6 @@ def test_a_merge_with_conflicts_that_nobody_committed_is_open() -> None:
     assert said(found, "tasks_open") == []
 
 
-def test_changes_behind_the_last_commit_are_open_unless_they_were_taken_back() -> None:
-    start = (user("Round the rates"), edited("rates.py"), committed("fix: round"), edited("/home/m/rates/tax.py"))
-    assert "`tax.py` changed after the session's last commit" in said(harvest(*start), "tasks_open")[0]
-    assert said(harvest(*start, ran("git checkout -- tax.py")), "tasks_open") == []
-
-
 # --- closing messages ---
 
 
@@ -171,14 +165,10 @@ def test_done_work_is_understood_in_seven_languages(text: str) -> None:
     assert len(found["tasks_done"]) == 1 and "fetch_rates" in said(found, "tasks_done")[0]
 
 
-def test_work_whose_closing_message_does_not_say_it_is_told_by_request_and_files() -> None:
-    found = harvest(
-        user("Let the rates be read from the new bank feed."), edited("src/feed.py", "src/rates.py"), says("All green!")
-    )
-    assert said(found, "tasks_done") == [
-        "Worked on “Let the rates be read from the new bank feed”: changed `feed.py`, `rates.py`"
-    ]
-    assert not any(harvest(user("go on"), edited("src/feed.py"), says("All green!")).values())
+def test_a_request_whose_closing_message_says_nothing_is_not_told_by_its_files() -> None:
+    """That a file was changed for a request does not say that it was done."""
+    asked = user("Let the rates be read from the new bank feed.")
+    assert said(harvest(asked, edited("src/feed.py", "src/rates.py"), says("All green!")), "tasks_done") == []
 
 
 def test_what_stands_below_a_heading_of_what_is_left_is_open() -> None:
@@ -311,6 +301,13 @@ def test_the_checks_that_passed_after_an_edit_are_how_the_place_is_checked() -> 
     )
     (row,) = found["playbooks"]
     assert (row["name"], row["steps"]) == ("Checks of rates", "npm run lint -> npm test")
+
+
+def test_checks_stand_in_the_order_in_which_they_ran() -> None:
+    ways = user("Go, with npm run build, npm run lint and npm test at the end")
+    lines = ("npm run lint", "npm run build", "npm run lint", "npm test")
+    found = harvest(ways, edited("a.ts"), *(ran(line, "ok") for line in lines))
+    assert [row["steps"] for row in found["playbooks"]] == ["npm run build -> npm run lint -> npm test"]
 
 
 def test_a_check_that_failed_or_ran_for_one_file_is_no_playbook() -> None:

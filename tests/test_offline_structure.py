@@ -23,9 +23,14 @@ def test_a_reason_beside_a_change_is_a_fact_with_its_file() -> None:
     assert said(found, "facts") == [f"In `bank/feed.py`: {TOLD}"]
 
 
+def test_a_reason_without_a_file_is_a_remark_on_the_work() -> None:
+    closing = says(f"Added `save_rates` to write the rates of a day.\n\n{REASON}")
+    assert said(harvest(user("The feed fails"), READ, edited("bank/feed.py"), closing), "facts") == []
+
+
 def test_a_reason_that_later_work_overtook_is_none() -> None:
     """Who reads that empty dates are allowed after they were forbidden again is led astray."""
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n{REASON}")
+    closing = says(f"Added `save_rates` to write the rates of a day.\n\n**`bank/feed.py`**:\n{REASON}")
     start = (user("The feed fails on Sundays"), READ, edited("bank/feed.py"), closing)
     other = (user("Now the colours of the page"), edited("style.css"), says("The page is blue."))
     assert TOLD in " ".join(said(harvest(*start, *other), "facts"))
@@ -43,7 +48,7 @@ def test_a_reason_that_later_work_overtook_is_none() -> None:
     ],
 )
 def test_what_no_tool_showed_what_guesses_and_what_is_talk_is_no_reason(line: str) -> None:
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n- {line}")
+    closing = says(f"Added `save_rates` to write the rates of a day.\n\n**`bank/feed.py`**:\n- {line}")
     assert said(harvest(user("Sundays"), READ, edited("bank/feed.py"), closing), "facts") == []
 
 
@@ -52,10 +57,20 @@ def test_what_no_tool_showed_what_guesses_and_what_is_talk_is_no_reason(line: st
 
 def test_what_was_done_stands_with_what_the_person_asked_for() -> None:
     asked = "The rates of the bank come too late, can you load them at six in the morning?"
-    found = harvest(user(asked), edited("cron.txt"), user("Commit it"), committed("feat: load the feed by a timer"))
-    (row,) = found["tasks_done"]
+    made = committed("feat: load the feed by a timer")
+    (row,) = harvest(user(asked), edited("cron.txt"), made)["tasks_done"]
     assert row["statement"].startswith("feat: load the feed by a timer")
     assert row["detail"].endswith(f"asked for: “{asked}”")
+
+
+def test_a_request_of_an_earlier_message_is_not_glued_to_the_work() -> None:
+    """Which of two messages asked for it nobody can tell; a wrong pair reads like a fact."""
+    made = committed("feat: load the feed by a timer")
+    asked = user("Why are the rates of the bank kept in the page at all?")
+    found = harvest(asked, says("For the letters."), user("You make the fix"), edited("cron.txt"), made)
+    assert "asked for" not in found["tasks_done"][0]["detail"]
+    found = harvest(user("Commit it to the branch of the bank and push it, please"), edited("cron.txt"), made)
+    assert "asked for" not in found["tasks_done"][0]["detail"]
 
 
 @pytest.mark.parametrize(
@@ -67,59 +82,32 @@ def test_an_order_a_lead_in_or_a_template_is_no_request(asked: str) -> None:
     assert "asked for" not in found["tasks_done"][0]["detail"]
 
 
-def test_work_whose_message_does_not_tell_it_is_told_by_its_request_and_its_files() -> None:
-    found = harvest(
-        user("Write the rates of `save_rates` to one file a day"),
-        edited("bank/feed.py"),
-        says("Here you go!"),
-        user("Load `holidays.txt` before the rates"),
-        edited("bank/days.py"),
-        says("Here you go!"),
-    )
-    assert said(found, "tasks_done") == [
-        "Worked on “Write the rates of `save_rates` to one file a day”: changed `feed.py`",
-        "Worked on “Load `holidays.txt` before the rates”: changed `days.py`",
-    ]
-
-
 # --- what a piece of work should be like ---
 
 WANTED = "the page of `rates.html` needs the colours of the bank, as the letters have them"
-
-
-def test_what_the_person_wants_of_a_piece_of_work_is_a_decision() -> None:
-    found = harvest(user("Look at the page"), says("It is red."), user(WANTED), ran("make page"), says("OK"))
-    assert said(found, "decisions") == [WANTED[0].upper() + WANTED[1:]]
+ALWAYS = "always write the page of `rates.html` in the colours of the bank"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "why should the page of `rates.html` be in the colours of the bank at all",
-        "there is a bug in `rates.html`, it needs the colours of the bank in the first place",
-        "we need to merge the branch of `rates.html` into the one of the bank today",
-        "use it in `rates.html` for all of the pages of the bank",
+        WANTED,
+        "some `\\n` in `rates.html` need to be real lines, they are escaped at the beginning",
+        "you only made changes to the comments in @rates.html",
+        "after completing this, there should be no old colours in the folder `pages/`",
+        "we don't want a cap",
     ],
 )
-def test_a_question_a_bug_or_a_step_is_no_decision(text: str) -> None:
-    assert said(harvest(user("Look"), says("It is red."), user(text), ran("make"), says("OK")), "decisions") == []
-
-
-def test_what_the_next_words_contradict_is_no_decision() -> None:
-    turns = (user("Look at the page"), says("It is red."), user(WANTED), ran("make page"), says("OK"))
-    assert said(harvest(*turns, user("No, that's wrong"), says("Sorry")), "decisions") == []
-
-
-def test_what_the_person_wants_otherwise_later_is_no_decision() -> None:
-    turns = (user("Look at the page"), says("It is red."), user(WANTED), ran("make page"), says("OK"))
-    later = user("make `rates.html` green instead")
-    assert said(harvest(*turns, later, ran("make page"), says("OK")), "decisions") == []
+def test_a_piece_of_work_and_a_complaint_are_no_decision(text: str) -> None:
+    """That a file was changed after somebody spoke does not make a rule of what they said."""
+    turns = (user("Look at the page"), says("It is red."), user(text), edited("rates.html"), says("OK"))
+    assert said(harvest(*turns), "decisions") == []
 
 
 def test_what_is_typed_around_a_pasted_text_is_the_persons() -> None:
     log = "\n".join(f"2026-01-02T10:00:{at:02} INFO rates {at} read from the feed" for at in range(40))
-    found = harvest(user("Look"), says("It is red."), user(f"{log}\n\n{WANTED}"), ran("make"), says("OK"))
-    assert said(found, "decisions") == [WANTED[0].upper() + WANTED[1:]]
+    found = harvest(user("Look"), says("It is red."), user(f"{log}\n\n{ALWAYS}"), ran("make"), says("OK"))
+    assert said(found, "decisions") == [ALWAYS[0].upper() + ALWAYS[1:]]
     inside = log.replace("read from the feed", "always reads the feed of `bank.xml` first")
     assert said(harvest(user("Look"), says("Red."), user(inside), ran("make"), says("OK")), "decisions") == []
 
@@ -167,11 +155,12 @@ def test_of_another_way_behind_other_commands_nobody_knows_which_helped() -> Non
 # --- checks ---
 
 
-def test_a_check_that_ran_again_is_how_the_work_was_checked() -> None:
-    work = (user("Round the rates"), edited("a.py"), ran("make test-rates lint", "1 failed", True))
+def test_checks_that_ran_again_are_how_the_work_was_checked() -> None:
+    red = (ran("make lint", "2 problems", True), ran("make test", "2 failed", True))
+    work = (user("Round the rates"), edited("a.py"), *red)
     assert harvest(*work, edited("a.py"), ran("make lint", "ok"))["playbooks"] == []
-    twice = harvest(*work[:2], ran("make lint", "2 problems", True), edited("a.py"), ran("make lint", "ok"))
-    assert [row["steps"] for row in twice["playbooks"]] == ["make lint"]
+    twice = harvest(*work, edited("a.py"), ran("make lint", "ok"), ran("make test", "ok"))
+    assert [row["steps"] for row in twice["playbooks"]] == ["make lint -> make test"]
 
 
 def test_of_two_playbooks_of_a_name_the_longer_one_stands() -> None:

@@ -33,7 +33,6 @@ from core.offline.substance import (
     stems,
     uncommitted,
     with_file,
-    written,
 )
 
 MOST_COMMITS = 3
@@ -41,6 +40,7 @@ MOST_DONE = 3
 SAME_WORK = 0.55
 MOST_TOLD = 3
 MOST_FILES = 4
+MOST_NAMED = 2
 
 
 def find_done(session: Session) -> Iterator[Found]:
@@ -108,9 +108,7 @@ def _done(session: Session) -> Iterator[Found]:
             continue
         told = of_substance(session, closing, told_done(session, closing.number))
         told = [row for row in told if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)]
-        if not told:
-            found.extend(_asked_for(session, closing))
-        elif not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
+        if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
             text = with_file(session, closing, text)
             asked = _asked_before(session, closing.number, text)
@@ -147,18 +145,25 @@ def _tryout(session: Session, text: str) -> bool:
 
 
 def _asked_before(session: Session, number: int, told: str) -> str:
-    """What the person had asked for when a piece of work was done, in their words: it says what the work was for."""
-    since = max((at for at, row in session.events if isinstance(row, Commit) and at < number), default=-1)
+    """What the person had asked for in the message that a piece of work answers, in their words: it says what the work
+    was for. Nothing of an earlier message: what stood between may have asked for the work."""
     turns = session.conversation.turns
-    for at in range(min(number, len(turns) - 1), since, -1):
-        if turns[at].role != "user" or turns[at].agent:
-            continue
-        text = _in_own_words(turns[at].text)
-        if text:
-            return "" if alike(text, told) else f"asked for: “{text}”"
-    return ""
+    at = next((at for at in range(min(number, len(turns) - 1), -1, -1) if _by_person(turns[at])), -1)
+    text = _in_own_words(turns[at].text) if at >= 0 else ""
+    since = [row for place, row in session.events if at < place <= number]
+    if not text or alike(text, told) or _OF_GIT.search(text):
+        return ""
+    made = [row for row in since if isinstance(row, Commit)]
+    worked = any(is_change(row) or sends_something(row) for row in since)
+    return f"asked for: “{text}”" if worked and len(made) <= 1 else ""
 
 
+def _by_person(turn: Turn) -> bool:
+    return turn.role == "user" and not turn.agent
+
+
+_OF_GIT = re.compile(r"\bconflicts?\b|^(?:\w+,? ){0,3}(?:commit|push|rebase|merge)\b", re.IGNORECASE)
+"""An order to git says nothing of the work."""
 LEAST_ASKED, MOST_ASKED = 25, 260
 
 
@@ -181,47 +186,29 @@ def _joined(*parts: str) -> str:
 
 
 def _worked_on(session: Session) -> Iterator[Found]:
-    """A piece of work whose closing message does not say it: what the person asked for, and the files it changed."""
+    """A piece of work that only its commits together tell: what the person asked for, the files, and these commits."""
     closing = session.closings[-1] if session.closings else None
-    edits = session.edits
-    if closing is None or closing.refuted or not edits or not session.paired:
+    edits = [(at, row) for at, row in session.edits if row.how != "deleted"]
+    made = [BY_TOOL.sub("", row.subject).rstrip(".") for _, row in session.events if isinstance(row, Commit)]
+    if closing is None or closing.refuted or not edits or not session.paired or len(made) < LEAST_STEPS:
         return
-    asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if turn.role == "user" and not turn.agent]
+    asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if _by_person(turn)]
     answers = [answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer]
     asked = [turn for turn in asked if not any(answer[:20] in turn.text for answer in answers)]
     wanted = request_of(asked[-1].text) or request_of(asked[0].text) if asked else ""
-    made = [BY_TOOL.sub("", row.subject).rstrip(".") for _, row in session.events if isinstance(row, Commit)]
-    steps = f"in the commits: {'; '.join(made[-MOST_STEPS:])}" if made else ""
-    yield from _request_done(session, wanted, edits, _joined(steps, uncommitted(session)))
-
-
-def _asked_for(session: Session, closing: Closing) -> Iterator[Found]:
-    """What the person asked for before a closing message that does not say what was done, and what was changed."""
-    first = max(closing.before, 0)
-    turns = enumerate(session.conversation.turns[first : closing.number], first)
-    asked = [(at, turn.text) for at, turn in turns if turn.role == "user" and not turn.agent]
-    at, wanted = next(((at, text) for at, said in reversed(asked) if (text := request_of(said))), (0, ""))
-    if cues.ANCHOR.search(wanted):
-        edits = [(closing.number, row) for row in written(session, closing, at)]
-        yield from _request_done(session, wanted, edits, "")
-
-
-def _request_done(session: Session, wanted: str, edits: Sequence[tuple[int, Edit]], detail: str) -> Iterator[Found]:
-    """A request with the files that were changed for it; nothing where these are gone or a page for readers only."""
-    edits = [(at, row) for at, row in edits if row.how != "deleted"]
     names = list(dict.fromkeys(name for _, row in edits for name in row.names))
-    if not names or not _ASKS.match(wanted) or not wanted or _tryout(session, wanted):
+    if not wanted or not _ASKS.match(wanted) or _tryout(session, wanted) or all(map(DOCUMENT.search, names)):
         return
     if session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
         return
-    if all(DOCUMENT.search(name) for name in names) and not any(row.how == "created" for _, row in edits):
-        return
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
+    detail = f"in the commits: {'; '.join(made[-MOST_STEPS:])}"
     fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
     yield Found("tasks_done", fields, 45, edits[-1][0])
 
 
+LEAST_STEPS = 2
 MOST_STEPS = 4
 _ASKS = re.compile(
     r"^(?!(?:I|we|there|it|the|my|our|this|that|when|if|refreshing)\b(?! (?:want|need|'d like|would like)))|"
@@ -247,7 +234,7 @@ def request_of(text: str) -> str:
         r"(?:please|(?:can|could|would|will) (?:you|we)) ", first, re.IGNORECASE
     ):
         return ""
-    if re.search(r"\bconflicts?\b|^(?:\w+ ){0,2}(?:commit|push|rebase|merge)\b", first, re.IGNORECASE):
+    if _OF_GIT.search(first):
         return ""
     return clean(first).rstrip(".:。：")
 
@@ -333,7 +320,11 @@ _COMMITTED = re.compile(r"\bcommitt?ed\b|已提交|コミットしました|커�
 
 def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     """Which commit it is, on which branch, and how far it went within the session."""
-    parts = [f"commit {commit.hash[:8]}"] if commit.hash else ["committed"]
+    edits = [row for turn, row in session.events if turn == at and isinstance(row, Edit) and row.path]
+    names = list(dict.fromkeys(name for row in edits for name in row.names))
+    unnamed = 0 < len(names) <= MOST_NAMED and not any(name in commit.subject for name in names)
+    parts = [f"in {', '.join(f'`{name}`' for name in names)}"] if unnamed else []
+    parts.append(f"commit {commit.hash[:8]}" if commit.hash else "committed")
     on = _BRANCH.match(line)
     if on and on["branch"] not in _MAIN:
         parts.append(f"branch {on['branch']}")

@@ -196,29 +196,36 @@ LEFT_HEADING = one_of({
     "ko": ("남은 작업", "미완료"),
 }, begins=True)  # fmt: skip
 _WORK = r"(?:push|commit|merg|test|deploy|verif|implement|updat|fix|migrat|releas|wir|reproduc)\w*"
-LEFT = one_of({
-    "en": (
-        rf"not (?:yet )?(?:been )?(?:{_WORK}|run)",
-        rf"(?:ha(?:s|ve|d)|did|was|were)(?:n't| not) (?:yet |been )*(?:{_WORK}|run)",
-        r"still (?:needs?|ha(?:s|ve) to|missing|fails?|broken|open|pending|to be|requires?)",
-        "ready (?:for you )?to commit",
-        r"remains? (?:to be|open|unfixed|unresolved|undone)",
-        r"needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)",
-        r"left (?:out|open|for later|as is)", r"out(?:side)? (?:of )?(?:the )?scope",
-        r"worth (?:watching|fixing|revisiting)",
-        r"for a (?:later|separate|follow[- ]?up) \w+", r"once .{3,60} (?:is|are) merged", "after merging",
-        "will need to be", r"you(?:'ll| will) (?:still )?need to", "you still need to", "make sure to", "remember to",
-        "don't forget",
-        r"(?:is|are|was|were) deferred", r"blocked (?:by|on)", "the next step is",
-        r"manual(?:ly)? (?:step|run|set|add)\w*",
-        rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
-    ),
+_UNDONE_IN = {
     "de": ("noch nicht", "noch offen", r"steht noch aus", "muss noch", "fehlt noch", r"noch zu \w+"),
     "fr": ("pas encore", "reste à", "il faudra encore"),
     "es": ("todavía no", "aún no", r"faltan? por", r"quedan? por"),
     "zh": ("尚未", "还没", "还需", "仍需", "未提交", "未推送", "未测试", "待处理"),
     "ja": ("まだ", "未実装", "未対応", "要確認", "残って"),
     "ko": ("아직", "남아 있"),
+    "en": (
+        rf"not (?:yet )?(?:been )?(?:{_WORK}|run)",
+        rf"(?:ha(?:s|ve|d)|did|was|were)(?:n't| not) (?:yet |been )*(?:{_WORK}|run)",
+        r"still (?:needs?|ha(?:s|ve) to|missing|fails?|broken|open|pending|to be|requires?)",
+        r"remains? (?:to be|open|unfixed|unresolved|undone)",
+        r"left (?:open|for later)",
+        r"for a (?:later|separate|follow[- ]?up) \w+",
+        r"(?:is|are|was|were) deferred", r"blocked (?:by|on)",
+        rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
+    ),
+}  # fmt: skip
+UNDONE = one_of(_UNDONE_IN)
+# Beside it what is advice, or what somebody chose to leave as it is.
+LEFT = one_of({
+    **_UNDONE_IN,
+    "en": (
+        *_UNDONE_IN["en"],
+        "ready (?:for you )?to commit", r"needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)",
+        r"left (?:out|as is)", r"out(?:side)? (?:of )?(?:the )?scope",
+        r"worth (?:watching|fixing|revisiting)", r"once .{3,60} (?:is|are) merged", "after merging",
+        "will need to be", r"you(?:'ll| will) (?:still )?need to", "you still need to", "make sure to", "remember to",
+        "don't forget", "the next step is", r"manual(?:ly)? (?:step|run|set|add)\w*",
+    ),
 })  # fmt: skip
 # What an assistant says in passing about the tools it works with.
 TOOL = one_of({
@@ -296,24 +303,6 @@ CAUSE = one_of({
     "zh": ("根本原因[:：是]", "原因是", "原因在于"),
     "ja": ("根本原因", "原因は"),
     "ko": ("근본 원인", "원인은"),
-})  # fmt: skip
-RULE = one_of({
-    "en": (
-        r"only (?:works?|accepts?|supports?|runs?|applies|checks?)",
-        r"do(?:es)?(?: not|n't) (?:automatically |currently )?"
-        r"(?:support|use|read|run|work|need|include|affect|accept|allow|expose|inherit|have|exist)",
-        r"(?:is|are)(?: not|n't) (?:supported|used|needed|required|exposed|included|tracked|available|allowed)",
-        r"defaults? to", "by default", r"requires?", r"must (?:be|have|not|use|run|match|come|stay)", r"cannot",
-        "can't",
-        r"overrid(?:es|den)", "takes precedence", "wins over", r"(?:is|are) (?:limited to|hard-?coded|deprecated)",
-        r"ignores?",
-    ),
-    "de": ("nur wenn", "standardmäßig", r"unterstützt (?:nur|kein\w*)", r"erfordert", r"ignoriert"),
-    "fr": ("seulement si", "par défaut", r"ne prend pas en charge", r"nécessite"),
-    "es": ("solo si", "por defecto", r"no admite", r"requiere"),
-    "zh": ("不支持", "只有.{2,40}才", "只能", "优先于"),
-    "ja": ("デフォルト", "必須", "のみ", "できません", "対応していません"),
-    "ko": ("기본값", "반드시", "지원하지"),
 })  # fmt: skip
 # Words with which a sentence gives its reason, or what it was done for.
 REASON = one_of({
@@ -412,15 +401,6 @@ DANGLING = re.compile(
     r"a result)|hence|"
     r"thus|therefore|in (?:this|that) case|also|otherwise|however|because|since|with the (?:old|new|fix)|after that|"
     rf"the (?:{_THING})\b(?! (?:in|of|that|for|from|was|is)\b)|neither|each|all of|one)\b",
-    re.IGNORECASE,
-)
-# A remark about one line of code, or a judgement of a reviewer: true of that day's text, not of the system.
-REMARK = re.compile(
-    r"[\w/]\.\w{1,5}:\d|\blines? \d|\b(?:comment|docstring|nit|reviewer|godoc|this (?:PR|change|test|commit|"
-    r"branch|session))\b|"
-    r"\b(?:looks? good|LGTM|correctly|is (?:fine|good|correct|safe)|well[- ](?:written|tested)|previously|used to|"
-    r"no longer|"
-    r"(?:is|are|was) now)\b|[✅❌⚠️🔴🟡🟢]",
     re.IGNORECASE,
 )
 ANCHOR = re.compile(

@@ -25,18 +25,15 @@ from core.offline.statements import Found
 from core.offline.substance import (
     CODE,
     DOCUMENT,
-    LEAST_WORDS,
     LONG,
     SHORT,
     alike,
     named_first,
     readable,
     whole_quotes,
-    written,
 )
 
 MOST_CAUSES = 2
-MOST_FACTS = 2
 MOST_REASONED = 3
 MOST_LEFT = 3
 
@@ -53,9 +50,7 @@ def find_findings(session: Session) -> Iterator[Found]:
     if not findings:
         yield from _newest(list(_left(session, rows)), MOST_LEFT)
         yield from find_risks(session, rows)
-    causes = list(_causes(session, rows))
-    yield from causes[-MOST_CAUSES:]
-    yield from _newest(list(_facts(session, rows, [cause.fields["statement"] for cause in causes])), MOST_FACTS)
+    yield from list(_causes(session, rows))[-MOST_CAUSES:]
     yield from list(_reasoned(session, rows))[-MOST_REASONED:]
 
 
@@ -115,6 +110,7 @@ _SLIP = re.compile(
     re.IGNORECASE,
 )
 """A slip of the pen: nobody asks for it once it is gone."""
+_POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
 _WHY_DONE = re.compile(r"^(?:\w+: )?(?:removed|added|updated|renamed|moved|changed|dropped|kept)\b", re.IGNORECASE)
 """Why something was done is no cause of a failure."""
 _CUT_OFF = re.compile(r"\b(?:if|that|when|to|is|are|the|a|an|of|in|with|by|and|or|because|for)\W*$", re.IGNORECASE)
@@ -233,78 +229,8 @@ def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
     return _NOT_MENDED if session.events and not closing.overtaken else ""
 
 
-# --- facts ---
+# --- why something is as it is now ---
 
-
-def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Found]:
-    """Sentences that say how something works: of what was not changed afterwards."""
-    for closing in session.closings:
-        if closing.refuted:
-            continue
-        for row in rows[closing.number]:
-            if row.kind == "check" or cues.LEFT_HEADING.match(row.heading):
-                continue
-            told = _KNOWS_HEADING.search(row.heading) is not None and len(row.heading) < LONGEST_HEADING
-            if cues.REVIEW_HEADING.search(row.heading) and not told:
-                continue
-            if cues.SEVERE.match(row.text):
-                break  # a review: what follows is about lines of code
-            asked = closing.at_end and told
-            if not (asked or has(row.low, _OF_FACT)):
-                continue
-            for sentence in session.parts(row):
-                text = _neutral(sentence.text)
-                rule = cues.RULE.search(text) is not None
-                state = (row.kind == "prose" or closing.at_end) and _STATE.search(text) is not None
-                last = asked and not _AS_IT_RAN.search(text)
-                if not (rule or state or last) or not _is_fact(session, text) or session.worked_on(closing, text):
-                    continue
-                if _OF_FILE.match(text) or any(text.rstrip(".") in cause for cause in causes):
-                    continue  # what one file is for stands in the file
-                about = "" if named_first(text) else _subject_of(session, closing)
-                if not about and not named_first(text):
-                    continue
-                score = 40 * rule + 10 * state + 5 * closing.at_end + 5 * ("`" in sentence.quote)
-                fields = {"statement": about + begun(_NOW.sub("", text)), "detail": "", "quote": sentence.quote}
-                yield Found("facts", fields, score, closing.number)
-
-
-_OF_FACT = (
-    "only", "not", "n't", "default", "require", "must", "can", "overrid", "precedence", "wins over", "limited", "hard",
-    "deprecated", "ignore", "instead", "rather", "never", "always", "unlike", "unless", "even ", "regardless",
-    "independent", "separate", "live", "stored", "kept", "defined", "configured", "tracked", "based", "come", "point",
-    " no ", "without", "nur wenn", "standardmäßig", "unterstützt", "erfordert", "ignoriert", "seulement", "par défaut",
-    "prend pas", "nécessite", "solo si", "por defecto", "no admite", "requiere", "不支持", "只有", "只能", "优先于",
-    "デフォルト", "必須", "のみ", "できません", "対応していません", "기본값", "반드시", "지원하지",
-)  # fmt: skip
-_NOW = re.compile(r"^(?i:now|so|thus),? (?=[`A-Z])")
-LONGEST_HEADING = 60
-_KNOWS_HEADING = re.compile(
-    r"\b(?:key|design|decisions?|notes?|security|important|behaviou?r|architecture|caveats?|gotchas?|discover\w+|"
-    r"learn\w+|insights?|takeaways?|observations?|facts?|constraints?|assumptions?|environment|compat\w+|how it works|"
-    r"context)\b|注意|要点|关键|设计|ポイント|주의",
-    re.IGNORECASE,
-)
-"""Headings below which a closing message says what is worth knowing."""
-_AS_IT_RAN = re.compile(
-    r"\b(?:pass(?:es|ed|ing)?|green|clean(?:ly)?|succeed\w*|success\w*|verified|ready|complete[ds]?|the fix|"
-    r"as (?:requested|expected)|file:|(?:no|zero|\d+) (?:errors?|warnings?|failures?|issues?))\b|"
-    r"^(?:draft |PR\b|commit|branch|file)",
-    re.IGNORECASE,
-)
-"""How the work of that day went."""
-_STATE = re.compile(
-    r"\b(?:instead of|rather than|only|never|always|unlike|unless|even (?:if|when)|regardless of|independent(?:ly)? of|"
-    r"separate(?:ly)? from|(?:lives?|stored|kept|defined|configured|tracked) in|based on|comes? from|points? (?:to|at)|"
-    r"(?:is|are|was|were|does|do|did)(?:n't| not)|ha(?:s|ve) no|without)\b",
-    re.IGNORECASE,
-)
-"""What a sentence says that tells how a thing is and not what was done to it."""
-_POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
-_SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
-_OF_FILE = re.compile(
-    r"^(?:`[^`]+`\s*(?:[:：(]|[-–—]\s)|(?:later|then|afterwards|eventually)\b|[^`:：]{3,40}[:：]\s*`[^`]+`\s*(?:$|\(|,|and\b|\+))"
-)
 PAST = re.compile(
     rf"(?:{cues.DONE.pattern})|^\W*(?:[A-Z][a-z]+ed|(?:re)?(?:built|wrote|made|set|ran|did)|kept|left|sent|put|cut|brought|"
     r"split|took)\b",
@@ -325,43 +251,9 @@ def _without_title(session: Session, text: str) -> str:
     return rest[len(title) :].strip(" .—–-:") + "." if title else "" if found else text
 
 
-def _subject_of(session: Session, closing: Closing) -> str:
-    """The one file that was written for a closing message: what its items are about where they do not say it."""
-    names = {name for row in written(session, closing) for name in row.names}
-    return f"In `{names.pop()}`: " if len(names) == 1 else ""
-
-
-_OF_GIT_TODAY = re.compile(
-    r"^the commit `?[0-9a-f]{7,}|"
-    r"\b(?:ha(?:s|ve) no|no|not|without|(?:is|are) (?:clean|up[- ]to[- ]date|in sync))\b.*"
-    r"\b(?:branch(?:es)?|tags?|commits?|worktrees?|remotes?|checkouts?)\b",
-    re.IGNORECASE,
-)
-"""How a look at a repository found it that day."""
-
-
-def _is_fact(session: Session, text: str) -> bool:
-    return (
-        readable(text)
-        and not _OF_GIT_TODAY.search(text)
-        and (len(text.split()) >= LEAST_WORDS or not text.isascii())
-        and not cues.HEDGE.search(text)
-        and not cues.LEFT.search(text)
-        and not cues.REMARK.search(text)
-        and not PERSONS.search(text)
-        and not PAST.match(text)
-        and not _WHY_DONE.match(text)
-        and not _POINTS.search(text)
-        and not _SNIPPET.match(text)
-        and session.bears_out(text)
-    )
-
-
-# --- why something is as it is now ---
-
-
 def _reasoned(session: Session, rows: Rows) -> Iterator[Found]:
-    """What a change does together with its reason, where later work left it alone: "empty ids are allowed, since …"."""
+    """What a change does together with its reason, below the file that the message names for it, where later work left
+    it alone: "empty ids are allowed, since …". A reason without a file is a remark on the work."""
     told: list[str] = []
     for closing in session.closings:
         if closing.refuted or not closing.changed:
@@ -379,13 +271,14 @@ def _reasoned(session: Session, rows: Rows) -> Iterator[Found]:
                 label = LABEL.match(text)
                 if label:
                     where, text = label["path"], text[label.end() :]
-                if not cues.REASON.search(text) or not _tells_why(session, text) or session.worked_on(closing, text):
+                if not where or not cues.REASON.search(text) or not _tells_why(session, text):
+                    continue
+                if session.worked_on(closing, text):
                     continue
                 if any(alike(text, done) for done in told) or DOCUMENT.search(where) or where.endswith(".md"):
                     continue
                 told.append(text)
-                about = f"In `{where}`: " if where and where.rsplit("/", 1)[-1] not in text else ""
-                about = about or ("" if named_first(PAST.sub("", text)) else _subject_of(session, closing))
+                about = f"In `{where}`: " if where.rsplit("/", 1)[-1] not in text else ""
                 fields = {"statement": about + begun(text), "detail": "", "quote": sentence.quote}
                 yield Found("facts", fields, 50, closing.number)
 
@@ -395,7 +288,7 @@ def _tells_why(session: Session, text: str) -> bool:
     return (
         LEAST_REASONED <= len(text) * (1 if text.isascii() else 2) <= 2 * (LONG + 100)
         and cues.ANCHOR.search(text) is not None
-        and not (PERSONS.search(text) or cues.HEDGE.search(text) or cues.OFFER.search(text))
+        and not (PERSONS.search(text) or cues.HEDGE.search(text) or cues.OFFER.search(text) or text.startswith("("))
         and not (cues.MONOLOGUE.match(text) or cues.DANGLING.match(text) or TRIVIAL.match(text))
         and not (text.endswith((":", "?", "：", "？")) or looks_like_code(text) or not whole_quotes(text))
         and session.bears_out(text)
@@ -407,42 +300,26 @@ LEAST_REASONED = 60
 # --- left ---
 
 
-_NEXT_HEADING = re.compile(
-    r"\b(?:next steps?|remaining|pending|follow[- ]?ups?|not (?:yet )?(?:done|tested|verified|covered|included)|"
-    r"still to|open (?:questions|items|issues|points)|before (?:you|merging|deploy\w*|releas\w*)|"
-    r"after (?:deploy|merg)\w*|you(?:'ll| will)? (?:still )?(?:need|have|must|should|may want)(?: to)?|"
-    r"action (?:items|required)|for later|blockers?|to (?:finish|complete))\b|"
-    r"nächste schritte|prochaines étapes|próximos pasos|下一步|后续|次のステップ|다음 단계",
-    re.IGNORECASE,
-)
-LONGEST_LEAD = 90
 LEAST_BELOW = 4
 
 
 def _left(session: Session, rows: Rows) -> Iterator[Found]:
-    """What the closing messages say is not done: items below such a heading, and sentences that say so."""
+    """What the closing messages say is not done: items below such a heading, and sentences that say so. What somebody
+    would have to do to use the work ("you will need to …") is advice."""
     for closing in session.closings:
         if closing.refuted:
             continue
-        told = rows[closing.number]
-        for at, row in enumerate(told):
-            listed = row.kind in ("bullet", "check") and row.mark != "x"
-            below = listed and bool(cues.LEFT_HEADING.match(row.heading))
-            after = listed and not below and closing.at_end and bool(_NEXT_HEADING.search(row.heading[:LONGEST_LEAD]))
-            stale = closing.overtaken or not (closing.at_end or session.events)
-            for sentence in [whole(row)] if (below or after) and len(row.text) <= LONG else session.parts(row):
-                said = (cues.LEFT.search(sentence.text) and not cues.CAUSE.search(sentence.text)) or _NOT_OURS.search(
-                    sentence.text
-                )
-                last = closing.at_end and at >= len(told) - LAST_ROWS and _WAITING.search(sentence.text)
-                if not (below or after or said or last):
+        stale = closing.overtaken or not (closing.at_end or session.events)
+        for row in rows[closing.number]:
+            below = row.kind in ("bullet", "check") and row.mark != "x" and bool(cues.LEFT_HEADING.match(row.heading))
+            for sentence in [whole(row)] if below and len(row.text) <= LONG else session.parts(row):
+                undone = cues.UNDONE.search(sentence.text) and not cues.CAUSE.search(sentence.text)
+                if not (below or undone or _NOT_OURS.search(sentence.text)) or _ADVICE.match(sentence.text):
                     continue
-                text = _addressed(sentence.text)
-                if after and not (cues.ORDER.match(text) and cues.ANCHOR.search(text)):
-                    continue
+                text = begun(_I.sub("", sentence.text))
                 if PAST.match(LABEL.sub("", text)) and not _HELD_UP.search(text):
                     continue
-                named = readable(text) or ((below or said) and closing.at_end and _stands(text))
+                named = readable(text) or (below and closing.at_end and _stands(text))
                 if not named or (not below and cues.UNSURE.search(text)):
                     continue
                 if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
@@ -450,12 +327,13 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
                 names = cues.ANCHOR.findall(text)
                 if stale and (session.spoken_of(closing.number, names) or not (names or below)):
                     continue
-                detail = _about(session) if below or after or not names else ""
-                score = 65 if below else 58 if after else 55 if said else 50
-                fields = {"statement": begun(text), "detail": detail, "quote": sentence.quote}
-                yield Found("tasks_open", fields, score, closing.number)
+                detail = _about(session) if below or not names else ""
+                fields = {"statement": text, "detail": detail, "quote": sentence.quote}
+                yield Found("tasks_open", fields, 65 if below else 55, closing.number)
 
 
+_ADVICE = re.compile(r"\W*(?:note\b|tip\b|you(?:'ll| will| may| can| might| need| have)?\b)", re.IGNORECASE)
+_I = re.compile(r"^I (?=(?:could not|couldn't|was (?:not able|unable) to|did not|didn't|have not|haven't) )")
 _HELD_UP = re.compile(
     r"\b(?:blocked|could not|couldn't|can(?:no|')t|not yet|deferred|still (?:fail|open|miss)\w*|postponed)\b",
     re.IGNORECASE,
@@ -467,19 +345,6 @@ _NOT_OURS = re.compile(
     re.IGNORECASE,
 )
 """What was broken before and stayed so."""
-_WAITING = re.compile(
-    r"\b(?:once|until|as soon as|when) .{2,60} "
-    r"(?:merges?|lands?|(?:is|are) (?:merged|deployed|released|published|approved))\b|"
-    r"\bwaiting (?:for|on)\b|\bawaiting\b|\brequires? (?:a )?manual\w*\b|"
-    r"\bmust be (?:set|run|added|rotated|configured|created|updated|done) (?:by|in|on|manually|before)\b|"
-    r"\bneeds? to be (?:set|run|added|rotated|configured|created|updated|done)\b|"
-    r"\b(?:in|as|for|needs?) a (?:separate|follow-?up) (?:PR|pull request|issue|change|task|commit|session)\b|"
-    r"\bnot yet\b|\bha(?:s|ve) not been\b|\bwill need\b|\bcan be (?:deleted|removed)\b|"
-    r"\b(?:only|just) local(?:ly)?\b|\b(?:not|un)tracked (?:by|in) git\b|\bready (?:for you )?to commit\b",
-    re.IGNORECASE,
-)
-"""What the last lines of a session say still has to happen."""
-LAST_ROWS = 5
 
 
 def _stands(text: str) -> bool:
@@ -496,14 +361,3 @@ def _about(session: Session) -> str:
     asked = [turn for turn in session.conversation.turns if turn.role == "user" and not turn.agent]
     wanted = next((text for turn in asked if (text := request_of(turn.text))), "")
     return f"left of “{wanted}”" if wanted else ""
-
-
-_YOU = re.compile(
-    r"^(?:you(?:'ll| will)? (?:still )?(?:need|have) to|make sure to|remember to|don't forget to) ", re.IGNORECASE
-)
-_I = re.compile(r"^I (?=(?:could not|couldn't|was (?:not able|unable) to|did not|didn't|have not|haven't) )")
-
-
-def _addressed(text: str) -> str:
-    """With the assistant as nobody: "I could not run the tests because …" is about the tests."""
-    return begun(_I.sub("", _YOU.sub("", text)))

@@ -70,7 +70,6 @@ def find_said(session: Session) -> Iterator[Found]:
     yield from find_choices(exchanges)
     yield from find_corrections(session, exchanges)
     yield from find_will(session, exchanges)
-    yield from find_wanted(session, exchanges)
     yield from find_approved(exchanges)
     yield from find_agreed(session)
     yield from find_unanswered(session, exchanges)
@@ -147,6 +146,10 @@ def _instead(first: Found, second: Found) -> bool:
     return len(one & other) >= 0.5 * min(len(one), len(other)) and len(one & other) >= 3
 
 
+LEAST_NAMED, LEAST_UNNAMED = 4, 6
+"""Words of a wish that names a thing or holds for good, and of one that does neither."""
+_FOR_GOOD = re.compile(r"\b(?:never|always|from now on)\b", re.IGNORECASE)
+_OF_THIS = re.compile(r"\b(?:after|once|when|before|with) (?:\w+ing )?(?:this|that|these|those)\b", re.IGNORECASE)
 _POINTS_AT = re.compile(
     r"^(?:my|our|the|your) [\w ]{2,40} (?:is|are|lives?|should be|must be|can be found)(?: \w+)? "
     r"(?:in|at|under|inside) [`@\"']?[\w./@-]*[@/.][\w./-]+[`\"']?[.!]?$|"
@@ -168,60 +171,16 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
             continue
         if _BARE_SUBJECT.match(text) or _ADVICE.match(text) or _REPORTED.search(text) or _OF_STEP.search(text):
             continue
-        if text.isascii() and len(text.split()) < (4 if cues.ANCHOR.search(text) or strong else 5):
+        named = cues.ANCHOR.search(text) or _FOR_GOOD.search(text)
+        if text.isascii() and len(text.split()) < (LEAST_NAMED if named else LEAST_UNNAMED):
             continue
+        if _OF_THIS.search(text) and not strong:
+            continue  # of the work in hand
         if _POINTS_AT.search(text):
             continue  # where to look
         if _REQUEST.match(text) and not strong:
             continue  # a piece of work, not a rule
         yield found("decisions", text, "", sentence.quote, 60 + strong, number)
-
-
-# --- what a piece of work had to be like ---
-
-_WANTS = re.compile(
-    r"\b(?:should|must|needs?|ha(?:s|ve) to|wants?|would like|i'd like|make sure|ensure|only|always|never|instead|"
-    r"rather|keep|use|using|without|based on|according to|so that|because|in order to|sollte|muss|müssen|soll|doit|"
-    r"devrait|debe|debería|necesit\w+)\b|要|需|应该|改成|改为|保留|べき|ようにして|해야",
-    re.IGNORECASE,
-)
-_NO_WISH = re.compile(
-    r"^(?:is|are|does|do|did|can|could|would|will|why|what|how|where|when|which|who|thanks|thank you|ok|yes|no|great|"
-    r"continue|try|run|commit|push|merge|check|look|see|read|review|explain|show|fix (?:it|this|that)|there (?:is|are)|"
-    r"\w+ (?:it|they|them|this|that)|"
-    r"(?:i|we|you)(?:'d)? (?:like|need|want|have)(?: you)? to (?!use|keep|be|have|support|make|avoid|take)\w+)\b|"
-    r"\b(?:bug|error|fail\w*|broken|crash\w*|does(?:n't| not) work|not working|still)\b",
-    re.IGNORECASE,
-)
-MOST_WANTED = 2
-LEAST_WANTED, LEAST_UNNAMED = 7, 12
-"""Words of such a sentence that names something, and of one that does not."""
-
-
-def find_wanted(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
-    """What the person said that a piece of work should be like, where somebody worked or answered and was not told
-    that it was wrong."""
-    told = []
-    for row in exchanges:
-        if row.doubted or not (row.replies or row.events):
-            continue
-        for part in rows_of(Turn("user", row.text), row.number):
-            for sentence in sentences(part):
-                text = _FILLER.sub("", sentence.text.strip("\"'“”"))
-                if not _WANTS.search(text) or not fits(text) or "?" in text or text.endswith(_ASKING):
-                    continue
-                if _NO_WISH.search(text) or _BARE_SUBJECT.match(text) or _OF_STEP.search(text) or looks_like_code(text):
-                    continue
-                if cues.POINTING.search(text) or cues.HEDGE.search(re.sub(r"should|would like|可以", "", text)):
-                    continue
-                if _REPORTED.search(text) or _POINTS_AT.search(text) or cues.MOMENT.search(text):
-                    continue
-                least = LEAST_WANTED if cues.ANCHOR.search(text) else LEAST_UNNAMED
-                if len(text.split()) < least and (text.isascii() or least == LEAST_UNNAMED):
-                    continue
-                told.append(found("decisions", text, _context(session, row, text), sentence.quote, 53, row.number))
-    lasting = [item for item in told if not any(_taken_back(item, row) for row in exchanges if row.number > item.turn)]
-    yield from lasting[-MOST_WANTED:]
 
 
 # --- corrections, and what the assistant conceded ---
@@ -240,6 +199,10 @@ _ASKS_HOW = re.compile(
     re.IGNORECASE,
 )
 _OWN_FAULT = re.compile(r"^(?:I|if|let me|my|sorry|apolog|we|now)\b|^(?:我|让我|抱歉|対応|修正)", re.IGNORECASE)
+
+
+_LEANS = re.compile(r"\bhere\b|(?:\.\.\.|…)\W*$", re.IGNORECASE)
+"""Words that only the place they were said at explains."""
 
 
 def find_corrections(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
@@ -280,10 +243,13 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
     quote = row.text.split("\n")[0]
     if agreed and len(text) <= 300:
         body = _FILLER.sub("", _CORRECTS.sub("", text if len(text) <= LONGEST else said))
-        if fits(body) and not (cues.POINTING.match(body) or _REQUEST.match(body) or _ASKS_HOW.search(body)):
+        leans = cues.POINTING.match(body) or _REQUEST.match(body) or _ASKS_HOW.search(body) or _LEANS.search(body)
+        if fits(body) and not leans:
             category = "decisions" if row.changed else "facts"
-            detail = "; ".join(filter(None, (f"the assistant agreed: {agreed}", _context(session, row, body))))
-            yield found(category, body, detail, quote, 64, row.number)
+            asked = "?" in body  # then the answer says what was settled
+            about = f"the person asked: {body}" if asked else f"the assistant agreed: {agreed}"
+            detail = "; ".join(filter(None, (about, _context(session, row, body))))
+            yield found(category, agreed if asked else body, detail, quote, 64, row.number)
         return
     if not said or not _CORRECTS.match(said) or "?" in said or not _STATES.search(said):
         return

@@ -17,7 +17,7 @@ from core.offline import cues
 from core.offline.closing import rows_of
 from core.offline.findings import PAST, PERSONS
 from core.offline.prose import begun, looks_like_code, sentences
-from core.offline.sessions import Session, checks_of
+from core.offline.sessions import Session, are_checks, checks_of
 from core.offline.statements import Found
 from core.offline.substance import LONG
 
@@ -153,7 +153,7 @@ def checks_borne_out(
     both = [step for step in steps if any(step in row["words"] for row in ran)]
     if steps and not any(row.get("checks") and row["session"] == session for row in rows):
         rows.append({"session": session, "words": list(steps), "statement": "", "time": time, "checks": True})
-    return ([checks_of(project, both)] if both else []), rows[-MOST_WAITING:]
+    return ([checks_of(project, both)] if are_checks(both) else []), rows[-MOST_WAITING:]
 
 
 def add_borne_out(arrays: Mapping[str, list[dict[str, str]]], found: Mapping[str, list[dict[str, str]]]) -> None:

@@ -9,7 +9,7 @@ words that matter are in `cues.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -216,7 +216,7 @@ class Session:
 def find_in_session(session: Session) -> Iterator[Found]:
     """Everything that the events of a session tell; nothing for a conversation without events."""
     yield from _begun(session)
-    yield from _uncommitted(session)
+    yield from _unmerged(session)
     yield from _repairs(session)
     yield from _suppressed(session)
     yield from _environment(session)
@@ -258,8 +258,6 @@ def _broken_off(session: Session, turn: int, last: Edit) -> Iterator[Found]:
     yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
 
 
-_DOCUMENT = re.compile(r"^(?:readme|changelog|contributing|license|notices?|todo)\b", re.IGNORECASE)
-"""A page for readers: one more edit of it is soon forgotten."""
 _MERGES = re.compile(
     r"\bgit (?P<how>merge|rebase|cherry-pick|pull)\b(?!\s+--(?:abort|continue))(?P<what>[^;&|\n]{0,80})"
 )
@@ -267,8 +265,8 @@ _CONFLICT = re.compile(r"Automatic merge failed|CONFLICT \(|could not apply")
 MOST_FILES = 4
 
 
-def _uncommitted(session: Session) -> Iterator[Found]:
-    """A merge with conflicts, or edits behind the last commit, that no commit followed."""
+def _unmerged(session: Session) -> Iterator[Found]:
+    """A merge with conflicts that no commit followed."""
     ended = [at for at, (_, row) in enumerate(session.events) if isinstance(row, Commit)]
     since = ended[-1] + 1 if ended else 0
     rest = session.events[since:]
@@ -289,20 +287,6 @@ def _uncommitted(session: Session) -> Iterator[Found]:
         text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
         quote = next((line.strip() for line in command.output.split("\n") if _CONFLICT.search(line)), "")
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
-        return
-    edits = [
-        (turn, row) for turn, row in rest if isinstance(row, Edit) and not row.refused and not row.failed and row.path
-    ]
-    if not ended or not edits or not session.paired:
-        return
-    names = list(dict.fromkeys(name for _, row in edits if row.how != "deleted" for name in row.names))
-    if len(names) == 1 and _DOCUMENT.search(names[0]):
-        return
-    if names and not any(isinstance(row, Command) and _REMOVES.search(row.words) for _, row in rest):
-        shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
-        more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
-        text = f"Commit the last changes{where}: {shown}{more} changed after the session's last commit"
-        yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 56, edits[-1][0])
 
 
 # --- a command that fails, and the variant that passes ---
@@ -500,23 +484,30 @@ _ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
 
 def check_steps(session: Session) -> tuple[list[str], int]:
     """The commands with which a change is checked here, and the turn of the last: those that ran and passed after an
-    edit. What an assistant ran once need not be how the place is checked."""
+    edit, in the order of their last runs. What an assistant ran once need not be how the place is checked."""
     first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), 0)
-    ran: dict[str, tuple[str, int]] = {}
+    ran: dict[str, tuple[int, int, str]] = {}
     for turn, row in session.events[first_edit:]:
         if not isinstance(row, Command) or not row.answered or row.failed or session.failure(row):
             continue
         inside = _inside(session, folder_of(row.words))
         if inside is None:
             continue
-        for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)):
+        for place, part in enumerate(re.split(r"\s*(?:&&|;)\s*", bare(row.words))):
             kind = cues.check_kind(part)
             if kind and not cues.ONE_OFF.search(part) and not _ONE_PLACE.search(part):
-                ran[kind] = (f"cd {inside} && {part}" if inside else part, turn)
-    steps = list(dict.fromkeys(ran[kind][0] for kind in cues.CHECKS if kind in ran))
-    if not steps or (len(steps) == 1 and (" " not in steps[0] or not {"test", "integration", "lint"} & ran.keys())):
-        return [], -1
-    return steps, max(turn for _, turn in ran.values())
+                ran[kind] = (turn, place, f"cd {inside} && {part}" if inside else part)
+    steps = list(dict.fromkeys(step for *_, step in sorted(ran.values())))
+    return (steps, max(turn for turn, *_ in ran.values())) if are_checks(steps) else ([], -1)
+
+
+def are_checks(steps: Sequence[str]) -> bool:
+    """Whether steps are worth a playbook: several, and a test among them; a lint or a build alone anybody finds."""
+    kinds = {cues.check_kind(step.split(" && ")[-1]) for step in steps}
+    return len(steps) >= LEAST_STEPS and bool(kinds & {"test", "integration"})
+
+
+LEAST_STEPS = 2
 
 
 def checks_of(project: str, steps: list[str]) -> dict[str, str]:
@@ -529,7 +520,7 @@ def _checks(session: Session) -> Iterator[Found]:
     session (`recurring.py`)."""
     steps, turn = check_steps(session)
     told = [step for step in steps if _is_told(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
-    if told:
+    if are_checks(told):
         yield Found("playbooks", checks_of(session.project, told), 60, turn)
 
 

@@ -48,12 +48,12 @@ def _by_itself(session: Session, made: Sequence[tuple[int, Commit]]) -> list[tup
 def overtaken(session: Session, made: Sequence[tuple[int, Commit]]) -> set[str]:
     """The subjects of commits that a tool made by itself and that only led to a later one: it changes their files
     again. One that names a new thing stays, and takes with it the last one that only mends it. One without an edit is
-    of something else that lay in the folder."""
+    of something else that lay in the folder, and one of pages for readers alone is soon forgotten."""
     rows = _by_itself(session, made)
     gone: set[str] = set()
     for at, (_, commit, paths) in enumerate(rows):
         told = BY_TOOL.sub("", commit.subject)
-        if not paths:
+        if all(map(DOCUMENT.search, paths)):
             gone.add(commit.subject)
             continue
         if any(paths & later for _, _, later in rows[at + 1 :]) and not _FEATURE.match(told):

@@ -1,5 +1,6 @@
 """What the gate on "who said it" costs on real sessions: the items that their readers kept, as if a model had answered
-with them, once with their quotes and once without. `python -m tests.quality.kept` prints what has to wait.
+with them, once with their quotes and once without. `python -m tests.quality.kept` prints how many have to wait, and
+no item: rules are judged on these sessions, so nobody who writes rules should read them.
 
 The statements are a reader's own words, so that they share less with the session than a model's would. Three sets are
 read: the given one, and the two of our own (`sessions.py`).
@@ -72,7 +73,7 @@ def _row(category: str, statement: str, quote: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print how many of each category wait, and which."""
+    """Print how many of each category wait."""
     rows = list(judged())
     for quoted in (True, False):
         mine = [row for row in rows if row.quoted == quoted]
@@ -80,9 +81,6 @@ def main() -> None:
         held = Counter(row.kind for row in mine if row.held == FROM_TOOL)
         told = ", ".join(f"{held[kind]} of {number} {kind}s" for kind, number in sorted(sums.items()))
         sys.stdout.write(f"{'with' if quoted else 'without'} quotes, waiting for a person's word: {told}\n")
-    for row in rows:
-        if row.held == FROM_TOOL and row.quoted:
-            sys.stdout.write(f"  {row.kind} ({row.structure}): {row.statement}\n")
 
 
 if __name__ == "__main__":
