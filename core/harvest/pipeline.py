@@ -306,8 +306,8 @@ def _distilled(
 
 
 def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str | None:
-    """From the plan to the reclaimed conversation, for one step; returns what became of it, in a word or two for the progress line. None: it is
-    staged, and `Committer.through` tells when that is known."""
+    """From the plan to the reclaimed conversation, for one step; returns what became of it, in a word or two for the
+    progress line. None: it is staged, and `Committer.through` tells when that is known."""
     step, meter = distilled.step, distilled.meter
     if meter is not None:
         report.input_tokens += meter.input_tokens or 0
