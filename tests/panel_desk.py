@@ -105,7 +105,7 @@ def number_of(view: str) -> str:
     """The number key of a view."""
     from gui.workbench import VIEWS
 
-    return str([row.name for row in VIEWS].index(view) + 1)
+    return str(([row.name for row in VIEWS].index(view) + 1) % 10)
 
 
 @contextmanager

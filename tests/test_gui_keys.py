@@ -34,7 +34,7 @@ def test_no_two_commands_share_a_key_and_a_view_is_one_row() -> None:
     places = [(key.key, frozenset(key.modifiers)) for key in SHORTCUTS]
     assert len(set(places)) == len(places)
     assert all(key.key in KEY_NAMES and {*key.modifiers} <= {*MODIFIERS} for key in SHORTCUTS)
-    numbers = [str(number) for number in range(1, len(VIEWS) + 1)][:NUMBER_KEYS]
+    numbers = [str(number % 10) for number in range(1, len(VIEWS) + 1)][:NUMBER_KEYS]
     assert [key.label for key in view_keys()] == [*numbers, *(f"Ctrl+{number}" for number in numbers)]
     assert len(view_keys(VIEWS * 5)) == 2 * NUMBER_KEYS
     assert {row.name for row in VIEWS} == {row.view.name for row in VIEWS}
