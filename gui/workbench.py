@@ -2,8 +2,8 @@
 
 To add a view: write its class in a file of `gui/views/` (its shape is told at the top of `gui/shell.py`), and add a row
 here. Its tab, its number key (the first ten rows have one, 0 is the tenth), its line in the keys dialog, its entry in
-the palette, and its reading of the store (`gather`, where it has one) come from the row. What it shows is tested without
-a window, what it does with real clicks; `tests/panel_gallery.py` takes its picture.
+the palette, and its reading of the store (`gather`, where it has one) come from the row. What it shows is tested
+without a window, what it does with real clicks; `tests/panel_gallery.py` takes its picture.
 
 Below, the middle itself: tabs for the views, a place for errors and questions of trust, and the view that is open.
 """

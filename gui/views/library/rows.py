@@ -1,7 +1,7 @@
 """The library as rows, and what is told beside a chosen one, as plain data; no window is needed for any of it.
 
-`rows(state)` is the list at the left. `sheet(state)` is what stands beside it: words, bars, squares of outcomes, stacked
-bars and a graph, in the order in which they are drawn by `sheet.py`.
+`rows(state)` is the list at the left. `sheet(state)` is what stands beside it: words, bars, squares of outcomes,
+stacked bars and a graph, in the order in which they are drawn by `sheet.py`.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def reflect_rows(state: LibraryPage) -> list[FlowRow]:
         return []
     told, made = state.plots.reflection, []
     for task in told.tasks:
-        meta = [f"served {percent(task.success)}" if task.success is not None else "", 
+        meta = [f"served {percent(task.success)}" if task.success is not None else "",
                 count(task.questions, "question"),
                 f"{task.unanswered} without an answer" if task.unanswered else ""]  # fmt: skip
         made.append(FlowRow(("task", task.task_type), f"{capital(named(task.task_type))}: {task.verdict}",

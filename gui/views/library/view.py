@@ -282,18 +282,26 @@ class LibraryView(ListView[LibraryPage]):
 
     def press(self, key: str, typing: bool) -> bool:
         """Enter in a field does what the field is for."""
-        if typing and key in ENTER:
-            return self._entered()
-        if typing and key == "Esc" and any(map(dpg.is_item_focused, (self.note, self.path))):
+        if key in ENTER and self._entered():
+            return True
+        if typing and key == "Esc" and self._aside():
             dpg.focus_item(self.at_rest)
             return True
         return super().press(key, typing)
 
+    def _aside(self) -> int:
+        """The field of the open page beside the filter, where that has the keyboard; else 0."""
+        field = {FIND: self.note, DOCUMENTS: self.path}.get(self.data.page, 0)
+        return field if field and dpg.is_item_focused(field) else 0  # a hidden one keeps what it was told last
+
     def _entered(self) -> bool:
-        if dpg.is_item_focused(self.path):
+        aside = self._aside()
+        if aside == self.path:
             self.ingest()
-        elif dpg.is_item_focused(self.note):
+        elif aside:
             dpg.focus_item(self.at_rest)  # the note waits there for its outcome
+        elif not dpg.is_item_focused(self.filter):  # Enter has taken the keyboard from it already, not the focus
+            return False
         elif self.data.page == FIND:
             dpg.focus_item(self.at_rest)
             self.ask(str(dpg.get_value(self.filter)))
@@ -444,8 +452,12 @@ class LibraryView(ListView[LibraryPage]):
             report = result.value
             said = ", ".join(f"{number:,} {what}" for what, number in report.counts.items() if number)
             skipped = sum(report.skipped.values())
-            parts = [said or "nothing new", f"{report.unchanged:,} unchanged" if report.unchanged else "",
-                     f"{skipped:,} left out" if skipped else "", "stopped before the rest" if report.stopped else ""]  # fmt: skip
+            parts = [
+                said or "nothing new",
+                f"{report.unchanged:,} unchanged" if report.unchanged else "",
+                f"{skipped:,} left out" if skipped else "",
+                "stopped before the rest" if report.stopped else "",
+            ]
             self._shell.toast(f"Documents: {', '.join(filter(None, parts))}")
             if report.errors:
                 self._shell.error(report.errors[0])
