@@ -7,6 +7,7 @@ stacked bars and a graph, in the order in which they are drawn by `sheet.py`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,7 +45,9 @@ TYPES: Mapping[str, str] = {
 }  # fmt: skip
 NODES = {"concept": "shapes", "chunk": "quote", "document": "file-text"}
 STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
-EXCERPT, SQUARES, AROUND = 260, 14, 14
+EXCERPT, SQUARES, AROUND = 260, 14, 12
+FIRST, CONTENT = 420, 6_000
+"""So many letters of a passage stand first in its dossier, and so many at its end where it is longer."""
 SERVES = frozenset({*OUTCOMES, "walk", "copy"})
 GOOD, POOR = 0.6, 0.4
 
@@ -93,15 +96,16 @@ def rows(state: LibraryPage) -> list[FlowRow]:
 
 def dossier_row(one: Dossier, said: str = "") -> FlowRow:
     """A retrieved chunk: its place, how it begins, where it is from, how it served."""
-    words = plain(one.chunk.content)
-    short = words if len(words) <= EXCERPT else f"{words[:EXCERPT].rsplit(' ', 1)[0]} …"
+    lines = [line for line in one.chunk.content.splitlines() if not line.startswith("#")]
+    words = plain(" ".join(lines)) or plain(one.chunk.content)
+    begins = words if len(words) <= EXCERPT else f"{words[:EXCERPT].rsplit(' ', 1)[0]} …"
     served = "" if one.success is None else f"served {percent(one.success)}"
     told = f"you said: {said}" if said else ""
     last = said or (one.traces[0].outcome if one.traces else "")
     meta = [told, f"{one.score:.2f}", one.document.content_type, f"chunk {one.chunk.position + 1}",
             count(one.used, "use") if one.used else "never used", served]  # fmt: skip
     color = OUTCOME_LOOKS[last].color if last in OUTCOME_LOOKS else "accent"
-    return FlowRow(one.chunk.id, f"{place_of(one)}\n{short}", SEPARATOR.join(part for part in meta if part),
+    return FlowRow(one.chunk.id, f"{place_of(one)}\n{begins}", SEPARATOR.join(part for part in meta if part),
                    TYPES.get(one.document.content_type, "file"), color, can=SERVES)  # fmt: skip
 
 
@@ -160,10 +164,14 @@ def plan_rows(state: LibraryPage) -> list[FlowRow]:
     made: list[FlowRow] = []
     if state.plan is not None:
         icons = {"link": "link", "ranking": "list", "chunk": "quote", "source_profile": "globe", "concept": "shapes"}
+        alike = Counter((change.table, change.what) for change in state.plan.changes)
         for at, change in enumerate(state.plan.changes):
-            after = next((str(value) for name, value in (change.after or {}).items() if "profile" in name), "")
-            made.append(FlowRow(("change", at), capital(change.what or change.table) + (f"\n{after}" if after else ""),
-                                change.table.replace("_", " "), icons.get(change.table, "pencil")))  # fmt: skip
+            many = alike.pop((change.table, change.what), 0)  # one row for those that are told in the same words
+            if not many:
+                continue
+            words = capital(change.what or change.table.replace("_", " ")) + (f" ({many:,} rows)" if many > 1 else "")
+            made.append(FlowRow(("change", at), words, change.table.replace("_", " "),
+                                icons.get(change.table, "pencil")))  # fmt: skip
         for one, other, why in state.plan.contradictions:
             made.append(FlowRow(("against", one, other), f"Contradiction: {why}", "", "triangle-alert", "failed"))
         for name, quiet in (("never used", state.plan.lonely), ("not touched for long", state.plan.stale)):
@@ -294,13 +302,15 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
     ]  # fmt: skip
     if one.chunk.needs_context:
         made.append(Words("Needs what stands around it in its document.", "edited", "small"))
-    made += [Rule(), *(Words(line) for line in one.chunk.content.strip().split("\n")[:60]), Rule()]
+    whole = one.chunk.content.strip()
+    first = whole if len(whole) <= FIRST else f"{whole[:FIRST].rsplit(None, 1)[0]} …"
+    made += [Rule(), *paragraphs(first), Rule()]
     if one.chunk.summary and plain(one.chunk.summary) not in plain(one.chunk.content):
         made.append(Words(plain(one.chunk.summary), "muted", label="In short"))
     made.append(Words(plain(one.chunk.functional_profile or "") or "Nothing is known yet: from five uses on it is.",
                       "text" if one.chunk.functional_profile else "hint", label="Good for"))  # fmt: skip
     if one.source is not None:
-        profile = plain(one.source.functional_profile or "") or f"{one.source.source_type}, nothing learned yet"
+        profile = plain(one.source.functional_profile or "") or f"{named(one.source.source_type)}, nothing learned yet"
         made.append(Words(f"{one.source.domain}: {profile}", "muted", label="Source"))
     made += [Words(plain(told), "edited", label="Beware") for told in one.beside]
     if one.advice:
@@ -324,7 +334,15 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
         made.append(Words(f"{trace.timestamp:%Y-%m-%d} {trace.outcome}{note}", "muted", "small"))
     if said:
         made.append(Words(f"You said: {said}", OUTCOME_LOOKS[said].color, "strong"))
+    if first != whole:
+        made += [Rule(), Words("All of it", "muted", "strong"), *paragraphs(whole[:CONTENT])]
     return made
+
+
+def paragraphs(text: str) -> list[Block]:
+    """Its lines, without empty ones; headings are stronger."""
+    return [Words(line.lstrip("# ") or line, role="strong") if line.startswith("#") else Words(line)
+            for line in text.split("\n") if line.strip()]  # fmt: skip
 
 
 def document_sheet(one: Mapping[str, Any]) -> list[Block]:
@@ -458,12 +476,17 @@ def ring(around: Neighbourhood, width: float, height: float) -> dict[str, tuple[
     it, alternately nearer, so that their names do not touch."""
     x, y = width / 2, height / 2
     places = {around.centre.id: (x, y)}
-    shown = around.nodes[:AROUND]
+    shown = sorted(around.nodes, key=lambda one: one.kind != "concept")[:AROUND]  # the strongest first among each
     for at, node in enumerate(shown):
         turn = 2 * math.pi * at / len(shown) - math.pi / 2
-        far = 1.0 if at % 2 == 0 or len(shown) < 6 else 0.66
-        places[node.id] = (x + far * width * 0.36 * math.cos(turn), y + far * height * 0.4 * math.sin(turn))
+        far = 1.0 if at % 2 == 0 or len(shown) < 6 else 0.62
+        places[node.id] = (x + far * width * 0.4 * math.cos(turn), y + far * height * 0.42 * math.sin(turn))
     return places
+
+
+def label_of(node: Node) -> str:
+    """A short name for a graph: of a passage the last heading that it stands under."""
+    return short(node.name.rpartition(" > ")[2] or node.name, 20)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -481,7 +504,7 @@ def short(text: str, letters: int) -> str:
 
 def named(task: str) -> str:
     """A kind of task as it is said."""
-    return task.replace("_", " ")
+    return task.replace("_", " ").replace("howto", "how-to")
 
 
 def place_of(one: Dossier) -> str:

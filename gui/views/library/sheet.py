@@ -15,7 +15,6 @@ from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS, wrapped
 from gui.toolkit.theme import ROLES, Look
 from gui.views.library.rows import (
-    NODES,
     OUTCOME_LOOKS,
     Bar,
     Block,
@@ -25,9 +24,9 @@ from gui.views.library.rows import (
     Squares,
     Stack,
     Words,
+    label_of,
     relation_color,
     ring,
-    short,
 )
 
 LABEL = 92  # the column of labels, in unscaled pixels, as all that follow
@@ -162,21 +161,30 @@ class Sheet:
                 (x0, y0), (x1, y1) = self.nodes[edge.source], self.nodes[edge.target]
                 color = relation_color((edge,))
                 below.line(x0, y0, x1, y1, f"{color}@55", px(1) + px(3) * min(1.0, max(0.0, edge.weight)))
-        tall = self._tall("small")
+        tall, over = self._tall("small"), canvas.over
+        taken = [(x - px(NODE), at - px(NODE), x + px(NODE), at + px(NODE)) for x, at in self.nodes.values()]
+        wide = LETTERS.wide(self._look.font_id("small"))
         for node in (around.centre, *around.nodes):
             place = self.nodes.get(node.id)
-            if place is None:
+            if place is None or wide is None:
                 continue
             centre, concept = node.id == around.centre.id, node.kind == "concept"
             size = px(NODE + 6 if centre else NODE) if concept else px(NODE - 2)
-            fill = "accent" if centre else "field"
-            edge_color = "accent" if concept else "edited" if node.kind == "chunk" else "harvested"
-            below.rect(
-                place[0] - size, place[1] - size, 2 * size, 2 * size, fill, size if concept else px(3), edge_color
-            )
-            if node.kind in NODES:
-                room = canvas.width * 0.3
-                x = min(max(place[0], room / 2), canvas.width - room / 2)
-                below.words(x, place[1] + size + px(3), short(node.name, 22), "text" if centre else "muted", "small",
-                            room=room, middle=True)  # fmt: skip
+            around_it = "accent" if concept else "edited" if node.kind == "chunk" else "harvested"
+            over.rect(place[0] - size, place[1] - size, 2 * size, 2 * size, "accent" if centre else "field",
+                      size if concept else px(3), around_it)  # fmt: skip
+            name = label_of(node)
+            long = wide(name)
+            left = min(max(place[0] - long / 2, 0), max(0.0, canvas.width - long))
+            for top in (place[1] + size + px(2), place[1] - size - tall):  # below it, or above, where nothing is
+                spot = (left, top, left + long, top + tall)
+                if not any(_meet(spot, other) for other in taken):
+                    taken.append(spot)
+                    over.words(left, top, name, "text" if centre else "muted")
+                    break
         return y + px(GRAPH) + tall
+
+
+def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    """Whether two boxes (left, top, right, bottom) lie over each other."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -382,6 +382,7 @@ class LibraryView(ListView[LibraryPage]):
         self._asked += 1
         mine, session = self._asked, self._session
         self.words = query
+        dpg.set_value(self.filter, query)
         self.data = replace(self.data, words=query)
 
         def done(found: Any) -> None:
