@@ -188,3 +188,55 @@ def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Work
     stacks = [block for block in stand.view.sheet.blocks if isinstance(block, plain.Stack)]
     assert [sum(block.numbers.values()) for block in stacks] == [1, 1, 1]
     assert stand.errors == []
+
+
+def test_a_consolidation_is_shown_made_and_taken_back(stand: Stand, home: Workspace, files: Path) -> None:
+    asked = filled(home, files)
+    for _ in range(5):
+        value(commands.mark(home, "w", str(asked.chosen), task="debugging"))
+    page(stand, "consolidate")
+    planned = len(stand.view.data.plan.changes)
+    assert planned > 0 and all(row.key[0] != "run" for row in stand.view.list.rows)
+    stand.press("ctrl+Return")
+    stand.settle()
+    assert not stand.view.data.plan.changes and [row.key[0] for row in stand.view.list.rows if row.key[0] == "run"]
+    run = next(row for row in stand.view.list.rows if row.key[0] == "run")
+    stand.view.list.select(run.key)
+    stand.press("u")
+    stand.settle()
+    assert len(stand.view.data.plan.changes) == planned, "what was learned is to be learned again"
+    assert stand.errors == []
+
+
+def test_enter_walks_from_concept_to_concept_and_backspace_back(stand: Stand, home: Workspace, files: Path) -> None:
+    filled(home, files)
+    page(stand, "concepts")
+    first = stand.view.list.rows[0]
+    stand.press("Down", "Return")
+    stand.settle()
+    assert stand.view.data.around.centre.id == first.key and stand.view.sheet.nodes
+    second = stand.view.list.rows[0]
+    node = stand.view.sheet.nodes[second.key]
+    left, top = stand.desk.dpg.get_item_rect_min(stand.view.sheet.canvas.item)
+    x, y = stand.desk.dpg.get_viewport_pos()
+    stand.desk.move(int(x + left + node[0]), int(y + top + node[1]))
+    stand.desk.frames(2)
+    stand.desk.xdotool("click", "1")
+    assert stand.desk.until(lambda: stand.view.data.around.centre.id == second.key)
+    stand.settle()
+    assert stand.view.data.around.centre.id == second.key and [one.id for one in stand.view.data.way] == [first.key]
+    stand.press("BackSpace")
+    stand.settle()
+    assert stand.view.data.around.centre.id == first.key
+    stand.press("BackSpace")
+    stand.settle()
+    assert stand.view.data.around is None and stand.errors == []
+
+
+def test_without_the_extra_the_view_names_the_command(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    stand.view.opened()
+    stand.settle()
+    assert stand.view.missing and stand.desk.dpg.is_item_shown(stand.view._states["missing"].item)
+    assert not any(stand.desk.dpg.is_item_shown(line) for line in stand.view.lines.values())
+    assert stand.errors == []

@@ -45,7 +45,7 @@ TYPES: Mapping[str, str] = {
 }  # fmt: skip
 NODES = {"concept": "shapes", "chunk": "quote", "document": "file-text"}
 STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
-EXCERPT, SQUARES, AROUND = 260, 14, 12
+EXCERPT, SQUARES, AROUND = 190, 14, 12
 FIRST, CONTENT = 420, 6_000
 """So many letters of a passage stand first in its dossier, and so many at its end where it is longer."""
 SERVES = frozenset({*OUTCOMES, "walk", "copy"})
@@ -307,8 +307,9 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
     made += [Rule(), *paragraphs(first), Rule()]
     if one.chunk.summary and plain(one.chunk.summary) not in plain(one.chunk.content):
         made.append(Words(plain(one.chunk.summary), "muted", label="In short"))
-    made.append(Words(plain(one.chunk.functional_profile or "") or "Nothing is known yet: from five uses on it is.",
-                      "text" if one.chunk.functional_profile else "hint", label="Good for"))  # fmt: skip
+    profile = plain(one.chunk.functional_profile or "")
+    nothing = "Nothing yet: a consolidation says it from five uses on."
+    made.append(Words(profile or nothing, "text" if profile else "hint", label="Good for"))
     if one.source is not None:
         profile = plain(one.source.functional_profile or "") or f"{named(one.source.source_type)}, nothing learned yet"
         made.append(Words(f"{one.source.domain}: {profile}", "muted", label="Source"))

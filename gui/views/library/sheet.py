@@ -180,6 +180,7 @@ class Sheet:
                 spot = (left, top, left + long, top + tall)
                 if not any(_meet(spot, other) for other in taken):
                     taken.append(spot)
+                    over.rect(left - px(2), top + px(1), long + px(4), tall - px(2), "panel", px(3))
                     over.words(left, top, name, "text" if centre else "muted")
                     break
         return y + px(GRAPH) + tall

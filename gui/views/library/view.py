@@ -196,7 +196,10 @@ class LibraryView(ListView[LibraryPage]):
 
     def _show(self, keep: bool = False) -> None:
         self.arrange(keep)
-        self.sheet.set(sheet(self.data))
+        blocks = [] if self.missing else sheet(self.data)
+        if self.columns.shows("sheet") != bool(blocks or self.list.rows):
+            self.columns.show("sheet", bool(blocks or self.list.rows))
+        self.sheet.set(blocks)
 
     def _call(self, name: str, ask: Callable[[Workspace], Result[Any]], done: Callable[[Any], object]) -> None:
         """Ask the library on its worker; an answer for another home is put aside."""
@@ -218,6 +221,7 @@ class LibraryView(ListView[LibraryPage]):
         """Missing packages are told in the place of the rows; that there is no library yet is no error here."""
         if result.error.code == MISSING:
             self.missing = True
+            self._name_page()
         elif result.error.code != "no-library":
             self._shell.error(result.error)
 
@@ -447,7 +451,6 @@ class LibraryView(ListView[LibraryPage]):
             if isinstance(result, Err):
                 if result.error.code != "cancelled":
                     self._failed(result)
-                self._name_page()
                 self._show(keep=True)
                 return
             report = result.value
