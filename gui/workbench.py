@@ -39,6 +39,8 @@ from gui.views.sources import SourcesView
 from gui.views.timeline.view import TimelineView
 
 NUMBER_KEYS = 10  # the tenth is 0
+WITH_CTRL = {"0": ","}
+"""Ctrl+0 brings letters back to their size everywhere, Ctrl+comma opens the settings: the tenth view."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def view_keys(views: tuple[ViewRow, ...] = VIEWS) -> tuple[Shortcut, ...]:
     numbered = [(str(number % 10), row) for number, row in enumerate(views[:NUMBER_KEYS], start=1)]
     return (
         *(Shortcut(number, row.action, row.label) for number, row in numbered),
-        *(Shortcut(number, row.action, row.label, ("Ctrl",), typing=True) for number, row in numbered),
+        *(Shortcut(WITH_CTRL.get(key, key), row.action, row.label, ("Ctrl",), typing=True) for key, row in numbered),
     )
 
 

@@ -108,6 +108,12 @@ def number_of(view: str) -> str:
     return str(([row.name for row in VIEWS].index(view) + 1) % 10)
 
 
+def control_of(view: str) -> str:
+    """The key of a view that is heard in a text field, too."""
+    number = number_of(view)
+    return "ctrl+comma" if number == "0" else f"ctrl+{number}"
+
+
 @contextmanager
 def seated(desk: Desk, workspace: Workspace, **options: Any) -> Iterator[Seat]:
     """A panel that has read its home, taken away at the end; it must have made no mistake."""

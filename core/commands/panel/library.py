@@ -23,9 +23,13 @@ from core.commands.library.use import (
 from core.commands.workspace import Workspace, utc_now
 
 if TYPE_CHECKING:
-    from core.library.use.consolidate import Consolidation
-    from core.library.use.dossier import Dossier
-    from core.library.use.graph import Neighbourhood, Node
+    from core.commands.library.use import Answered as Answered
+    from core.library.records import ChangeRun as ChangeRun
+    from core.library.use.consolidate import Consolidation as Consolidation
+    from core.library.use.dossier import Dossier as Dossier
+    from core.library.use.graph import Edge as Edge
+    from core.library.use.graph import Neighbourhood as Neighbourhood
+    from core.library.use.graph import Node as Node
     from core.library.use.reflect import Reflection
 
 OUTCOME_KEYS = {"w": "win", "p": "partial", "m": "miss", "l": "misleading"}

@@ -18,11 +18,15 @@ from gui.toolkit.flow_rows import SEPARATOR, FlowRow, matching
 from gui.views.looks import Looks, capital, short_folder
 
 if TYPE_CHECKING:
-    from core.commands.library.use import Answered
-    from core.library.records import ChangeRun
-    from core.library.use.consolidate import Consolidation
-    from core.library.use.dossier import Dossier
-    from core.library.use.graph import Edge, Neighbourhood, Node
+    from core.commands.panel.library import (
+        Answered,
+        ChangeRun,
+        Consolidation,
+        Dossier,
+        Edge,
+        Neighbourhood,
+        Node,
+    )
 
 FIND, DOCUMENTS, REFLECT, CONSOLIDATE, CONCEPTS = "find", "documents", "reflect", "consolidate", "concepts"
 PAGES: Mapping[str, Looks] = {
