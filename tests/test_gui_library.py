@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -240,3 +242,55 @@ def test_without_the_extra_the_view_names_the_command(stand: Stand, monkeypatch:
     assert stand.view.missing and stand.desk.dpg.is_item_shown(stand.view._states["missing"].item)
     assert not any(stand.desk.dpg.is_item_shown(line) for line in stand.view.lines.values())
     assert stand.errors == []
+
+
+def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
+    stand: Stand, home: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gui.views.library import view
+
+    begun, real = threading.Event(), library_ingest
+
+    def slow(workspace: Workspace, paths: list[str], *, progress: Any, cancelled: Any) -> Any:
+        """The real one, which after the first document waits for the person."""
+
+        def told(step: Any) -> None:
+            progress(step)
+            begun.set()
+            while not cancelled():
+                time.sleep(0.01)
+
+        return real(workspace, paths, progress=told, cancelled=cancelled)
+
+    monkeypatch.setattr(view, "library_ingest", slow)
+    page(stand, "documents")
+    stand.desk.dpg.set_value(stand.view.path, str(files))
+    stand.view.ingest()
+    assert stand.desk.until(begun.is_set) and stand.desk.until(lambda: stand.desk.dpg.get_value(stand.view.progress))
+    assert "of 2" in stand.desk.dpg.get_value(stand.view.progress)
+    stand.click(stand.view.add.item)
+    assert stand.desk.until(lambda: stand.view.job is None)
+    stand.settle()
+    assert len(stand.texts()) < 2 and "stopped" in stand.toast()[0]
+    assert stand.view.add.label.endswith("Add") and stand.errors == []
+
+
+def test_a_document_is_archived_and_brought_back(stand: Stand, home: Workspace, files: Path) -> None:
+    value(library_ingest(home, [str(files)]))
+    page(stand, "documents")
+    stand.view.list.select(stand.row("Fuses").key)
+    stand.press("Delete")
+    stand.settle()
+    assert stand.texts() == ["Kettles", "Fuses"] and stand.row("Fuses").meta.startswith("archived")
+    assert {one.document.title for one in value(commands.search(home, QUESTION)).retrieved.dossiers} == {"Kettles"}
+    stand.press("r")
+    stand.settle()
+    assert stand.row("Fuses").meta.startswith("note") and stand.errors == []
+
+
+def test_what_hides_in_a_document_is_seen_and_a_long_title_is_cut(home: Workspace, files: Path) -> None:
+    odd = "The kettle\x1b[31m \u202etrips the fuse.\u202c\tYes\x07\n"
+    (files / "odd.md").write_text("# Kettle" + " fuse" * 200 + "\n\n" + odd)
+    page = filled(home, files)
+    told = "".join(row.text + row.meta for row in rows(page)) + said(sheet(page))
+    assert not set(told) & set("\x1b\x07\u202e\t") and max(len(row.text.split("\n")[0]) for row in rows(page)) < 200

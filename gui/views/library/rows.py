@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core.base.figures import count
 from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES, Plots, Series
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, matching
+from gui.toolkit.typeset import visible
 from gui.views.looks import Looks, capital, short_folder
 
 if TYPE_CHECKING:
@@ -50,8 +51,9 @@ TYPES: Mapping[str, str] = {
 NODES = {"concept": "shapes", "chunk": "quote", "document": "file-text"}
 STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
 EXCERPT, SQUARES, AROUND = 190, 14, 12
-FIRST, CONTENT = 420, 6_000
-"""So many letters of a passage stand first in its dossier, and so many at its end where it is longer."""
+TITLE, FIRST, CONTENT = 160, 420, 6_000
+"""So many letters of a title are shown; of a passage so many stand first in its dossier, and so many at its end where
+it is longer."""
 SERVES = frozenset({*OUTCOMES, "walk", "copy"})
 GOOD, POOR = 0.6, 0.4
 
@@ -123,7 +125,8 @@ def document_rows(state: LibraryPage) -> list[FlowRow]:
         meta = ["" if active else status, one["content_type"], count(one["chunks"], "chunk"),
                 str(one["ingested_at"])[:10], short_folder(str(one["path"]))]  # fmt: skip
         made.append(
-            FlowRow(one["id"], str(one["title"] or one["path"]), SEPARATOR.join(part for part in meta if part),
+            FlowRow(one["id"], short(plain(str(one["title"] or one["path"])), TITLE),
+                    SEPARATOR.join(part for part in meta if part),
                     TYPES.get(str(one["content_type"]), "file") if active else "archive",
                     "accent" if active else "hint", "text" if active else "hint",
                     frozenset({*can, "open", "walk", "copy"}))
@@ -150,16 +153,16 @@ def reflect_rows(state: LibraryPage) -> list[FlowRow]:
                             SEPARATOR.join(filter(None, meta)), "globe", color_of(source.success),
                             share=source.success))  # fmt: skip
     for gap in told.gaps:
-        made.append(FlowRow(("gap", gap.concept), f"Gap: {gap.concept}. {capital(gap.notes)}",
+        made.append(FlowRow(("gap", gap.concept), f"Gap: {plain(gap.concept)}. {capital(plain(gap.notes))}",
                             SEPARATOR.join((count(gap.questions, "question"), count(gap.chunks, "chunk"))),
                             "circle-question-mark", "edited", can=frozenset({"walk"})))  # fmt: skip
     for one in told.retire:
-        made.append(FlowRow(("retire", one.chunk_id), f"To retire: {one.text}",
+        made.append(FlowRow(("retire", one.chunk_id), f"To retire: {plain(one.text)}",
                             SEPARATOR.join((one.title, outcomes_told(one.outcomes))), "archive", "failed",
                             can=frozenset({"archive", "walk"})))  # fmt: skip
     for pair in told.connections:
-        made.append(FlowRow(("pair", pair.one, pair.other), f"Found together: {pair.one_text}\n{pair.other_text}",
-                            pair.note, "link", "harvested", can=frozenset({"walk"})))  # fmt: skip
+        both = f"Found together: {plain(pair.one_text)}\n{plain(pair.other_text)}"
+        made.append(FlowRow(("pair", pair.one, pair.other), both, pair.note, "link", "harvested", can=frozenset({"walk"})))  # fmt: skip
     return made
 
 
@@ -173,11 +176,15 @@ def plan_rows(state: LibraryPage) -> list[FlowRow]:
             many = alike.pop((change.table, change.what), 0)  # one row for those that are told in the same words
             if not many:
                 continue
-            words = capital(change.what or change.table.replace("_", " ")) + (f" ({many:,} rows)" if many > 1 else "")
+            words = capital(plain(change.what) or change.table.replace("_", " ")) + (
+                f" ({many:,} rows)" if many > 1 else ""
+            )
             made.append(FlowRow(("change", at), words, change.table.replace("_", " "),
                                 icons.get(change.table, "pencil")))  # fmt: skip
         for one, other, why in state.plan.contradictions:
-            made.append(FlowRow(("against", one, other), f"Contradiction: {why}", "", "triangle-alert", "failed"))
+            made.append(
+                FlowRow(("against", one, other), f"Contradiction: {plain(why)}", "", "triangle-alert", "failed")
+            )
         for name, quiet in (("never used", state.plan.lonely), ("not touched for long", state.plan.stale)):
             for row in quiet:
                 made.append(FlowRow((name, row.chunk_id), plain(row.text)[:EXCERPT],
@@ -197,7 +204,8 @@ def concept_rows(state: LibraryPage) -> list[FlowRow]:
     """Concepts to begin at; once one stands somewhere, what one step leads to."""
     here = state.around
     if here is None:
-        return [FlowRow(one.id, one.name, amount_of(one), NODES.get(one.kind, "shapes"), can=frozenset({"walk"}))
+        return [FlowRow(one.id, short(plain(one.name), TITLE), amount_of(one), NODES.get(one.kind, "shapes"),
+                        can=frozenset({"walk"}))
                 for one in state.concepts]  # fmt: skip
     joined: dict[str, list[Edge]] = {}
     for edge in here.edges:
@@ -205,7 +213,7 @@ def concept_rows(state: LibraryPage) -> list[FlowRow]:
     made = []
     for one in here.nodes:
         how = ", ".join(dict.fromkeys(edge.relation.replace("_", " ") for edge in joined.get(one.id, ())))
-        made.append(FlowRow(one.id, one.name, SEPARATOR.join(filter(None, (how, amount_of(one)))),
+        made.append(FlowRow(one.id, short(plain(one.name), TITLE), SEPARATOR.join(filter(None, (how, amount_of(one)))),
                             NODES.get(one.kind, "shapes"), relation_color(joined.get(one.id, ())),
                             can=frozenset({"walk"})))  # fmt: skip
     return list(matching(made, state.words))
@@ -347,13 +355,13 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
 def paragraphs(text: str) -> list[Block]:
     """Its lines, without empty ones; headings are stronger."""
     return [Words(line.lstrip("# ") or line, role="strong") if line.startswith("#") else Words(line)
-            for line in text.split("\n") if line.strip()]  # fmt: skip
+            for line in visible(text.expandtabs(4)).splitlines() if line.strip()]  # fmt: skip
 
 
 def document_sheet(one: Mapping[str, Any]) -> list[Block]:
     """A document."""
     return [
-        Words(str(one["title"]), role="heading"),
+        Words(short(plain(str(one["title"])), TITLE), role="heading"),
         Words(short_folder(str(one["path"])), "hint", "small"),
         Rule(),
         Words(plain(str(one["summary"] or "")) or "Without a summary.", "text" if one["summary"] else "hint"),
@@ -447,7 +455,7 @@ def plan_sheet(state: LibraryPage) -> list[Block]:
     kind, at = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", 0)
     if kind == "change" and int(at) < len(plan.changes):
         change = plan.changes[int(at)]
-        made += [Rule(), Words(capital(change.what or change.table), "text", "strong")]
+        made += [Rule(), Words(capital(plain(change.what) or change.table), "text", "strong")]
         for name, values in (("Before", change.before), ("After", change.after)):
             made.append(Words(name, "muted", "strong"))
             told = [Words(plain(str(value))[:400], "text", label=key.replace("_", " ")[:14])
@@ -461,14 +469,15 @@ def concept_sheet(state: LibraryPage) -> list[Block]:
     if state.around is None:
         return []
     here = state.around.centre
-    way = "  ›  ".join(short(one.name, 28) for one in (*state.way[-3:], here))
-    made: list[Block] = [Words(way, "accent", "small"), Graph(state.around), Rule(), Words(here.name, role="heading"),
+    way = "  ›  ".join(short(plain(one.name), 28) for one in (*state.way[-3:], here))
+    made: list[Block] = [Words(way, "accent", "small"), Graph(state.around), Rule(),
+                         Words(plain(here.name), role="heading"),
                          Words(SEPARATOR.join((here.kind, amount_of(here))), "hint", "small")]  # fmt: skip
     if here.profile:
         made.append(Words(plain(here.profile)))
     chosen = next((one for one in state.around.nodes if one.id == state.chosen), None)
     if chosen is not None:
-        made += [Rule(), Words(chosen.name, role="strong"),
+        made += [Rule(), Words(plain(chosen.name), role="strong"),
                  Words(SEPARATOR.join((chosen.kind, amount_of(chosen))), "hint", "small")]  # fmt: skip
         made += [Words(plain(chosen.profile))] if chosen.profile else []
     if state.around.more:
@@ -491,15 +500,15 @@ def ring(around: Neighbourhood, width: float, height: float) -> dict[str, tuple[
 
 def label_of(node: Node) -> str:
     """A short name for a graph: of a passage the last heading that it stands under."""
-    return short(node.name.rpartition(" > ")[2] or node.name, 20)
+    return short(plain(node.name.rpartition(" > ")[2] or node.name), 20)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
 def plain(text: str) -> str:
-    """Text on one line."""
-    return " ".join(text.split())
+    """Text on one line, in which nothing hides."""
+    return visible(" ".join(text.split()))
 
 
 def short(text: str, letters: int) -> str:
@@ -514,9 +523,9 @@ def named(task: str) -> str:
 
 def place_of(one: Dossier) -> str:
     """Document and heading, without saying a thing twice."""
-    title, heading = one.document.title or one.document.source, one.chunk.heading
+    title, heading = plain(one.document.title or one.document.source), plain(one.chunk.heading)
     begins = heading == title or heading.startswith(f"{title} > ")
-    return heading if begins else " > ".join(part for part in (title, heading) if part)
+    return short(heading if begins else " > ".join(part for part in (title, heading) if part), TITLE)
 
 
 def percent(share: float) -> str:
