@@ -90,14 +90,19 @@ class LibraryPage:
 
 
 def rows(state: LibraryPage) -> list[FlowRow]:
-    """The rows of the open page."""
+    """The rows of the open page that have the words of its filter; a question or a concept's name filters nothing."""
+    filters = state.page in (DOCUMENTS, REFLECT, CONSOLIDATE)
+    return list(matching(everything(state), state.words)) if filters else everything(state)
+
+
+def everything(state: LibraryPage) -> list[FlowRow]:
+    """The rows of the open page without its filter."""
     if state.page == FIND:
         found = state.answered.retrieved.dossiers if state.answered is not None else ()
         return [dossier_row(one, state.said.get(one.chunk.id, "")) for one in found]
     if state.page == CONCEPTS:
         return concept_rows(state)
-    made = {DOCUMENTS: document_rows, REFLECT: reflect_rows, CONSOLIDATE: plan_rows}[state.page](state)
-    return list(matching(made, state.words))
+    return {DOCUMENTS: document_rows, REFLECT: reflect_rows, CONSOLIDATE: plan_rows}[state.page](state)
 
 
 def dossier_row(one: Dossier, said: str = "") -> FlowRow:
@@ -162,7 +167,8 @@ def reflect_rows(state: LibraryPage) -> list[FlowRow]:
                             can=frozenset({"archive", "walk"})))  # fmt: skip
     for pair in told.connections:
         both = f"Found together: {plain(pair.one_text)}\n{plain(pair.other_text)}"
-        made.append(FlowRow(("pair", pair.one, pair.other), both, pair.note, "link", "harvested", can=frozenset({"walk"})))  # fmt: skip
+        can = frozenset({"walk"})
+        made.append(FlowRow(("pair", pair.one, pair.other), both, plain(pair.note), "link", "harvested", can=can))
     return made
 
 

@@ -24,7 +24,7 @@ from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
 from gui.state import State, Step
 from gui.toolkit.charts import Progress
-from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
 from gui.toolkit.layout import ChipRow, Columns, Pane, box, lowered
@@ -42,8 +42,8 @@ from gui.views.library.rows import (
     PAGES,
     REFLECT,
     LibraryPage,
+    everything,
     named,
-    rows,
     sheet,
 )
 from gui.views.library.sheet import Sheet
@@ -267,9 +267,10 @@ class LibraryView(ListView[LibraryPage]):
         """The rows of the page, of how many."""
         if self.missing:
             return (), 0
-        shown = rows(self.data)
-        filters = self.data.words and self.data.page not in (FIND, CONCEPTS)
-        return shown, len(rows(replace(self.data, words=""))) if filters else len(shown)
+        made = everything(self.data)
+        if self.data.page in (FIND, CONCEPTS):
+            return made, len(made)
+        return matching(made, self.data.words), len(made)
 
     def teach(self, total: int) -> str:
         """Which of `TEACH` stands there when there is no row."""
