@@ -59,7 +59,7 @@ HINTS = {
     CONCEPTS: ("search", "A concept"),
 }
 ACTIONS = (
-    *(RowAction(name, looks.icon, f"It served: {looks.name.lower()}", KEY_OF[name], KEY_OF[name])
+    *(RowAction(name, "", f"It served: {looks.name.lower()}", KEY_OF[name], KEY_OF[name])
       for name, looks in OUTCOME_LOOKS.items()),
     RowAction("walk", "shapes", "What stands around it", "G"),
     RowAction("open", "external-link", "Open it in its program", "Ctrl+O"),
