@@ -64,11 +64,12 @@ from gui.toolkit.outside import open_outside
 from gui.toolkit.theme import Look
 
 QUICK, GATHER, RUN, COMPARE, READ, INDEX = "quick", "gather", "run", "compare", "read", "index"
+LIBRARY, INGEST = "library", "ingest"
 NAMED = 60
 """So many characters of a line a toast names."""
-LANES = (QUICK, GATHER, RUN, COMPARE, READ, INDEX)
+LANES = (QUICK, GATHER, RUN, COMPARE, READ, INDEX, LIBRARY, INGEST)
 """Workers: single edits and small reads; the gathering of the store; harvests; comparing; whole conversations; the
-index of conversations. None waits for another."""
+index of conversations; questions to the library; documents that it takes in. None waits for another."""
 
 
 class Shell:
@@ -415,7 +416,7 @@ def _named(lines: Sequence[str], file: str) -> str:
     return f"'{text}'{more} in {file}"
 
 
-__all__ = ["COMPARE", "GATHER", "INDEX", "QUICK", "READ", "RUN", "Action", "Reading", "Shell"]
+__all__ = ["COMPARE", "GATHER", "INDEX", "INGEST", "LIBRARY", "QUICK", "READ", "RUN", "Action", "Reading", "Shell"]
 
 
 LONGEST_SECONDS = 6.0

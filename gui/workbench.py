@@ -1,9 +1,9 @@
 """The views in the middle of the panel: one row each, in the order of their tabs and number keys.
 
 To add a view: write its class in a file of `gui/views/` (its shape is told at the top of `gui/shell.py`), and add a row
-here. Its tab, its number key (the first nine rows have one), its line in the keys dialog, its entry in the palette, and
-its reading of the store (`gather`, where it has one) come from the row. What it shows is tested without a window, what
-it does with real clicks; `tests/panel_gallery.py` takes its picture.
+here. Its tab, its number key (the first ten rows have one, 0 is the tenth), its line in the keys dialog, its entry in
+the palette, and its reading of the store (`gather`, where it has one) come from the row. What it shows is tested
+without a window, what it does with real clicks; `tests/panel_gallery.py` takes its picture.
 
 Below, the middle itself: tabs for the views, a place for errors and questions of trust, and the view that is open.
 """
@@ -31,13 +31,16 @@ from gui.views.facts import FactsView
 from gui.views.files import FilesView
 from gui.views.knowledge import KnowledgeView
 from gui.views.ledger import LedgerView
+from gui.views.library.view import LibraryView
 from gui.views.memories import MemoriesView
 from gui.views.search import SearchView
 from gui.views.settings import SettingsView
 from gui.views.sources import SourcesView
 from gui.views.timeline.view import TimelineView
 
-NUMBER_KEYS = 9
+NUMBER_KEYS = 10  # the tenth is 0
+WITH_CTRL = {"0": ","}
+"""Ctrl+0 brings letters back to their size everywhere, Ctrl+comma opens the settings: the tenth view."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ VIEWS: tuple[ViewRow, ...] = (
     ViewRow("knowledge", "Knowledge", "lightbulb", "bullets by category, edited in place", KnowledgeView),
     ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView),
     ViewRow("search", "Search", "search", "everything, ranked, and why it was found", SearchView),
+    ViewRow("library", "Library", "library", "documents, and what they were good for", LibraryView),
     ViewRow("memories", "Memories", "bookmark", "context files and memories, for every conversation", MemoriesView),
     ViewRow("facts", "Facts", "list-checks", "the fact index: confidence, age, confirmations", FactsView),
     ViewRow("sources", "Sources", "layers", "conversations of other tools on this disk", SourcesView),
@@ -70,11 +74,11 @@ VIEWS: tuple[ViewRow, ...] = (
 
 
 def view_keys(views: tuple[ViewRow, ...] = VIEWS) -> tuple[Shortcut, ...]:
-    """The number keys of the first nine views; with Ctrl they open a view also out of a text field."""
-    numbered = [(str(number), row) for number, row in enumerate(views[:NUMBER_KEYS], start=1)]
+    """The number keys of the first ten views; with Ctrl they open a view also out of a text field."""
+    numbered = [(str(number % 10), row) for number, row in enumerate(views[:NUMBER_KEYS], start=1)]
     return (
         *(Shortcut(number, row.action, row.label) for number, row in numbered),
-        *(Shortcut(number, row.action, row.label, ("Ctrl",), typing=True) for number, row in numbered),
+        *(Shortcut(WITH_CTRL.get(key, key), row.action, row.label, ("Ctrl",), typing=True) for key, row in numbered),
     )
 
 

@@ -105,7 +105,13 @@ def number_of(view: str) -> str:
     """The number key of a view."""
     from gui.workbench import VIEWS
 
-    return str([row.name for row in VIEWS].index(view) + 1)
+    return str(([row.name for row in VIEWS].index(view) + 1) % 10)
+
+
+def control_of(view: str) -> str:
+    """The key of a view that is heard in a text field, too."""
+    number = number_of(view)
+    return "ctrl+comma" if number == "0" else f"ctrl+{number}"
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from core.harvest.steps import HarvestPlan, Step
 from core.sources.artifact import Artifact
 from gui.harvest_run import Run, Watch
 from gui.views.search import Asked
-from tests import gui_window, panel_gallery_lists
+from tests import gui_window, panel_gallery_library, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
 from tests.made_home import allow_project
 from tests.panel_desk import Seat, workspace_at
@@ -327,7 +327,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         panel.harvest.dialog.close()
         shot("running-closed")
 
-    wanted = os.environ.get("GALLERY", "lists nothing first run views year middle demo").split()
+    wanted = os.environ.get("GALLERY", "lists nothing first run views year library middle demo").split()
     if "lists" in wanted:
         with_panel(workspace, lambda seat: panel_gallery_lists.lists(seat, shot))
     if "nothing" in wanted:
@@ -342,6 +342,9 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         with_panel(workspace, views)
     if "year" in wanted:
         with_panel(year_home(Path(tempfile.mkdtemp())), year)
+    if "library" in wanted:
+        panel_gallery_library.leave_library(workspace)
+        with_panel(workspace, lambda seat: panel_gallery_library.library(seat, shot))
     if "middle" in wanted:
         with_panel(workspace, middle)
     if "demo" in wanted:

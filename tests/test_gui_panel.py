@@ -17,7 +17,7 @@ from core.commands.workspace import Workspace, open_workspace
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import value
-from tests.panel_desk import CONFIG, Seat, at_home_fixture, number_of, seated, workspace_at, write_ledger  # noqa: F401
+from tests.panel_desk import CONFIG, Seat, at_home_fixture, control_of, number_of, seated, workspace_at, write_ledger  # noqa: F401
 
 
 def harvested_at(folder: Path) -> Workspace:
@@ -33,12 +33,12 @@ def test_every_view_opens_by_its_number_and_is_refreshed_without_a_new_item(desk
 
     with seated(desk, workspace_at(at_home)) as seat:
         for view in (*(row.name for row in VIEWS), "ledger"):
-            desk.press(f"ctrl+{number_of(view)}")  # in Search a plain number is a word
+            desk.press(control_of(view))  # in Search a plain number is a word
             seat.settle()
             assert seat.state.view == view and desk.dpg.is_item_shown(seat.panel.workbench._holders[view])
         items = desk.items()
         for row in VIEWS:
-            desk.press(f"ctrl+{number_of(row.name)}")
+            desk.press(control_of(row.name))
             desk.press("F5")
             seat.settle()
         assert desk.items() == items

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import at_home_fixture, number_of, seated, workspace_at  # noqa: F401
+from tests.panel_desk import at_home_fixture, control_of, number_of, seated, workspace_at  # noqa: F401
 
 
 def test_a_setting_is_typed_refused_and_taken(desk: Desk, at_home: Path) -> None:
@@ -40,7 +40,7 @@ def test_the_settings_are_filtered_and_changed_by_keys_alone(desk: Desk, at_home
         return line in file.read_text(encoding="utf-8").splitlines()
 
     with seated(desk, workspace) as seat:
-        desk.press(f"ctrl+{number_of('settings')}")
+        desk.press(control_of("settings"))
         seat.settle()
         view = seat.panel.workbench.views["settings"]
         desk.press("space")
@@ -85,7 +85,7 @@ def test_the_settings_are_filtered_and_changed_by_keys_alone(desk: Desk, at_home
 
 def test_no_setting_has_the_words(desk: Desk, at_home: Path) -> None:
     with seated(desk, workspace_at(at_home)) as seat:
-        desk.press(f"ctrl+{number_of('settings')}")
+        desk.press(control_of("settings"))
         seat.settle()
         view = seat.panel.workbench.views["settings"]
         desk.press("slash")

@@ -174,7 +174,7 @@ def test_the_window_has_what_it_draws(home: Path) -> None:
     assert isinstance(found, Ok)
     best = found.value.retrieved.dossiers[0]
     assert view.mark(here, "w", best.chunk.id, found.value.retrieved.id) == Ok("win")
-    assert view.mark(here, "x", best.chunk.id, task="factual_lookup") == Ok("misleading")
+    assert view.mark(here, "l", best.chunk.id, task="factual_lookup") == Ok("misleading")
     assert isinstance(view.mark(here, "?", best.chunk.id), Err)
     drawn = view.plots(here)
     assert isinstance(drawn, Ok) and drawn.value.by_task.labels == ("debugging", "factual_lookup")

@@ -9,6 +9,7 @@ SQLAlchemy and Alembic are an extra (`library`), loaded here and by nobody else:
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import itertools
 import os
 import re
@@ -140,6 +141,12 @@ def cause_of(error: Exception) -> str:
 
 class _NewerError(Exception):
     """The library was made by a later version."""
+
+
+def missing() -> Err | None:
+    """What to install where the packages of the library are not there; None where they are. Loads none of them."""
+    lacking = [name for name in ("sqlalchemy", "alembic") if importlib.util.find_spec(name) is None]
+    return _missing(lacking[0], "library") if lacking else None
 
 
 def _missing(package: str, extra: str) -> Err:

@@ -24,6 +24,7 @@ from gui.toolkit.widgets import Button
 
 OVERSCAN = 3
 DOUBLE_SECONDS = 0.5
+SIGN = 16  # how wide an icon is
 
 
 class FlowList:
@@ -390,6 +391,7 @@ class RowBar:
     ) -> None:
         self._look = look
         self._labels = {action.name: action.label for action in actions}
+        self._bare = {action.name for action in actions if not action.icon}
         self._shown: tuple[object, ...] = ()
         self.item = int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
         look.theme(self.item, "clear")
@@ -430,8 +432,9 @@ class RowBar:
         look, wide = self._look, 0
         for name, label in self._labels.items():
             if name in can:
-                words = dpg.get_text_size(f"  {label}", font=look.font_id("text")) if label else None
-                wide += look.px(BUTTON) + (int(words[0]) if words else 0)
+                beside = "" if name in self._bare else "  "  # of the icon
+                words = dpg.get_text_size(beside + label, font=look.font_id("text")) if label else None
+                wide += look.px(BUTTON - (SIGN if name in self._bare else 0)) + (int(words[0]) if words else 0)
         return wide
 
     def hide(self) -> None:

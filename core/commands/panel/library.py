@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.base.result import Err, Ok, Result
-from core.commands.library.documents import library_list
+from core.commands.library.documents import Shelf, library_list
 from core.commands.library.use import (
     library_consolidate,
     library_record,
@@ -23,16 +23,32 @@ from core.commands.library.use import (
 from core.commands.workspace import Workspace, utc_now
 
 if TYPE_CHECKING:
-    from core.library.use.consolidate import Consolidation
-    from core.library.use.graph import Neighbourhood, Node
+    from core.commands.library.use import Answered as Answered
+    from core.library.records import ChangeRun as ChangeRun
+    from core.library.use.consolidate import Consolidation as Consolidation
+    from core.library.use.dossier import Dossier as Dossier
+    from core.library.use.graph import Edge as Edge
+    from core.library.use.graph import Neighbourhood as Neighbourhood
+    from core.library.use.graph import Node as Node
     from core.library.use.reflect import Reflection
 
-OUTCOME_KEYS = {"w": "win", "p": "partial", "m": "miss", "x": "misleading"}
+OUTCOME_KEYS = {"w": "win", "p": "partial", "m": "miss", "l": "misleading"}
 """The key with which a person says how the selected chunk served."""
 OUTCOMES = tuple(OUTCOME_KEYS.values())
 
-documents = library_list
-"""Documents, the latest first."""
+DOCUMENTS = 5_000
+"""So many documents are listed at the most."""
+
+
+def documents(workspace: Workspace) -> Result[Shelf]:
+    """Documents of every status, the latest first. Err where the packages of the library are not installed, also where
+    there is no library yet: who opens the view is told before anything is tried."""
+    from core.library.database import missing
+
+    lacking = missing()
+    return lacking if lacking is not None else library_list(workspace, status="all", limit=DOCUMENTS)
+
+
 search = library_retrieve
 """A question with its dossiers."""
 
@@ -61,12 +77,21 @@ def mark(
     return done if isinstance(done, Err) else Ok(outcome)
 
 
+def dossier_text(dossier: Dossier) -> str:
+    """A dossier as text, for a person or a model."""
+    from core.library.use.dossier import as_text
+
+    return as_text(dossier)
+
+
 @dataclass(frozen=True)
 class Series:
-    """Rows for a stacked plot: a label for each bar, and for each outcome a number a bar."""
+    """Rows for a stacked plot: a label for each bar, for each outcome a number a bar, and for each bar how well it
+    served (0 to 1; None where too little is known)."""
 
     labels: tuple[str, ...] = field(default=())
     numbers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    served: tuple[float | None, ...] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -96,7 +121,10 @@ def plots(workspace: Workspace, concept: str = "") -> Result[Plots]:
 
 
 def _series(rows: Mapping[str, Mapping[str, int]]) -> Series:
-    return Series(tuple(rows), {outcome: tuple(row.get(outcome, 0) for row in rows.values()) for outcome in OUTCOMES})
+    from core.library.use.tasks import success
+
+    numbers = {outcome: tuple(row.get(outcome, 0) for row in rows.values()) for outcome in OUTCOMES}
+    return Series(tuple(rows), numbers, tuple(success(row) for row in rows.values()))
 
 
 def concepts(workspace: Workspace, text: str = "") -> Result[list[Node]]:

@@ -1,0 +1,554 @@
+"""The library as rows, and what is told beside a chosen one, as plain data; no window is needed for any of it.
+
+`rows(state)` is the list at the left. `sheet(state)` is what stands beside it: words, bars, squares of outcomes,
+stacked bars and a graph, in the order in which they are drawn by `sheet.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core.base.figures import count
+from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES, Plots, Series
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, matching
+from gui.toolkit.typeset import visible
+from gui.views.looks import Looks, capital, short_folder
+
+if TYPE_CHECKING:
+    from core.commands.panel.library import (
+        Answered,
+        ChangeRun,
+        Consolidation,
+        Dossier,
+        Edge,
+        Neighbourhood,
+        Node,
+    )
+
+FIND, DOCUMENTS, REFLECT, CONSOLIDATE, CONCEPTS = "find", "documents", "reflect", "consolidate", "concepts"
+PAGES: Mapping[str, Looks] = {
+    FIND: Looks("Find", "search", "accent"),
+    DOCUMENTS: Looks("Documents", "file-text", "accent"),
+    REFLECT: Looks("Reflect", "lightbulb", "accent"),
+    CONSOLIDATE: Looks("Consolidate", "layers", "accent"),
+    CONCEPTS: Looks("Concepts", "shapes", "accent"),
+}
+OUTCOME_LOOKS: Mapping[str, Looks] = {
+    "win": Looks("Win", "thumbs-up", "harvested"),
+    "partial": Looks("Partial", "circle-check", "edited"),
+    "miss": Looks("Miss", "minus", "hint"),
+    "misleading": Looks("Misleading", "triangle-alert", "failed"),
+}
+KEY_OF = {outcome: key.upper() for key, outcome in OUTCOME_KEYS.items()}
+TYPES: Mapping[str, str] = {
+    "article": "file-text", "paper": "scroll-text", "note": "bookmark", "code": "file-code",
+    "conversation": "messages-square", "reference": "book-open",
+}  # fmt: skip
+NODES = {"concept": "shapes", "chunk": "quote", "document": "file-text"}
+STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
+EXCERPT, SQUARES, AROUND = 190, 14, 12
+TITLE, FIRST, CONTENT = 160, 420, 6_000
+"""So many letters of a title are shown; of a passage so many stand first in its dossier, and so many at its end where
+it is longer."""
+SERVES = frozenset({*OUTCOMES, "walk", "copy"})
+GOOD, POOR = 0.6, 0.4
+
+
+@dataclass(frozen=True)
+class LibraryPage:
+    """All that the view was told: which page is open, the words in its field, answers of the library, what is chosen.
+
+    `said` is chunk -> the outcome that was given to it here since the question was asked; `way` are the concepts that
+    one came by, `around` is where one stands now.
+    """
+
+    page: str = FIND
+    words: str = ""
+    chosen: object = None
+    answered: Answered | None = None
+    said: Mapping[str, str] = field(default_factory=dict)
+    documents: tuple[Mapping[str, Any], ...] = ()
+    plan: Consolidation | None = None
+    runs: tuple[ChangeRun, ...] = ()
+    plots: Plots | None = None
+    concepts: tuple[Node, ...] = ()
+    around: Neighbourhood | None = None
+    way: tuple[Node, ...] = ()
+
+    @property
+    def dossier(self) -> Dossier | None:
+        """The dossier of the chosen row."""
+        found = self.answered.retrieved.dossiers if self.answered is not None else ()
+        return next((one for one in found if one.chunk.id == self.chosen), None)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def rows(state: LibraryPage) -> list[FlowRow]:
+    """The rows of the open page that have the words of its filter; a question or a concept's name filters nothing."""
+    filters = state.page in (DOCUMENTS, REFLECT, CONSOLIDATE)
+    return list(matching(everything(state), state.words)) if filters else everything(state)
+
+
+def everything(state: LibraryPage) -> list[FlowRow]:
+    """The rows of the open page without its filter."""
+    if state.page == FIND:
+        found = state.answered.retrieved.dossiers if state.answered is not None else ()
+        return [dossier_row(one, state.said.get(one.chunk.id, "")) for one in found]
+    if state.page == CONCEPTS:
+        return concept_rows(state)
+    return {DOCUMENTS: document_rows, REFLECT: reflect_rows, CONSOLIDATE: plan_rows}[state.page](state)
+
+
+def dossier_row(one: Dossier, said: str = "") -> FlowRow:
+    """A retrieved chunk: its place, how it begins, where it is from, how it served."""
+    lines = [line for line in one.chunk.content.splitlines() if not line.startswith("#")]
+    words = plain(" ".join(lines)) or plain(one.chunk.content)
+    begins = words if len(words) <= EXCERPT else f"{words[:EXCERPT].rsplit(' ', 1)[0]} …"
+    served = "" if one.success is None else f"served {percent(one.success)}"
+    told = f"you said: {said}" if said else ""
+    last = said or (one.traces[0].outcome if one.traces else "")
+    meta = [told, f"{one.score:.2f}", one.document.content_type, f"chunk {one.chunk.position + 1}",
+            count(one.used, "use") if one.used else "never used", served]  # fmt: skip
+    color = OUTCOME_LOOKS[last].color if last in OUTCOME_LOOKS else "accent"
+    return FlowRow(one.chunk.id, f"{place_of(one)}\n{begins}", SEPARATOR.join(part for part in meta if part),
+                   TYPES.get(one.document.content_type, "file"), color, can=SERVES)  # fmt: skip
+
+
+def document_rows(state: LibraryPage) -> list[FlowRow]:
+    """Documents, those that are retrieved first."""
+    order = {"active": 0, "archived": 1, "superseded": 2}
+    made = []
+    for one in sorted(state.documents, key=lambda row: order.get(str(row["status"]), 3)):
+        active, status = one["status"] == "active", str(one["status"])
+        can = {"active": {"archive"}, "archived": {"restore"}}.get(status, set())
+        meta = ["" if active else status, one["content_type"], count(one["chunks"], "chunk"),
+                str(one["ingested_at"])[:10], short_folder(str(one["path"]))]  # fmt: skip
+        made.append(
+            FlowRow(one["id"], short(plain(str(one["title"] or one["path"])), TITLE),
+                    SEPARATOR.join(part for part in meta if part),
+                    TYPES.get(str(one["content_type"]), "file") if active else "archive",
+                    "accent" if active else "hint", "text" if active else "hint",
+                    frozenset({*can, "open", "walk", "copy"}))
+        )  # fmt: skip
+    return made
+
+
+def reflect_rows(state: LibraryPage) -> list[FlowRow]:
+    """The answers of a reflection: tasks, sources, gaps, chunks to retire, connections."""
+    if state.plots is None:
+        return []
+    told, made = state.plots.reflection, []
+    for task in told.tasks:
+        meta = [f"served {percent(task.success)}" if task.success is not None else "",
+                count(task.questions, "question"),
+                f"{task.unanswered} without an answer" if task.unanswered else ""]  # fmt: skip
+        made.append(FlowRow(("task", task.task_type), f"{capital(named(task.task_type))}: {task.verdict}",
+                            SEPARATOR.join(filter(None, meta)), "target", color_of(task.success),
+                            share=task.success))  # fmt: skip
+    for source in told.sources:
+        meta = [f"served {percent(source.success)}" if source.success is not None else "",
+                count(source.documents, "document"), f"shown {source.retrieved:,} times"]  # fmt: skip
+        made.append(FlowRow(("source", source.domain), f"{source.domain}: {source.verdict}",
+                            SEPARATOR.join(filter(None, meta)), "globe", color_of(source.success),
+                            share=source.success))  # fmt: skip
+    for gap in told.gaps:
+        made.append(FlowRow(("gap", gap.concept), f"Gap: {plain(gap.concept)}. {capital(plain(gap.notes))}",
+                            SEPARATOR.join((count(gap.questions, "question"), count(gap.chunks, "chunk"))),
+                            "circle-question-mark", "edited", can=frozenset({"walk"})))  # fmt: skip
+    for one in told.retire:
+        made.append(FlowRow(("retire", one.chunk_id), f"To retire: {plain(one.text)}",
+                            SEPARATOR.join((one.title, outcomes_told(one.outcomes))), "archive", "failed",
+                            can=frozenset({"archive", "walk"})))  # fmt: skip
+    for pair in told.connections:
+        both = f"Found together: {plain(pair.one_text)}\n{plain(pair.other_text)}"
+        can = frozenset({"walk"})
+        made.append(FlowRow(("pair", pair.one, pair.other), both, plain(pair.note), "link", "harvested", can=can))
+    return made
+
+
+def plan_rows(state: LibraryPage) -> list[FlowRow]:
+    """What a consolidation would change, what it found out, and the runs that can be taken back."""
+    made: list[FlowRow] = []
+    if state.plan is not None:
+        icons = {"link": "link", "ranking": "list", "chunk": "quote", "source_profile": "globe", "concept": "shapes"}
+        alike = Counter((change.table, change.what) for change in state.plan.changes)
+        for at, change in enumerate(state.plan.changes):
+            many = alike.pop((change.table, change.what), 0)  # one row for those that are told in the same words
+            if not many:
+                continue
+            words = capital(plain(change.what) or change.table.replace("_", " ")) + (
+                f" ({many:,} rows)" if many > 1 else ""
+            )
+            made.append(FlowRow(("change", at), words, change.table.replace("_", " "),
+                                icons.get(change.table, "pencil")))  # fmt: skip
+        for one, other, why in state.plan.contradictions:
+            made.append(
+                FlowRow(("against", one, other), f"Contradiction: {plain(why)}", "", "triangle-alert", "failed")
+            )
+        for name, quiet in (("never used", state.plan.lonely), ("not touched for long", state.plan.stale)):
+            for row in quiet:
+                made.append(FlowRow((name, row.chunk_id), plain(row.text)[:EXCERPT],
+                                    SEPARATOR.join((name, row.document)), "hourglass", "hint",
+                                    can=frozenset({"walk"})))  # fmt: skip
+    for run in state.runs:
+        gone = run.undone_at is not None
+        changed = int(run.report.get("changed", 0))
+        made.append(FlowRow(("run", run.id), f"Consolidated: {count(changed, 'change')}",
+                            SEPARATOR.join((f"{run.started_at:%Y-%m-%d %H:%M}", "taken back" if gone else run.id[:8])),
+                            "history", "hint" if gone else "accent", "hint" if gone else "text",
+                            frozenset() if gone else frozenset({"undo"})))  # fmt: skip
+    return made
+
+
+def concept_rows(state: LibraryPage) -> list[FlowRow]:
+    """Concepts to begin at; once one stands somewhere, what one step leads to."""
+    here = state.around
+    if here is None:
+        return [FlowRow(one.id, short(plain(one.name), TITLE), amount_of(one), NODES.get(one.kind, "shapes"),
+                        can=frozenset({"walk"}))
+                for one in state.concepts]  # fmt: skip
+    joined: dict[str, list[Edge]] = {}
+    for edge in here.edges:
+        joined.setdefault(edge.target if edge.source == here.centre.id else edge.source, []).append(edge)
+    made = []
+    for one in here.nodes:
+        how = ", ".join(dict.fromkeys(edge.relation.replace("_", " ") for edge in joined.get(one.id, ())))
+        made.append(FlowRow(one.id, short(plain(one.name), TITLE), SEPARATOR.join(filter(None, (how, amount_of(one)))),
+                            NODES.get(one.kind, "shapes"), relation_color(joined.get(one.id, ())),
+                            can=frozenset({"walk"})))  # fmt: skip
+    return list(matching(made, state.words))
+
+
+def amount_of(node: Node) -> str:
+    """How much there is of a node, in words."""
+    noun = {"concept": "chunk", "document": "chunk"}.get(node.kind, "use")
+    return count(node.weight, noun)
+
+
+def relation_color(edges: Sequence[Edge]) -> str:
+    """Amber and red are for what one should know: a contradiction before anything else."""
+    relations = {edge.relation for edge in edges}
+    return "failed" if "contradicts" in relations else "harvested" if "complements" in relations else "accent"
+
+
+# --- the sheet --------------------------------------------------------------------------------------------------------
+
+
+class Words(NamedTuple):
+    """Words that wrap; `label` stands in a column at their left."""
+
+    words: str
+    color: str = "text"
+    role: str = "text"
+    label: str = ""
+
+
+class Bar(NamedTuple):
+    """A name, a bar of which `share` (0 to 1) is full, and a figure."""
+
+    label: str
+    share: float
+    figure: str
+    color: str = "accent"
+
+
+class Squares(NamedTuple):
+    """A name, the last outcomes in their order, and a figure."""
+
+    label: str
+    outcomes: tuple[str, ...]
+    figure: str
+
+
+class Stack(NamedTuple):
+    """A name, how often each outcome, and figures; `most` is how many make a whole bar (0: this is one)."""
+
+    label: str
+    numbers: Mapping[str, int]
+    figure: str
+    color: str = "text"
+
+
+class Key(NamedTuple):
+    """What the colours of outcomes mean."""
+
+
+class Rule(NamedTuple):
+    """A thin line."""
+
+
+class Graph(NamedTuple):
+    """A neighbourhood with its nodes in a ring."""
+
+    around: Neighbourhood
+
+
+Block = Words | Bar | Squares | Stack | Key | Rule | Graph
+
+
+def sheet(state: LibraryPage) -> list[Block]:
+    """What stands beside the list."""
+    if state.page == FIND:
+        found = state.answered
+        one = state.dossier
+        if one is None or found is None:
+            return []
+        return dossier_sheet(one, found.retrieved.dossiers, state.said.get(one.chunk.id, ""))
+    if state.page == REFLECT:
+        return reflect_sheet(state)
+    if state.page == CONCEPTS:
+        return concept_sheet(state)
+    if state.page == CONSOLIDATE:
+        return plan_sheet(state)
+    chosen = next((one for one in state.documents if one["id"] == state.chosen), None)
+    return document_sheet(chosen) if chosen is not None else []
+
+
+def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> list[Block]:
+    """A dossier: content, summary, what it is good for, its source, why it was found, how it was used."""
+    made: list[Block] = [
+        Words(place_of(one), role="heading"),
+        Words(SEPARATOR.join(filter(None, (one.origin.strip("[]"), one.chunk.chunk_type, one.chunk.rhetorical_mode,
+                                           f"{one.chunk.token_count} tokens" if one.chunk.token_count else ""))),
+              "hint", "small"),
+    ]  # fmt: skip
+    if one.chunk.needs_context:
+        made.append(Words("Needs what stands around it in its document.", "edited", "small"))
+    whole = one.chunk.content.strip()
+    first = whole if len(whole) <= FIRST else f"{whole[:FIRST].rsplit(None, 1)[0]} …"
+    made += [Rule(), *paragraphs(first), Rule()]
+    if one.chunk.summary and plain(one.chunk.summary) not in plain(one.chunk.content):
+        made.append(Words(plain(one.chunk.summary), "muted", label="In short"))
+    profile = plain(one.chunk.functional_profile or "")
+    nothing = "Nothing yet: a consolidation says it from five uses on."
+    made.append(Words(profile or nothing, "text" if profile else "hint", label="Good for"))
+    if one.source is not None:
+        profile = plain(one.source.functional_profile or "") or f"{named(one.source.source_type)}, nothing learned yet"
+        made.append(Words(f"{one.source.domain}: {profile}", "muted", label="Source"))
+    made += [Words(plain(told), "edited", label="Beware") for told in one.beside]
+    if one.advice:
+        made.append(Words(plain(one.advice), "accent", label="Advice"))
+    made += [Rule(), Words("Why it was found", "muted", "strong")]
+    best = {name: max(abs(other.why.get(name, 0.0)) for other in others) for name in one.why}
+    top = max(one.why, key=lambda name: one.why[name] / (best[name] or 1), default="")
+    for name, score in one.why.items():
+        share = min(1.0, max(0.0, score / best[name])) if best[name] else 0.0
+        made.append(Bar(STRATEGIES.get(name, name), share, f"{score:.2f}", "accent" if name == top else "accent@60"))
+    made += [Rule(), Words("How it was used", "muted", "strong")]
+    if not one.tally and not said:
+        made.append(Words("Never yet. W, P, M or L says how it served you.", "hint"))
+    for task, numbers in sorted(one.tally.items(), key=lambda row: (row[0] != one.task_type, row[0])):
+        made.append(Stack(named(task), numbers, outcomes_told(numbers), "text" if task == one.task_type else "muted"))
+    last = tuple(trace.outcome for trace in reversed(one.traces[:SQUARES]))
+    if last:
+        made.append(Squares("the last", last, ""))
+    for trace in one.traces[:4]:
+        note = f": {plain(trace.notes)}" if trace.notes else ""
+        made.append(Words(f"{trace.timestamp:%Y-%m-%d} {trace.outcome}{note}", "muted", "small"))
+    if said:
+        made.append(Words(f"You said: {said}", OUTCOME_LOOKS[said].color, "strong"))
+    if first != whole:
+        made += [Rule(), Words("All of it", "muted", "strong"), *paragraphs(whole[:CONTENT])]
+    return made
+
+
+def paragraphs(text: str) -> list[Block]:
+    """Its lines, without empty ones; headings are stronger."""
+    return [Words(line.lstrip("# ") or line, role="strong") if line.startswith("#") else Words(line)
+            for line in visible(text.expandtabs(4)).splitlines() if line.strip()]  # fmt: skip
+
+
+def document_sheet(one: Mapping[str, Any]) -> list[Block]:
+    """A document."""
+    return [
+        Words(short(plain(str(one["title"])), TITLE), role="heading"),
+        Words(short_folder(str(one["path"])), "hint", "small"),
+        Rule(),
+        Words(plain(str(one["summary"] or "")) or "Without a summary.", "text" if one["summary"] else "hint"),
+        Rule(),
+        Words(str(one["content_type"]), label="Type"),
+        Words(str(one["chunks"]), label="Chunks"),
+        Words(str(one["ingested_at"])[:16].replace("T", " "), label="Taken in"),
+        Words(str(one["status"]), "text" if one["status"] == "active" else "edited", label="State"),
+    ]
+
+
+def reflect_sheet(state: LibraryPage) -> list[Block]:
+    """Totals and the plots, and more about the chosen row."""
+    if state.plots is None:
+        return []
+    plots = state.plots
+    told = plots.reflection
+    made: list[Block] = [Words(headline(state), role="heading")]
+    all_of = {name: sum(plots.by_task.numbers.get(name, ())) for name in OUTCOMES}
+    made.append(Words(SEPARATOR.join((count(told.traces, "trace"), outcomes_told(all_of),
+                                      f"{count(told.lonely, 'chunk')} never used", f"{told.stale:,} stale",
+                                      count(len(told.gaps), "gap"))), "muted", "small"))  # fmt: skip
+    for name, series in (("By task type", plots.by_task), ("By source", plots.by_source), ("By month", plots.by_month)):
+        if series.labels:
+            made += [Rule(), Words(name, "muted", "strong"), *stacks(series)]
+    if told.traces:
+        made.append(Key())
+    kind, key = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", "")
+    gap = next((one for one in told.gaps if kind == "gap" and one.concept == key), None)
+    if gap is not None:
+        made += [Rule(), Words(f"Asked about {gap.concept}", "muted", "strong"),
+                 *(Words(plain(one), "text") for one in gap.examples)]  # fmt: skip
+    if told.unanswered:
+        made += [Rule(), Words("Without an answer", "muted", "strong"),
+                 *(Words(plain(query), "text", label=named(task)[:14])
+                   for query, task, _at in told.unanswered[:6])]  # fmt: skip
+    return made
+
+
+def stacks(series: Series) -> list[Block]:
+    """A bar for each label, with its share of success where three outcomes are known."""
+    made: list[Block] = []
+    for at, label in enumerate(series.labels):
+        numbers = {name: series.numbers[name][at] for name in OUTCOMES}
+        rate = series.served[at]
+        figure = f"{percent(rate)}   {sum(numbers.values()):,}" if rate is not None else f"{sum(numbers.values()):,}"
+        color = "text" if rate is None or rate >= GOOD else "failed" if rate <= POOR else "edited"
+        made.append(Stack(named(label), numbers, figure, color))
+    return made
+
+
+def headline(state: LibraryPage) -> str:
+    """One sentence: which tasks are served well, and which badly."""
+    assert state.plots is not None
+    told = state.plots.reflection
+    if not told.traces:
+        return "Nothing was recorded yet."
+    known = [one for one in told.tasks if one.success is not None]
+    good = [named(one.task_type) for one in known if one.success is not None and one.success >= GOOD]
+    bad = [named(one.task_type) for one in known if one.success is not None and one.success <= POOR]
+    if not good and not bad:
+        return "Too little is known yet." if not known else "No kind of task stands out."
+    said = [f"{listed(good)} served well" if good else "", f"{listed(bad)} served badly" if bad else ""]
+    return capital(", ".join(filter(None, said))) + "."
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and 2 more`, with the verb."""
+    if len(names) > 2:
+        return f"{', '.join(names[:2])} and {len(names) - 2} more are"
+    return " and ".join(names) + (" is" if len(names) == 1 else " are")
+
+
+def plan_sheet(state: LibraryPage) -> list[Block]:
+    """What a consolidation would do, in figures, and the chosen change before and after."""
+    plan = state.plan
+    if plan is None:
+        return []
+    made: list[Block] = [
+        Words(f"{count(len(plan.changes), 'change')} would be made" if plan.changes else "Nothing would change",
+              role="heading"),
+        Words(str(len(plan.of("chunk", "source_profile", "concept"))), label="Profiles"),
+        Words(str(len(plan.of("link"))), label="Links"),
+        Words(str(len(plan.of("ranking"))), label="Ranking"),
+        Words(str(len(plan.contradictions)), "failed" if plan.contradictions else "text", label="Against"),
+        Words(f"{plan.lonely_count:,} chunks", label="Never used"),
+        Words(f"{plan.stale_count:,} chunks", label="Stale"),
+        Words(f"{plan.archived:,} traces", label="Archived"),
+    ]  # fmt: skip
+    made += [Words(plain(told), "edited", "small") for told in plan.warnings]
+    kind, at = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", 0)
+    if kind == "change" and int(at) < len(plan.changes):
+        change = plan.changes[int(at)]
+        made += [Rule(), Words(capital(plain(change.what) or change.table), "text", "strong")]
+        for name, values in (("Before", change.before), ("After", change.after)):
+            made.append(Words(name, "muted", "strong"))
+            told = [Words(plain(str(value))[:400], "text", label=key.replace("_", " ")[:14])
+                    for key, value in (values or {}).items() if value not in (None, "", [], {})]  # fmt: skip
+            made += told or [Words("nothing", "hint")]
+    return made
+
+
+def concept_sheet(state: LibraryPage) -> list[Block]:
+    """The way that one came, the graph, and what is known of the place."""
+    if state.around is None:
+        return []
+    here = state.around.centre
+    way = "  ›  ".join(short(plain(one.name), 28) for one in (*state.way[-3:], here))
+    made: list[Block] = [Words(way, "accent", "small"), Graph(state.around), Rule(),
+                         Words(plain(here.name), role="heading"),
+                         Words(SEPARATOR.join((here.kind, amount_of(here))), "hint", "small")]  # fmt: skip
+    if here.profile:
+        made.append(Words(plain(here.profile)))
+    chosen = next((one for one in state.around.nodes if one.id == state.chosen), None)
+    if chosen is not None:
+        made += [Rule(), Words(plain(chosen.name), role="strong"),
+                 Words(SEPARATOR.join((chosen.kind, amount_of(chosen))), "hint", "small")]  # fmt: skip
+        made += [Words(plain(chosen.profile))] if chosen.profile else []
+    if state.around.more:
+        made.append(Words(f"{state.around.more:,} more are not shown.", "hint", "small"))
+    return made
+
+
+def ring(around: Neighbourhood, width: float, height: float) -> dict[str, tuple[float, float]]:
+    """Where the nodes of a graph stand: the centre in the middle, the strongest `AROUND` others on an ellipse around
+    it, alternately nearer, so that their names do not touch."""
+    x, y = width / 2, height / 2
+    places = {around.centre.id: (x, y)}
+    shown = sorted(around.nodes, key=lambda one: one.kind != "concept")[:AROUND]  # the strongest first among each
+    for at, node in enumerate(shown):
+        turn = 2 * math.pi * at / len(shown) - math.pi / 2
+        far = 1.0 if at % 2 == 0 or len(shown) < 6 else 0.62
+        places[node.id] = (x + far * width * 0.4 * math.cos(turn), y + far * height * 0.42 * math.sin(turn))
+    return places
+
+
+def label_of(node: Node) -> str:
+    """A short name for a graph: of a passage the last heading that it stands under."""
+    return short(plain(node.name.rpartition(" > ")[2] or node.name), 20)
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """Text on one line, in which nothing hides."""
+    return visible(" ".join(text.split()))
+
+
+def short(text: str, letters: int) -> str:
+    """Text cut to so many letters."""
+    return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…"
+
+
+def named(task: str) -> str:
+    """A kind of task as it is said."""
+    return task.replace("_", " ").replace("howto", "how-to")
+
+
+def place_of(one: Dossier) -> str:
+    """Document and heading, without saying a thing twice."""
+    title, heading = plain(one.document.title or one.document.source), plain(one.chunk.heading)
+    begins = heading == title or heading.startswith(f"{title} > ")
+    return short(heading if begins else " > ".join(part for part in (title, heading) if part), TITLE)
+
+
+def percent(share: float) -> str:
+    """A share as a figure."""
+    return f"{share * 100:.0f} %"
+
+
+def color_of(rate: float | None) -> str:
+    """Green, amber or red by how well something served; pale where too little is known."""
+    if rate is None:
+        return "hint"
+    return "harvested" if rate >= GOOD else "failed" if rate <= POOR else "edited"
+
+
+def outcomes_told(numbers: Mapping[str, int]) -> str:
+    """`3 wins, 1 misleading`."""
+    plural = {"win": "wins", "miss": "misses"}
+    said = [f"{numbers[one]:,} {one if numbers[one] == 1 else plural.get(one, one)}"
+            for one in OUTCOMES if numbers.get(one)]  # fmt: skip
+    return ", ".join(said) or "no outcomes"

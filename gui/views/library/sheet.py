@@ -1,0 +1,191 @@
+"""Draws what stands beside the rows of the library (`rows.sheet`): wrapped words, bars, outcomes, a graph.
+
+One drawing for good: its items are taken from pools. Its height follows what is on it; the box around it scrolls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import dearpygui.dearpygui as dpg
+
+from core.commands.panel.library import OUTCOMES
+from gui.toolkit.drawing import Canvas
+from gui.toolkit.layout import box
+from gui.toolkit.letters import LETTERS, wrapped
+from gui.toolkit.theme import ROLES, Look
+from gui.views.library.rows import (
+    OUTCOME_LOOKS,
+    Bar,
+    Block,
+    Graph,
+    Key,
+    Rule,
+    Squares,
+    Stack,
+    Words,
+    label_of,
+    relation_color,
+    ring,
+)
+
+LABEL = 92  # the column of labels, in unscaled pixels, as all that follow
+LINE, THIN, GAP, PADDING = 1.36, 8, 7, 4
+SQUARE, BAR, FIGURE = 11, 9, 132
+GRAPH = 330
+NODE = 9
+
+
+class Sheet:
+    """The drawing in a box that scrolls; `on_node(id)` hears a click on a node of the graph."""
+
+    def __init__(self, look: Look, parent: int, on_node: Callable[[str], object]) -> None:
+        self._look, self._on_node = look, on_node
+        self.blocks: Sequence[Block] = ()
+        self.nodes: dict[str, tuple[float, float]] = {}
+        """Where the nodes of the graph stand, in pixels of the drawing."""
+        self.box = box(look, parent, "clear", scroll=True)
+        self.canvas = Canvas(look, self.box, 40, self._draw)
+        self._fonts = False
+        clicks = look.own(int(dpg.add_handler_registry()))
+        dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
+        look.every_tick(self.tick)
+
+    def set(self, blocks: Sequence[Block]) -> None:
+        """Show these, from the top when they are others."""
+        if blocks != self.blocks:
+            self.blocks = blocks
+            dpg.set_y_scroll(self.box, 0)
+            self.canvas.redraw()
+
+    def tick(self) -> bool:
+        """Draw again as soon as there are fonts to measure with."""
+        if self._fonts or LETTERS.wide(self._look.font_id("text")) is None:
+            return False
+        self._fonts = True
+        self.canvas.redraw()
+        return True
+
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._pointed)
+
+    def _pointed(self) -> None:
+        place = self.canvas.mouse()
+        near = self._look.px(NODE + 8)
+        if place is None:
+            return
+        for node, (x, y) in self.nodes.items():
+            if abs(place[0] - x) <= near and abs(place[1] - y) <= near:
+                self._on_node(node)
+                return
+
+    # --- drawing ---
+
+    def _draw(self, canvas: Canvas) -> None:
+        self.nodes = {}
+        y, px = float(self._look.px(PADDING)), self._look.px
+        for block in self.blocks:
+            if isinstance(block, Words):
+                y = self._words(canvas, block, y)
+            elif isinstance(block, Rule):
+                canvas.below.rect(0, y + px(THIN) / 2, canvas.width, 1, "line")
+                y += px(THIN) + px(GAP)
+            elif isinstance(block, Graph):
+                y = self._graph(canvas, block, y)
+            elif isinstance(block, Key):
+                y = self._key(canvas, y)
+            else:
+                y = self._figure(canvas, block, y)
+        canvas.set_height(max(40.0, y / self._look.scale + PADDING))
+
+    def _tall(self, role: str) -> float:
+        return float(round(ROLES[role][1] * self._look.scale * LINE))
+
+    def _words(self, canvas: Canvas, block: Words, y: float) -> float:
+        wide, px = LETTERS.wide(self._look.font_id(block.role)), self._look.px
+        left = px(LABEL) if block.label else 0
+        if block.label:
+            canvas.below.words(0, y + px(1), block.label, "hint", "small", room=left - px(8))
+        if wide is None:
+            return y
+        for line in wrapped(block.words, max(px(60), canvas.width - left - px(2)), wide).split("\n"):
+            canvas.below.words(left, y, line, block.color, block.role)
+            y += self._tall(block.role)
+        return y + px(GAP) * (0.6 if block.label else 0.3)
+
+    def _figure(self, canvas: Canvas, block: Bar | Squares | Stack, y: float) -> float:
+        """A name at the left, its drawing in the middle, its figure at the right; in a narrow sheet the name above."""
+        px, tall = self._look.px, self._tall("small")
+        narrow = canvas.width < px(360)
+        label = canvas.width if narrow else max(px(LABEL), min(px(170), canvas.width * 0.3))
+        color = block.color if isinstance(block, Stack) else "muted"
+        canvas.below.words(0, y, block.label, color, "small", room=label - px(8) - (px(60) if narrow else 0))
+        left = 0.0 if narrow else float(label)
+        top = y + (tall if narrow else 0)
+        figure = 0.0
+        if block.figure:
+            figure = canvas.below.words(canvas.width - px(2), y, block.figure, color, "small",
+                                        room=px(FIGURE), right=True) + px(12)  # fmt: skip
+        right = canvas.width - px(2) if narrow else canvas.width - max(figure, px(70))
+        room, middle = max(px(20), right - left), top + (tall - px(BAR)) / 2
+        if isinstance(block, Bar):
+            canvas.below.rect(left, middle, room, px(BAR) - px(2), "field", px(3))
+            if block.share > 0:
+                canvas.below.rect(left, middle, max(px(3), room * block.share), px(BAR) - px(2), block.color, px(3))
+        elif isinstance(block, Squares):
+            for at, outcome in enumerate(block.outcomes):
+                canvas.below.rect(left + at * px(SQUARE + 3), middle, px(SQUARE), px(SQUARE),
+                                  OUTCOME_LOOKS[outcome].color, px(2))  # fmt: skip
+        else:
+            whole, x = max(1, sum(block.numbers.values())), left
+            for outcome in OUTCOMES:
+                long = room * block.numbers.get(outcome, 0) / whole
+                if long:
+                    canvas.below.rect(x, middle, max(px(2), long - px(2)), px(BAR), OUTCOME_LOOKS[outcome].color, px(2))
+                x += long
+        return top + tall + px(GAP) * 0.7
+
+    def _key(self, canvas: Canvas, y: float) -> float:
+        px, x, tall = self._look.px, 0.0, self._tall("small")
+        for looks in OUTCOME_LOOKS.values():
+            canvas.below.rect(x, y + (tall - px(SQUARE)) / 2, px(SQUARE), px(SQUARE), looks.color, px(2))
+            x += px(SQUARE + 6)
+            x += canvas.below.words(x, y, looks.name, "hint", "small") + px(16)
+        return y + tall + px(GAP)
+
+    def _graph(self, canvas: Canvas, block: Graph, y: float) -> float:
+        around, px, below = block.around, self._look.px, canvas.below
+        self.nodes = {node: (x, y + at) for node, (x, at) in ring(around, canvas.width, px(GRAPH)).items()}
+        for edge in around.edges:
+            if edge.source in self.nodes and edge.target in self.nodes:
+                (x0, y0), (x1, y1) = self.nodes[edge.source], self.nodes[edge.target]
+                color = relation_color((edge,))
+                below.line(x0, y0, x1, y1, f"{color}@55", px(1) + px(3) * min(1.0, max(0.0, edge.weight)))
+        tall, over = self._tall("small"), canvas.over
+        taken = [(x - px(NODE), at - px(NODE), x + px(NODE), at + px(NODE)) for x, at in self.nodes.values()]
+        wide = LETTERS.wide(self._look.font_id("small"))
+        for node in (around.centre, *around.nodes):
+            place = self.nodes.get(node.id)
+            if place is None or wide is None:
+                continue
+            centre, concept = node.id == around.centre.id, node.kind == "concept"
+            size = px(NODE + 6 if centre else NODE) if concept else px(NODE - 2)
+            around_it = "accent" if concept else "edited" if node.kind == "chunk" else "harvested"
+            over.rect(place[0] - size, place[1] - size, 2 * size, 2 * size, "accent" if centre else "field",
+                      size if concept else px(3), around_it)  # fmt: skip
+            name = label_of(node)
+            long = wide(name)
+            left = min(max(place[0] - long / 2, 0), max(0.0, canvas.width - long))
+            for top in (place[1] + size + px(2), place[1] - size - tall):  # below it, or above, where nothing is
+                spot = (left, top, left + long, top + tall)
+                if not any(_meet(spot, other) for other in taken):
+                    taken.append(spot)
+                    over.rect(left - px(2), top + px(1), long + px(4), tall - px(2), "panel", px(3))
+                    over.words(left, top, name, "text" if centre else "muted")
+                    break
+        return y + px(GRAPH) + tall
+
+
+def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    """Whether two boxes (left, top, right, bottom) lie over each other."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -1,0 +1,94 @@
+"""The pages of the library, for `panel_gallery.py`: asked, answered, learned from, walked.
+
+All data in it is made up. It is not a test and not shipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from core.base.result import Ok
+from core.commands.library.ingest import library_ingest
+from core.commands.library.use import library_consolidate
+from core.commands.panel import library as commands
+from core.commands.workspace import Workspace
+from tests.panel_desk import Seat
+
+Shot = Callable[[str], object]
+QUESTION = "Why is my async Python code deadlocking?"
+TOPICS = {
+    "asyncio-notes": ("Asyncio in practice", "asyncio", "event loop", "callback", "A coroutine awaited in a sync"),
+    "pool-incident": ("Incident: stuck exporter", "queue.join", "worker pool", "timeout", "The exporter hangs when a"),
+    "cancellation": ("Cancellation done right", "cancellation", "task group", "shield", "A cancelled task leaves its"),
+    "locks": ("Locks and deadlocks", "deadlock", "lock", "executor", "Two tasks wait for each other's"),
+    "セッション": ("セッションの設計", "session store", "再試行", "429", "Retry-After は秒でも日付でも来る"),
+}
+
+
+def leave_library(workspace: Workspace) -> None:
+    """Documents that were asked for and used for some weeks."""
+    folder = workspace.paths.home.parent / "library-notes"
+    folder.mkdir(exist_ok=True)
+    for name, (title, one, two, three, first) in TOPICS.items():
+        words = [f"# {title}\n"]
+        for at, (this, that) in enumerate(((one, two), (two, three), (three, one))):
+            words.append(
+                f"## {this.capitalize()} and {that}\n\n{first} {this}: the `{that}` never returns, and the code is "
+                f"deadlocking. Look at {this} before {that}; py-spy dump shows both. It took {at + 2} hours to find "
+                f"that the {this} was waiting for the {that}.\n\nAn async {this} in Python wants its own {that}.\n"
+            )
+        (folder / f"{name}.md").write_text("\n".join(words), encoding="utf-8")
+    assert isinstance(library_ingest(workspace, [str(folder)]), Ok)
+    outcomes = "wwwpwwmwlwpw"
+    for turn, (task, question) in enumerate(
+        [
+            ("debugging", QUESTION),
+            ("implementation_howto", "How do I cancel a task group?"),
+            ("factual_lookup", "Which limit has a session store?"),
+        ]
+        * 4
+    ):
+        found = commands.search(workspace, question)
+        assert isinstance(found, Ok)
+        for at, one in enumerate(found.value.retrieved.dossiers[:3]):
+            outcome = "l" if task == "factual_lookup" and (turn + at) % 3 else outcomes[(turn + at) % len(outcomes)]
+            done = commands.mark(workspace, outcome, one.chunk.id, found.value.retrieved.id, task, "it named the lock")
+            assert isinstance(done, Ok)
+    for question in ("Are locks across processes fair?", "Does asyncio work on Windows?"):
+        commands.search(workspace, question)
+
+
+def library(seat: Seat, shot: Shot) -> None:
+    """Every page."""
+    shell, view = seat.panel.shell, seat.panel.workbench.views["library"]
+    of: Any = view
+    shell.run("view.library")
+    seat.settle()
+    shot("library-begin")
+    of.ask(QUESTION)
+    seat.settle()
+    shot("library")
+    of.open_page("documents")
+    seat.settle()
+    of.list.select(of.list.rows[1].key)
+    of.select(of.list.rows[1])
+    shot("library-documents")
+    of.open_page("reflect")
+    seat.settle()
+    shot("library-reflect")
+    of.open_page("consolidate")
+    seat.settle()
+    of.list.select(of.list.rows[0].key)
+    of.select(of.list.rows[0])
+    shot("library-consolidate")
+    assert isinstance(library_consolidate(shell.workspace), Ok)
+    of.open_page("concepts")
+    seat.settle()
+    shot("library-concepts")
+    of._walk(of.list.rows[0].key)
+    seat.settle()
+    concept = next(row for row in of.list.rows if row.icon == "shapes")
+    of._walk(concept.key)
+    seat.settle()
+    shot("library-walk")

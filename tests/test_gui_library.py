@@ -1,0 +1,296 @@
+"""The library in the window: if these fail, a person cannot ask it, or what they said of an answer is not counted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.commands.library.ingest import library_ingest
+from core.commands.panel import library as commands
+from core.commands.workspace import Workspace
+from gui.views.library import rows as plain
+from gui.views.library.rows import LibraryPage, rows, sheet
+from tests.gui_stand import Stand
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import make_home, value
+
+pytest.importorskip("sqlalchemy", reason="the extra 'library' is not installed")
+
+QUESTION = "Why does the kettle trip the fuse?"
+KETTLE = """# Kettles
+
+## Fuses
+
+A kettle trips the fuse when its heater touches the jacket: measure the heater against the jacket, then descale it.
+
+## Descaling
+
+Citric acid descales a kettle in ten minutes. A fuse is not in danger then.
+"""
+FUSES = """# Fuses
+
+## Ratings
+
+A fuse of ten amperes trips when a kettle and a toaster share it. The Kettle draws eight amperes by itself.
+"""
+
+
+@pytest.fixture(name="files")
+def files_fixture(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "kettles.md").write_text(KETTLE)
+    (folder / "fuses.md").write_text(FUSES)
+    return folder
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Workspace:
+    return make_home(tmp_path, 'provider = "offline"')
+
+
+@pytest.fixture(name="stand")
+def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
+    from gui.views.library.view import LibraryView
+
+    stand = Stand(desk, home, LibraryView, width=1000)
+    yield stand
+    stand.close()
+
+
+def filled(home: Workspace, files: Path) -> LibraryPage:
+    """A page of a library that was asked once."""
+    value(library_ingest(home, [str(files)]))
+    answered = value(commands.search(home, QUESTION))
+    return LibraryPage(answered=answered, chosen=answered.retrieved.dossiers[0].chunk.id)
+
+
+def said(blocks: list[Any]) -> str:
+    """All that a sheet says."""
+    return "\n".join(" ".join(str(part) for part in block) for block in blocks)
+
+
+# --- plain -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_dossier_says_what_it_is_why_it_was_found_and_how_it_served(home: Workspace, files: Path) -> None:
+    page = filled(home, files)
+    first = page.answered.retrieved.dossiers[0]  # type: ignore[union-attr]
+    row = rows(page)[0]
+    assert row.key == first.chunk.id and "never used" in row.meta and row.can >= plain.SERVES
+    told = sheet(page)
+    assert "Good for" in said(told) and "Source" in said(told) and "Never yet" in said(told)
+    assert {block.label for block in told if isinstance(block, plain.Bar)} == {
+        plain.STRATEGIES.get(name, name) for name in first.why
+    }, "the score of every strategy is told"
+    assert all(0 <= block.share <= 1 for block in told if isinstance(block, plain.Bar))
+    marked = replace(page, said={first.chunk.id: "misleading"})
+    assert "you said: misleading" in rows(marked)[0].meta and rows(marked)[0].color == "failed"
+    for key, outcome in (("w", "win"), ("l", "misleading")):
+        assert value(commands.mark(home, key, first.chunk.id, page.answered.retrieved.id)) == outcome  # type: ignore[union-attr]
+    again = replace(page, answered=value(commands.search(home, QUESTION)), chosen=first.chunk.id)
+    stacks = [block for block in sheet(again) if isinstance(block, plain.Stack)]
+    assert [dict(block.numbers) for block in stacks] == [{"win": 1, "misleading": 1}]
+    squares = [block for block in sheet(again) if isinstance(block, plain.Squares)]
+    assert sorted(squares[0].outcomes) == ["misleading", "win"]
+
+
+def test_documents_are_filtered_and_those_taken_out_come_last(home: Workspace, files: Path) -> None:
+    from core.commands.library.documents import library_remove
+
+    filled(home, files)
+    value(library_remove(home, str(files / "fuses.md")))
+    page = LibraryPage("documents", documents=value(commands.documents(home)).documents)
+    assert [row.text for row in rows(page)] == ["Kettles", "Fuses"]
+    assert "archive" in rows(page)[0].can and "restore" in rows(page)[1].can
+    assert [row.text for row in rows(replace(page, words="kettles.md"))] == ["Kettles"]
+    assert "archived" in rows(page)[1].meta
+
+
+def test_reflection_counts_by_task_and_source_and_says_what_stands_out(home: Workspace, files: Path) -> None:
+    page = filled(home, files)
+    chunk = page.chosen
+    for _ in range(3):
+        value(commands.mark(home, "w", str(chunk), task="debugging"))
+        value(commands.mark(home, "l", str(chunk), task="factual_lookup"))
+    drawn = LibraryPage("reflect", plots=value(commands.plots(home)))
+    stacks = {block.label: dict(block.numbers) for block in sheet(drawn) if isinstance(block, plain.Stack)}
+    assert stacks["debugging"]["win"] == 3 and stacks["factual lookup"]["misleading"] == 3
+    assert said(sheet(drawn)).startswith("Debugging is served well, factual lookup is served badly.")
+    assert sum(sum(row.values()) for row in stacks.values()) == 18, "the same six traces by task, source and month"
+    assert [row.text for row in rows(drawn)][:1] == ["Debugging: served well"]
+
+
+def test_a_ring_keeps_every_node_apart_and_inside(home: Workspace, files: Path) -> None:
+    page = filled(home, files)
+    around = value(commands.neighbourhood(home, str(page.chosen)))
+    places = plain.ring(around, 400, 300)
+    assert places[around.centre.id] == (200, 150) and len(set(places.values())) == len(places) > 1
+    assert all(0 <= x <= 400 and 0 <= y <= 300 for x, y in places.values())
+    walked = LibraryPage("concepts", around=around, way=())
+    assert len(rows(walked)) == len(around.nodes)
+    assert any(isinstance(block, plain.Graph) for block in sheet(walked))
+
+
+def test_nothing_of_the_library_is_loaded_before_its_view_is_opened() -> None:
+    code = (
+        "import sys, gui.workbench, gui.panel; print([name for name in sys.modules if name.startswith('sqlalchemy')])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert told.stdout.strip() == "[]"
+
+
+# --- in the window ---------------------------------------------------------------------------------------------------
+
+
+def ask(stand: Stand, words: str) -> None:
+    """Type a question, and wait for the answer."""
+    stand.press("slash")
+    stand.type_text(words)
+    stand.press("Return")
+    stand.settle()
+
+
+def page(stand: Stand, name: str) -> None:
+    """Click the chip of a page."""
+    stand.click(stand.view.chips[name].item)
+    stand.settle()
+
+
+def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Workspace, files: Path) -> None:
+    page(stand, "documents")
+    stand.press("n")
+    for name in ("kettles.md", "fuses.md"):
+        stand.desk.dpg.set_value(stand.view.path, str(files / name))
+        stand.view.ingest()
+        stand.settle()
+    assert sorted(stand.texts()) == ["Fuses", "Kettles"]
+    stand.press("Escape")
+    page(stand, "find")
+    ask(stand, QUESTION.rstrip("?"))
+    assert stand.view.data.dossier is not None and stand.view.list.selected == stand.view.data.chosen
+    stand.press("n")
+    stand.type_text("it was the heater")
+    stand.press("Return", "w")
+    stand.settle()
+    kept = value(commands.search(home, QUESTION)).retrieved.dossiers[0]
+    assert [(trace.outcome, trace.notes) for trace in kept.traces] == [("win", "it was the heater")]
+    stand.press("w")
+    stand.settle()
+    page(stand, "reflect")
+    assert stand.view.data.plots.reflection.traces == 1, "the same key twice counts once"
+    stacks = [block for block in stand.view.sheet.blocks if isinstance(block, plain.Stack)]
+    assert [sum(block.numbers.values()) for block in stacks] == [1, 1, 1]
+    assert stand.errors == []
+
+
+def test_a_consolidation_is_shown_made_and_taken_back(stand: Stand, home: Workspace, files: Path) -> None:
+    asked = filled(home, files)
+    for _ in range(5):
+        value(commands.mark(home, "w", str(asked.chosen), task="debugging"))
+    page(stand, "consolidate")
+    planned = len(stand.view.data.plan.changes)
+    assert planned > 0 and all(row.key[0] != "run" for row in stand.view.list.rows)
+    stand.press("ctrl+Return")
+    stand.settle()
+    assert not stand.view.data.plan.changes and [row.key[0] for row in stand.view.list.rows if row.key[0] == "run"]
+    run = next(row for row in stand.view.list.rows if row.key[0] == "run")
+    stand.view.list.select(run.key)
+    stand.press("u")
+    stand.settle()
+    assert len(stand.view.data.plan.changes) == planned, "what was learned is to be learned again"
+    assert stand.errors == []
+
+
+def test_enter_walks_from_concept_to_concept_and_backspace_back(stand: Stand, home: Workspace, files: Path) -> None:
+    filled(home, files)
+    page(stand, "concepts")
+    first = stand.view.list.rows[0]
+    stand.press("Down", "Return")
+    stand.settle()
+    assert stand.view.data.around.centre.id == first.key and stand.view.sheet.nodes
+    second = stand.view.list.rows[0]
+    node = stand.view.sheet.nodes[second.key]
+    left, top = stand.desk.dpg.get_item_rect_min(stand.view.sheet.canvas.item)
+    x, y = stand.desk.dpg.get_viewport_pos()
+    stand.desk.move(int(x + left + node[0]), int(y + top + node[1]))
+    stand.desk.frames(2)
+    stand.desk.xdotool("click", "1")
+    assert stand.desk.until(lambda: stand.view.data.around.centre.id == second.key)
+    stand.settle()
+    assert stand.view.data.around.centre.id == second.key and [one.id for one in stand.view.data.way] == [first.key]
+    stand.press("BackSpace")
+    stand.settle()
+    assert stand.view.data.around.centre.id == first.key
+    stand.press("BackSpace")
+    stand.settle()
+    assert stand.view.data.around is None and stand.errors == []
+
+
+def test_without_the_extra_the_view_names_the_command(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    stand.view.opened()
+    stand.settle()
+    assert stand.view.missing and stand.desk.dpg.is_item_shown(stand.view._states["missing"].item)
+    assert not any(stand.desk.dpg.is_item_shown(line) for line in stand.view.lines.values())
+    assert stand.errors == []
+
+
+def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
+    stand: Stand, home: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gui.views.library import view
+
+    begun, real = threading.Event(), library_ingest
+
+    def slow(workspace: Workspace, paths: list[str], *, progress: Any, cancelled: Any) -> Any:
+        """The real one, which after the first document waits for the person."""
+
+        def told(step: Any) -> None:
+            progress(step)
+            begun.set()
+            while not cancelled():
+                time.sleep(0.01)
+
+        return real(workspace, paths, progress=told, cancelled=cancelled)
+
+    monkeypatch.setattr(view, "library_ingest", slow)
+    page(stand, "documents")
+    stand.desk.dpg.set_value(stand.view.path, str(files))
+    stand.view.ingest()
+    assert stand.desk.until(begun.is_set) and stand.desk.until(lambda: stand.desk.dpg.get_value(stand.view.progress))
+    assert "of 2" in stand.desk.dpg.get_value(stand.view.progress)
+    stand.click(stand.view.add.item)
+    assert stand.desk.until(lambda: stand.view.job is None)
+    stand.settle()
+    assert len(stand.texts()) < 2 and "stopped" in stand.toast()[0]
+    assert stand.view.add.label.endswith("Add") and stand.errors == []
+
+
+def test_a_document_is_archived_and_brought_back(stand: Stand, home: Workspace, files: Path) -> None:
+    value(library_ingest(home, [str(files)]))
+    page(stand, "documents")
+    stand.view.list.select(stand.row("Fuses").key)
+    stand.press("Delete")
+    stand.settle()
+    assert stand.texts() == ["Kettles", "Fuses"] and stand.row("Fuses").meta.startswith("archived")
+    assert {one.document.title for one in value(commands.search(home, QUESTION)).retrieved.dossiers} == {"Kettles"}
+    stand.press("r")
+    stand.settle()
+    assert stand.row("Fuses").meta.startswith("note") and stand.errors == []
+
+
+def test_what_hides_in_a_document_is_seen_and_a_long_title_is_cut(home: Workspace, files: Path) -> None:
+    odd = "The kettle\x1b[31m \u202etrips the fuse.\u202c\tYes\x07\n"
+    (files / "odd.md").write_text("# Kettle" + " fuse" * 200 + "\n\n" + odd)
+    page = filled(home, files)
+    told = "".join(row.text + row.meta for row in rows(page)) + said(sheet(page))
+    assert not set(told) & set("\x1b\x07\u202e\t") and max(len(row.text.split("\n")[0]) for row in rows(page)) < 200
