@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -538,3 +540,68 @@ def test_a_server_that_drips_is_let_go(site: Site) -> None:
     pages["/slow"] = drip
     result = fetch(base + "/slow", seconds=0.3)
     assert isinstance(result, Err) and "too long" in str(result.error)
+
+
+@pytest.mark.parametrize("where", ["head", "body"])
+def test_a_byte_now_and_then_is_no_sign_of_life(site: Site, where: str) -> None:
+    """A page that never ends would keep a run for days."""
+    base, pages = site
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        if where == "body":
+            handler.send_response(200)
+            handler.end_headers()
+        else:
+            handler.wfile.write(b"HTTP/1.0 200 OK\r\nX-Long: ")
+        try:
+            for _ in range(60):
+                handler.wfile.write(b"x")
+                handler.wfile.flush()
+                time.sleep(0.05)
+        except OSError:
+            pass
+
+    pages["/drip"] = drip
+    begun = time.monotonic()
+    result = fetch(base + "/drip", seconds=0.3)
+    assert isinstance(result, Err) and "too long" in str(result.error), result
+    assert time.monotonic() - begun < 2.5
+
+
+def test_a_name_that_leads_elsewhere_the_second_time_is_sent_nothing(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever owns a name may change where it leads between the look and the connection."""
+    base, pages = site
+    port = int(base.rpartition(":")[2])
+    asked: list[str] = []
+
+    def seen(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        answer(b"the keys of the house")(handler)
+
+    pages["/keys"] = seen
+    usual, looks = socket.getaddrinfo, []
+
+    def look_up(host: str, *more: object, **named: object) -> list[object]:
+        if host != "rebound.example.org":
+            return usual(host, *more, **named)  # type: ignore[arg-type, return-value]
+        looks.append(host)
+        number = "93.184.216.34" if len(looks) == 1 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (number, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    result = fetch(f"http://rebound.example.org:{port}/keys")
+    assert isinstance(result, Err) and "private network" in str(result.error), result
+    assert len(looks) > 1 and asked == []
+
+
+def test_a_page_that_is_packed_over_and_over_is_not_unpacked(site: Site) -> None:
+    base, pages = site
+    bomb = gzip.compress(gzip.compress(bytes(50 << 20)))
+    pages["/bomb"] = answer(bomb, Content_Encoding="gzip, gzip")
+    result = fetch(base + "/bomb")
+    assert isinstance(result, Err) and "more than once" in str(result.error)
+    pages["/single"] = answer(gzip.compress(bytes(40 << 20)), Content_Encoding="gzip")
+    result = fetch(base + "/single")
+    assert isinstance(result, Err) and "more than 32 MB" in str(result.error)
