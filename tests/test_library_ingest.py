@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import json
 import os
 import signal
@@ -11,17 +13,21 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from sqlalchemy import select
 
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result
+from core.library import extract as extraction
 from core.library import rows, schema
 from core.library.database import Library, problems_of
+from core.library.extract import extract
 from core.library.fetch import fetch, why_refused
 from core.library.ingest import IngestReport, ingest
 from core.library.prepare import Item, Prepared, Way, prepare
@@ -178,6 +184,36 @@ def test_broken_files_cost_themselves_alone(library: Library, guide: Path) -> No
     assert report.skipped["empty files"] == 1 and report.skipped["files without text"] == 1
     assert report.skipped["folders of packages and hidden ones"] == 1
     assert all("\n" not in str(row) for row in report.errors)
+
+
+@pytest.mark.parametrize("name", ["word/document.xml", "word/media/picture.png"])
+def test_a_document_that_unpacks_to_much_is_not_unpacked(name: str) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr(name, bytes(40 << 20))
+        made.writestr("word/x", b"")
+    result = extract("bomb.docx", packed.getvalue())
+    assert isinstance(result, Err) and "unpacks to more" in str(result.error)
+
+
+def test_a_file_whose_reader_never_ends_costs_itself_alone(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the reader goes on whatever is raised in it."""
+
+    def endless(_data: bytes) -> NoReturn:
+        while True:
+            with contextlib.suppress(Exception):
+                sum(range(100))
+
+    monkeypatch.setitem(extraction._READ, "pdf", endless)
+    monkeypatch.setattr(extraction, "READ_SECONDS", 0.3)
+    (tmp_path / "endless.pdf").write_bytes(b"%PDF-1.7")
+    (tmp_path / "fine.md").write_text(GUIDE)
+    report = take_in(library, tmp_path)
+    (problem,) = report.errors
+    assert "given up" in str(problem) and problem.path.endswith("endless.pdf")
+    assert [row.status for row in report.documents] == ["new"]
 
 
 def test_no_secret_reaches_the_library(library: Library, tmp_path: Path) -> None:
