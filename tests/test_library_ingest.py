@@ -641,3 +641,9 @@ def test_a_page_that_is_packed_over_and_over_is_not_unpacked(site: Site) -> None
     pages["/single"] = answer(gzip.compress(bytes(40 << 20)), Content_Encoding="gzip")
     result = fetch(base + "/single")
     assert isinstance(result, Err) and "more than 32 MB" in str(result.error)
+
+
+def test_what_is_no_address_costs_itself_alone(library: Library, guide: Path) -> None:
+    report = take_in(library, "http://[::1", "https://me:hidden@[x]/", guide)
+    assert [row.status for row in report.documents] == ["new"]
+    assert all("no address" in str(row) and "hidden" not in str(row) for row in report.errors) and report.errors

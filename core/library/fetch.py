@@ -60,8 +60,12 @@ def is_address(source: str) -> bool:
 
 
 def shown(address: str) -> str:
-    """An address as it may be stored: without name, password and fragment."""
-    parts = urlsplit(address)
+    """An address as it may be stored: without name, password and fragment. What is none comes back as it is,
+    but for these."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return re.sub(r"(?<=//)[^/]*@|#.*", "", address)
     return urlunsplit(
         (parts.scheme.lower(), parts.netloc.rpartition("@")[2].lower(), parts.path or "/", parts.query, "")
     )
@@ -72,7 +76,10 @@ def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int =
     import requests
 
     at = address
-    own = _hosts_of(address)
+    try:
+        own = private_host(address)
+    except ValueError as error:
+        return fail("no-address", f"this is no address: {error}", shown(address))
     session = requests.Session()
     session.trust_env = False  # no names and passwords of a .netrc to whoever a link names
     open_sockets: list[socket.socket] = []
@@ -228,8 +235,8 @@ def _page(address: str, at: str, data: bytes, headers: Mapping[str, str]) -> Pag
 # --- where an address leads -------------------------------------------------------------------------------------------
 
 
-def _hosts_of(address: str) -> frozenset[str]:
-    """The host that the person named, when it is private by its very words."""
+def private_host(address: str) -> frozenset[str]:
+    """The host that an address names, when it is private by its very words."""
     host = (urlsplit(address).hostname or "").lower()
     try:
         private = not ipaddress.ip_address(host).is_global
