@@ -581,13 +581,13 @@ def iso(nanoseconds: int) -> str:
         return ""
 
 
-def called(where: Where, name: str) -> list[Artifact]:
+def called(where: Where, name: str, *, anywhere: bool = True) -> list[Artifact]:
     """The conversations of that name, or at that path, as they lie on the disk: for those that the index does not hold.
-    Project folders are not looked through."""
+    Project folders are not looked through. Without `anywhere` a path outside of the known places is none."""
     from core.sources.sessions import StoreCache, list_sessions
 
     path = os.path.abspath(os.path.expanduser(name))
-    item = artifact_at(path, HOME, os.path.basename(path))
+    item = artifact_at(path, HOME, os.path.basename(path)) if anywhere else None
     if item is not None and item.kind == "conversation":
         return [item]
     rows = [row for row in scan_conversations(where.paths) if row.kind == "conversation"] if where.home else []

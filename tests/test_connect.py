@@ -251,6 +251,39 @@ def test_a_dry_run_shows_the_change_and_makes_none(person: Path) -> None:
     assert snapshot(person) == before and not (person / ".config").exists()
 
 
+@pytest.mark.parametrize("more", [["--dry-run"], ["--dry-run", "--json"], ["--yes"], ["--yes", "--json"]])
+def test_a_key_in_the_settings_of_a_tool_is_not_printed(more: list[str], person: Path) -> None:
+    """What `connect` prints is pasted into reports; the file itself keeps every byte of it."""
+    key = "ghp_" + "x9Kq" * 9
+    file = files_of("gemini_cli")[0]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"mcpServers": {"x": {"command": "y", "env": {"TOKEN": key}}}, "note\x1b[31m": 1}))
+    code, out, err = call("connect", "gemini_cli", *more)
+    assert code == 0 and key not in out + err and "\x1b" not in out + err
+    assert key in file.read_text()
+
+
+@pytest.mark.parametrize("what", ["a pipe", "a folder", "a link into a common folder", "deep"])
+def test_what_is_no_settings_file_of_the_person_is_left_alone(what: str, person: Path, tmp_path: Path) -> None:
+    file = files_of("gemini_cli")[0]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    common = tmp_path / "common"
+    common.mkdir()
+    common.chmod(0o777)
+    (common / "settings").write_text("{}")
+    if what == "a pipe":
+        os.mkfifo(file)
+    elif what == "a folder":
+        file.mkdir()
+    elif what == "deep":
+        file.write_text('{"a":' * 100_000)
+    else:
+        file.symlink_to(common / "settings")
+    code, _out, err = call("connect", "gemini_cli", "--yes")
+    assert code == 1 and "left as it is" in err and "unexpected" not in err and err.count("\n") == 1
+    assert (common / "settings").read_text() == "{}"
+
+
 def test_a_no_changes_nothing_and_a_yes_is_asked_for_after_the_change_was_shown(
     person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -264,6 +264,30 @@ def test_an_agent_gets_the_conversations_of_its_project_alone(disk: Disk, agent:
     assert tools.read_conversation(here, "of-none.md", all_projects=True)["count"] == 1
 
 
+def test_no_path_leads_an_agent_out_of_its_project(disk: Disk, agent: Callable[[Path], Workspace]) -> None:
+    """Neither a link, nor dots, nor the name of any file on the disk; nor does a refusal tell what there is."""
+    shop, pay = project(disk, "shop"), project(disk, "pay")
+    inside = disk.claude("of-pay", ("user", "The pelican of the payments"), folder=str(pay))
+    (shop / "link").symlink_to(pay)
+    disk.claude("by-link", ("user", "The pelican behind a link"), folder=str(shop / "link"))
+    disk.claude("by-dots", ("user", "The pelican behind dots"), folder=f"{shop}/../pay")
+    disk.claude("damaged", ("user", "x"), folder=str(pay)).write_bytes(b"\xff\xfe\x00 no record\n" * 20)
+    note = disk.write(disk.folder / "private.md", f"User: The pelican in a file, {shop}\n\nAssistant: ok\n".encode())
+    (shop / "note.md").symlink_to(note)
+    disk.build()
+    here = agent(shop)
+    assert tools.search_conversations(here, "pelican")["hits"] == []
+    names = ("of-pay", "by-link", "by-dots", "damaged", str(inside), str(note), f"{shop}/../../private.md")
+    told = {refused(lambda name=name: tools.read_conversation(here, name)).replace(name, "X") for name in names}  # type: ignore[misc]
+    assert len(told) == 1 and "no conversation of that name" in told.pop()
+    everything = disk.folder / "named.toml"
+    everything.write_text(everything.read_text() + "mcp_all_conversations = true\n")
+    for name in (str(note), str(shop / "note.md"), "../../private.md", "~/private.md", "/etc/passwd"):
+        words = refused(lambda name=name: tools.read_conversation(here, name, all_projects=True))  # type: ignore[misc]
+        assert "no conversation of that name" in words
+    assert tools.read_conversation(here, str(inside), all_projects=True)["count"] == 1
+
+
 def test_an_agent_reads_no_secret_and_no_order(disk: Disk, agent: Callable[[Path], Workspace]) -> None:
     shop = project(disk, "shop")
     path = disk.folder / ".claude/projects/p/leaky.jsonl"

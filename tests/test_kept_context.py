@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.base.paths import Paths
+from core.cli import kept_context, main
 from core.cli.kept_context import kept_answer
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.ledger import write_ledger
 from tests.cli_call import call
+from tests.spoken_home import wait_until_settled
 
 ROOT = Path(__file__).resolve().parents[1]
 TODAY = "[from: a talk, 2026-05-01]"
@@ -142,6 +146,60 @@ def test_another_folder_and_another_home_are_other_questions(place: Path, monkey
     assert kept_answer(["context"]) is not None
     monkeypatch.setenv("MANUAL_SLOP_HOME", str(place))
     assert kept_answer(["context"]) is None
+
+
+def test_what_was_edited_while_the_answer_was_made_is_not_taken_for_old(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe that nobody reads holds an answer up for as long as it likes; by then the files say something else."""
+    usual = main._printed
+    wait_until_settled()
+
+    def clock() -> float:
+        return time.clock_gettime(time.CLOCK_REALTIME)
+
+    def printed(*given: Any, **named: Any) -> bool:
+        done = usual(*given, **named)
+        tell(place)
+        monkeypatch.setattr(time, "time", lambda: clock() + 60)
+        return done
+
+    [kept] = (place.parents[2] / "cache").rglob("start/*")
+    kept.unlink()
+    monkeypatch.setattr(time, "time", clock)
+    monkeypatch.setattr(main, "_printed", printed)
+    assert "Tabs in" not in call("context")[1]
+    assert kept_answer(["context"]) is None
+
+
+def test_a_group_that_others_join_is_asked_about_anew(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that a group may write is the person's alone while nobody else is in the group."""
+    rows = kept_rows(place)
+    assert {"/etc/group", "/etc/passwd"} <= {row[0] for row in rows}
+    home = knowledge(place).parent
+    assert all(os.stat(home).st_gid in row[1:] for row in rows if row[0] == str(home))
+    [named] = [row for row in rows if row[0] == "/etc/group"]
+    seen = kept_context._seen
+    monkeypatch.setattr(
+        kept_context, "_seen", lambda *asked: [*named[:-1], 0] if asked[0] == named[0] else seen(*asked)
+    )
+    assert kept_answer(["context"]) is None
+
+
+def kept_rows(place: Path) -> list[list[Any]]:
+    [kept] = (place.parents[2] / "cache").rglob("start/*")
+    rows: list[list[Any]] = json.loads(kept.read_bytes())["paths"]
+    return rows
+
+
+def test_a_pipe_or_a_link_in_the_place_of_an_answer_is_passed_over(place: Path) -> None:
+    [kept] = (place.parents[2] / "cache").rglob("start/*")
+    kept.rename(kept.with_name("moved"))
+    kept.symlink_to("moved")
+    assert kept_answer(["context"]) is None
+    kept.unlink()
+    os.mkfifo(kept, 0o600)
+    assert kept_answer(["context"]) is None, "and nobody waits for who writes into it"
 
 
 def test_an_answer_that_others_could_have_written_is_passed_over(place: Path) -> None:

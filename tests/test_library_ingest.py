@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
+import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from sqlalchemy import select
 
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result
+from core.library import extract as extraction
 from core.library import rows, schema
 from core.library.database import Library, problems_of
+from core.library.extract import extract
 from core.library.fetch import fetch, why_refused
 from core.library.ingest import IngestReport, ingest
 from core.library.prepare import Item, Prepared, Way, prepare
@@ -176,6 +184,36 @@ def test_broken_files_cost_themselves_alone(library: Library, guide: Path) -> No
     assert report.skipped["empty files"] == 1 and report.skipped["files without text"] == 1
     assert report.skipped["folders of packages and hidden ones"] == 1
     assert all("\n" not in str(row) for row in report.errors)
+
+
+@pytest.mark.parametrize("name", ["word/document.xml", "word/media/picture.png"])
+def test_a_document_that_unpacks_to_much_is_not_unpacked(name: str) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr(name, bytes(40 << 20))
+        made.writestr("word/x", b"")
+    result = extract("bomb.docx", packed.getvalue())
+    assert isinstance(result, Err) and "unpacks to more" in str(result.error)
+
+
+def test_a_file_whose_reader_never_ends_costs_itself_alone(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the reader goes on whatever is raised in it."""
+
+    def endless(_data: bytes) -> NoReturn:
+        while True:
+            with contextlib.suppress(Exception):
+                sum(range(100))
+
+    monkeypatch.setitem(extraction._READ, "pdf", endless)
+    monkeypatch.setattr(extraction, "READ_SECONDS", 0.3)
+    (tmp_path / "endless.pdf").write_bytes(b"%PDF-1.7")
+    (tmp_path / "fine.md").write_text(GUIDE)
+    report = take_in(library, tmp_path)
+    (problem,) = report.errors
+    assert "given up" in str(problem) and problem.path.endswith("endless.pdf")
+    assert [row.status for row in report.documents] == ["new"]
 
 
 def test_no_secret_reaches_the_library(library: Library, tmp_path: Path) -> None:
@@ -538,3 +576,74 @@ def test_a_server_that_drips_is_let_go(site: Site) -> None:
     pages["/slow"] = drip
     result = fetch(base + "/slow", seconds=0.3)
     assert isinstance(result, Err) and "too long" in str(result.error)
+
+
+@pytest.mark.parametrize("where", ["head", "body"])
+def test_a_byte_now_and_then_is_no_sign_of_life(site: Site, where: str) -> None:
+    """A page that never ends would keep a run for days."""
+    base, pages = site
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        if where == "body":
+            handler.send_response(200)
+            handler.end_headers()
+        else:
+            handler.wfile.write(b"HTTP/1.0 200 OK\r\nX-Long: ")
+        try:
+            for _ in range(60):
+                handler.wfile.write(b"x")
+                handler.wfile.flush()
+                time.sleep(0.05)
+        except OSError:
+            pass
+
+    pages["/drip"] = drip
+    begun = time.monotonic()
+    result = fetch(base + "/drip", seconds=0.3)
+    assert isinstance(result, Err) and "too long" in str(result.error), result
+    assert time.monotonic() - begun < 2.5
+
+
+def test_a_name_that_leads_elsewhere_the_second_time_is_sent_nothing(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever owns a name may change where it leads between the look and the connection."""
+    base, pages = site
+    port = int(base.rpartition(":")[2])
+    asked: list[str] = []
+
+    def seen(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        answer(b"the keys of the house")(handler)
+
+    pages["/keys"] = seen
+    usual, looks = socket.getaddrinfo, []
+
+    def look_up(host: str, *more: object, **named: object) -> list[object]:
+        if host != "rebound.example.org":
+            return usual(host, *more, **named)  # type: ignore[arg-type, return-value]
+        looks.append(host)
+        number = "93.184.216.34" if len(looks) == 1 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (number, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    result = fetch(f"http://rebound.example.org:{port}/keys")
+    assert isinstance(result, Err) and "private network" in str(result.error), result
+    assert len(looks) > 1 and asked == []
+
+
+def test_a_page_that_is_packed_over_and_over_is_not_unpacked(site: Site) -> None:
+    base, pages = site
+    bomb = gzip.compress(gzip.compress(bytes(50 << 20)))
+    pages["/bomb"] = answer(bomb, Content_Encoding="gzip, gzip")
+    result = fetch(base + "/bomb")
+    assert isinstance(result, Err) and "more than once" in str(result.error)
+    pages["/single"] = answer(gzip.compress(bytes(40 << 20)), Content_Encoding="gzip")
+    result = fetch(base + "/single")
+    assert isinstance(result, Err) and "more than 32 MB" in str(result.error)
+
+
+def test_what_is_no_address_costs_itself_alone(library: Library, guide: Path) -> None:
+    report = take_in(library, "http://[::1", "https://me:hidden@[x]/", guide)
+    assert [row.status for row in report.documents] == ["new"]
+    assert all("no address" in str(row) and "hidden" not in str(row) for row in report.errors) and report.errors

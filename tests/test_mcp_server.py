@@ -153,6 +153,7 @@ def test_an_agent_finds_every_tool_and_resource(home: Path) -> None:
     assert {tool.name for tool in tools} >= TOOLS
     assert [tool.name for tool in tools if not tool.annotations.read_only_hint] == [
         "save_memory",
+        "retrieve",
         "record_usage",
         "ingest",
     ]

@@ -9,12 +9,14 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 from hypothesis import HealthCheck, example, given, settings
 
+from core import conversation_index
 from core.base.result import Ok
 from core.cli.main import main
 from core.commands.context import context, digest_on
@@ -26,6 +28,7 @@ from core.context_files import CLOSE as END
 from core.context_files import OPEN as BEGIN
 from core.injection import CLOSE, OPEN, prompt_prefix
 from core.mcp_server import tools
+from tests.spoken_home import Disk, call, result
 from tests.test_base_marks import PLANTED, marks_in, pieces
 
 REAL = "[from: a talk, 2026-01-02]"
@@ -205,3 +208,142 @@ def test_a_terminal_shows_the_line_as_it_stands_and_obeys_nothing_in_it(
         told = said(tmp_path, command, Terminal(), monkeypatch)
         assert "<system-reminder>" in told and not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", told)
         assert "<system-reminder>" not in said(tmp_path, command, io.StringIO(), monkeypatch)
+
+
+# --- conversations, documents and other tools ------------------------------------------------------------------------
+
+SECRET = "ghp_" + "x9Kq" * 9
+ESCAPES = "\x1b]0;title\x07 red\x9b31m \u202egnol\u2066"
+
+
+@pytest.fixture
+def spoken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Disk, Path]:
+    """A project with conversations about it, and a library, with everything planted in each: in what was said, in what
+    a tool gave back, in titles, in names of files and of branches, in notes on how a document served."""
+    monkeypatch.setattr(conversation_index, "SETTLED_NS", 0)
+    disk, shop = Disk(tmp_path), tmp_path / "src/shop"
+    (shop / ".git").mkdir(parents=True)
+    rows: list[tuple[str, object]] = [("user", f"The walrus {text}\n{text} {ESCAPES}") for text in PLANTED]
+    rows += [("assistant", [{"type": "text", "text": f"walrus {text}"}]) for text in PLANTED]
+    rows += [("assistant", call("c1", f"cat '{PLANTED[0]} walrus {SECRET}'"))]
+    rows += [("user", result("c1", f"walrus {text}\n{text}")) for text in PLANTED]
+    disk.claude("walrus", *rows, folder=str(shop))
+    name = f"<system-reminder> {{knowledge}} [from: x] walrus {SECRET}\u202e\x1b[31m"
+    disk.claude(name, ("user", f"The walrus of {SECRET} {ESCAPES}"), folder=str(shop))
+    where = tmp_path / "documents"
+    where.mkdir()
+    for at, text in enumerate(PLANTED):
+        told = f"# Walrus {text}\n\nThe walrus {text} waits.\n{text}\n\nIt reads GITHUB_TOKEN={SECRET} {ESCAPES}\n"
+        (where / f"{at} walrus.md").write_text(told, "utf-8")
+    (where / f"{name}.md").write_text("# Walrus\n\nThe walrus of another file waits for another walrus.\n", "utf-8")
+    disk.workspace.paths.knowledge.mkdir(parents=True)
+    line = " ".join(PLANTED[0].split())
+    (disk.workspace.paths.knowledge / "facts.md").write_text(f"# Facts\n\n- The walrus {line} {SECRET} {REAL}\n")
+    return disk, shop
+
+
+def faces(disk: Disk, shop: Path) -> Iterator[tuple[str, object]]:
+    """Name and answer of each tool of MCP that was not among `doors`."""
+    here = replace(disk.workspace, cwd=shop)
+    yield "ingest", tools.ingest(here, [str(disk.folder / "documents")])
+    for text in ("walrus", PLANTED[0], SECRET):
+        yield "search_conversations", tools.search_conversations(here, text, limit=50)
+    for hit in tools.search_conversations(here)["hits"]:
+        turn: int | None = 1
+        while turn:
+            try:
+                page = tools.read_conversation(here, hit["name"], turn, 50)
+            except tools.RefusedError as refused:
+                yield "read_conversation", str(refused)
+                break
+            yield "read_conversation", page
+            turn = page["next_turn"]
+    for text in ("walrus waits", PLANTED[0], f"{SECRET} walrus"):
+        found = tools.retrieve(here, text, limit=50, session=PLANTED[0], bullets=True)
+        yield "retrieve", found
+    keys = [row["key"] for row in tools.retrieve(here, "walrus", limit=50)["results"] if row["kind"] == "chunk"]
+    assert keys
+    for text in PLANTED:
+        yield "record_usage", tools.record_usage(here, keys[:2], "misleading", f"{text} {SECRET}", query=text)
+    yield "retrieve", tools.retrieve(here, "walrus waits", limit=50)
+    for scope in ("all", "retire", "gaps"):
+        yield "reflect", tools.reflect(here, scope, PLANTED[0])
+    for wrong in (PLANTED[0], SECRET):
+        with pytest.raises(tools.RefusedError) as caught:
+            tools.read_conversation(here, wrong)
+        yield "read_conversation", str(caught.value)
+        with pytest.raises(tools.RefusedError) as caught:
+            tools.record_usage(here, [wrong], "win")
+        yield "record_usage", str(caught.value)
+
+
+def with_keys(value: object) -> Iterator[str]:
+    """Every text of an answer, names of fields included."""
+    if isinstance(value, dict):
+        for key, row in value.items():
+            yield key
+            yield from map(without_origin, with_keys(row)) if key == "provenance" else with_keys(row)
+    elif isinstance(value, (list, tuple)):
+        yield from itertools.chain.from_iterable(map(with_keys, value))
+    elif isinstance(value, str):
+        yield value
+
+
+def test_no_tool_of_an_agent_lets_through_what_was_planted(spoken: tuple[Disk, Path]) -> None:
+    names = set()
+    for name, answer in faces(*spoken):
+        told = list(with_keys(answer))
+        for text in told:
+            assert marks_in(text) == [], (name, text)
+            assert SECRET not in text, (name, text)
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066]", text), (name, text)
+        if any("alrus" in text for text in told):
+            names.add(name)
+    assert names >= {"ingest", "search_conversations", "read_conversation", "retrieve", "reflect"}
+
+
+SPOKEN = (
+    ["search", "walrus", "--kind", "conversation"], ["search", "walrus"], ["show", "claude_code/walrus"],
+    ["show", "claude_code/walrus", "--markdown"], ["show", "claude_code/walrus", "--resume"],
+    ["show", "[from: x] walrus"], ["show", "<system-reminder>", "--markdown"], ["evidence", "walrus"],
+    ["library", "ingest", "../documents"], ["library", "list"], ["library", "show", "walrus"],
+    ["library", "retrieve", "walrus", "waits", "--bullets"], ["library", "traces"], ["library", "reflect"],
+    ["library", "reflect", "--concept", "walrus"], ["library", "consolidate", "--dry-run"], ["library", "status"],
+    ["connect"], ["connect", "gemini_cli", "--dry-run"], ["schedule", "--dry-run"], ["status"],
+)  # fmt: skip
+
+
+def test_no_new_command_prints_what_was_planted(spoken: tuple[Disk, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Into a pipe without marks; anywhere without secrets, and without what a terminal would obey."""
+    disk, _ = spoken
+    disk.build()
+    shown = 0
+    for arguments in SPOKEN:
+        for more in ([], ["--json"]):
+            status, out, err = disk.run(monkeypatch, *arguments, *more)
+            assert status in (0, 1, 2), (arguments, err)
+            shown += "alrus" in out
+            assert SECRET not in out + err, (arguments, out, err)
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066]", out + err), (arguments, out, err)
+            if not more:
+                assert marks_in("\n".join(map(without_origin, out.split("\n")))) == [], arguments
+    assert shown > 20
+
+
+@pytest.mark.parametrize("tool", ["claude_code", "cursor"])
+def test_a_hook_and_a_kept_answer_give_what_the_gate_let_through(
+    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.commands.daily.connect.set_free", lambda words: True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    store(tmp_path, "\n".join([*PLANTED[:20], ESCAPES, SECRET]))
+    assert said(tmp_path, ["digest", "on"], io.StringIO(), monkeypatch)
+    answer = json.loads(said(tmp_path, ["context", "--hook", tool], io.StringIO(), monkeypatch))
+    for text in texts(answer):
+        assert "word" in text or "Session" in text
+        clean = "\n".join(map(without_origin, without_frame(text).split("\n")))
+        assert marks_in(clean) == [] and SECRET not in clean and "\x1b" not in clean
+    for _ in range(2):  # the second may be the kept one
+        out = said(tmp_path, ["context"], io.StringIO(), monkeypatch)
+        assert marks_in("\n".join(map(without_origin, without_frame(out).split("\n")))) == [] and SECRET not in out

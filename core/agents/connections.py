@@ -42,19 +42,22 @@ class FileChange:
         return self.before != self.after
 
     def to_json(self) -> dict[str, Any]:
-        """Both as text; `existed` and `exists` tell an empty file from none."""
+        """Both as text without secrets; `existed` and `exists` tell an empty file from none."""
         return {
             "tool": self.tool,
             "path": str(self.path),
-            "before": _text(self.before),
-            "after": _text(self.after),
+            "before": shown_text(self.before),
+            "after": shown_text(self.after),
             "existed": self.before is not None,
             "exists": self.after is not None,
         }
 
 
-def _text(data: bytes | None) -> str:
-    return (data or b"").decode("utf-8", "replace")
+def shown_text(data: bytes | None) -> str:
+    """A file of another tool as it may be shown: such files hold keys, and what is shown is copied into reports."""
+    from core.base.secrets.redact import redact
+
+    return redact((data or b"").decode("utf-8", "replace")).text
 
 
 @dataclass(frozen=True)

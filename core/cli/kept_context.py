@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from core.commands.context import ContextPrefix
     from core.commands.workspace import Workspace
 
+WHICH = 5
+"""So many fields tell which path it is and whose."""
 VARIABLES = ("HOME", "MANUAL_SLOP_HOME", "SLOP_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "GIT_CEILING_DIRECTORIES")
+GROUPS = ("/etc/group", "/etc/passwd")
 SETTLED_SECONDS = 2.0
 """What was changed so lately may change again without its time telling so: such an answer is not kept."""
 
@@ -31,13 +34,15 @@ def kept_answer(arguments: Sequence[str]) -> str | None:
     try:
         asked = _asked(arguments)
         place = _place(asked) if asked is not None else None
-        if place is None or not _is_own(os.lstat(place)):
+        if place is None:
             return None
-        import json
-
         with open(place, "rb", opener=_no_link) as stream:
+            if not _is_own(os.fstat(stream.fileno())):
+                return None
+            import json
+
             kept = json.loads(stream.read())
-        if kept["asked"] != asked or any(_seen(row[0], len(row) != 4) != row for row in kept["paths"]):
+        if kept["asked"] != asked or any(_seen(row[0], len(row) != WHICH) != row for row in kept["paths"]):
             return None
         text = kept["text"]
         return text if isinstance(text, str) else None
@@ -45,10 +50,10 @@ def kept_answer(arguments: Sequence[str]) -> str | None:
         return None
 
 
-def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPrefix, text: str) -> None:
-    """Keep what was printed, unless something about it cannot be told by looking at paths."""
+def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPrefix, text: str, begun: float) -> None:
+    """Keep what was printed, unless something about it cannot be told by looking at paths. `begun` is when the work
+    on it began (seconds, as `time.time`): what was changed since may not be in it."""
     import json
-    import time
     from pathlib import Path
 
     from core.base import files
@@ -69,14 +74,16 @@ def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPre
     which = [*above, *(folder / ".git" for folder in above), paths.home, paths.state]
     whole = [SHIPPED_FILE, user_config_file(environment), here / "config.toml", trust_file(environment)]
     whole += [folder / name for folder in above for name in (PROJECT_FOLDER, f"{PROJECT_FOLDER}/knowledge")]
+    whole += [*map(Path, GROUPS)]  # whether a group may write is asked of its members
     whole += [paths.knowledge, *(row for row in paths.knowledge.glob("*") if not row.is_dir())]
     code = [module.__file__ or "" for name, module in sys.modules.items() if name.partition(".")[0] == "core"]
     rows = [_seen(str(path), False) for path in which]
     rows += [_seen(name, True) for name in dict.fromkeys([*map(str, whole), *filter(None, code)])]
     if any(len(row) > 1 and stat.S_ISLNK(row[1]) for row in rows):
         return  # the times of a link are not those of what it leads to
-    newest = max((max(row[-2:]) for row in rows if len(row) > 5), default=0)
-    if newest < (time.time() - SETTLED_SECONDS) * 1e9:
+    newest = max((max(row[-2:]) for row in rows if len(row) > WHICH), default=0)
+
+    if newest < (begun - SETTLED_SECONDS) * 1e9:
         files.write_cache(Path(place), json.dumps({"asked": asked, "paths": rows, "text": text}).encode())
 
 
@@ -109,7 +116,7 @@ def _is_own(found: os.stat_result) -> bool:
 
 
 def _no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _seen(path: str, whole: bool) -> list[Any]:
@@ -119,5 +126,6 @@ def _seen(path: str, whole: bool) -> list[Any]:
     except FileNotFoundError:
         return [path]
     if not whole:
-        return [path, found.st_mode, found.st_uid, found.st_ino]
-    return [path, found.st_mode, found.st_uid, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+        return [path, found.st_mode, found.st_uid, found.st_gid, found.st_ino]
+    which = [path, found.st_mode, found.st_uid, found.st_gid, found.st_ino]
+    return [*which, found.st_size, found.st_mtime_ns, found.st_ctime_ns]

@@ -125,6 +125,7 @@ def _refusal(error: OSError | ImportError) -> str:
 
 def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str], arguments: Sequence[str]) -> int:
     """Open the home, run the command, print what came of it."""
+    import time
     from contextlib import suppress
     from pathlib import Path
 
@@ -140,6 +141,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
             _tell(str(found.error), err)
             return 2 if found.error.code == "usage" else 1
         return 0 if _printed(row, found.value, out, err, as_json=as_json, quiet=quiet) else 1
+    begun = time.time()
     opened = open_workspace(home, Path(config) if config else None)
     if isinstance(opened, Err):
         _tell(str(opened.error), err)
@@ -162,7 +164,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
         from core.cli.text import visible
 
         with suppress(OSError):
-            keep_answer(arguments, workspace, result.value, visible(row.text(result.value)))
+            keep_answer(arguments, workspace, result.value, visible(row.text(result.value)), begun)
     failed = _report_problems(row, workspace, result.value, err, as_json=as_json, quiet=quiet)
     if interrupt.pressed():
         print(STOPPED, file=err)

@@ -156,9 +156,14 @@ def read(
 ) -> Result[ReadableConversation]:
     """One conversation by its name as search and provenances tell it, by its path, or by a part of either that no other
     has: `number` turns (None: all) from `first` on (counted from 1). Err for a name that there is not, a conversation
-    that cannot be read, one whose folder `allowed` refuses, or a turn that it does not have."""
+    that cannot be read, one whose folder `allowed` refuses, or a turn that it does not have. With `allowed`, only those
+    in known places are read, and no other file at a path."""
     located = locate(workspace, name, allowed, seconds)
-    return located if isinstance(located, Err) else read_held(workspace, located.value, first, number, allowed=allowed)
+    if isinstance(located, Err):
+        return located
+    found = read_held(workspace, located.value, first, number, allowed=allowed)
+    # A part of a name must not be told the rest of it.
+    return _unknown(name) if isinstance(found, Err) and found.error.code == "no-conversation" else found
 
 
 def read_entry(workspace: Workspace, key: str) -> Result[ReadableConversation]:
@@ -195,7 +200,8 @@ def read_held(
     name = row.name
     opened = _read(workspace, row)
     if isinstance(opened, Err):
-        return opened
+        # Why it cannot be read is told of one that may be read alone.
+        return opened if allowed is None or allowed(row.folder) else _unknown(name)
     whole = opened.value
     facts = whole.conversation
     if allowed is not None and not allowed(facts.folder or row.folder):
@@ -240,7 +246,7 @@ def locate(
     if allowed is not None:
         rows = [row for row in rows if allowed(row.folder)]
     if not rows:
-        rows = [_row_of(item) for item in conversation_index.called(where, name)]
+        rows = [_row_of(item) for item in conversation_index.called(where, name, anywhere=allowed is None)]
     if not rows:
         return _unknown(name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)

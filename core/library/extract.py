@@ -7,9 +7,12 @@ What comes from a file is untrusted: it is text and nothing but text from here o
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import io
 import json
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +27,10 @@ MOST_BYTES = 64 << 20
 """A larger file is reported and left alone."""
 MOST_UNPACKED = 512 << 20
 """Of what a DOCX file unpacks to."""
+MOST_MARKUP = 32 << 20
+"""Of the text with marks in it, which takes some twenty times as much memory to read; pictures are left alone."""
+READ_SECONDS = 120.0
+"""So long a library reads one file of a foreign format."""
 
 LANGUAGES = {
     "py": "python", "pyi": "python", "pyw": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript",
@@ -248,7 +255,10 @@ def _by_library(name: str, data: bytes, kind: str, content_type: str) -> Result[
     if kind == "packed":
         return fail("no-text", "this is a packed file: unpack it first", name)
     try:
-        text, title, parts, notes = _READ[kind](data)
+        with _at_most(READ_SECONDS):
+            text, title, parts, notes = _READ[kind](data)
+    except _TooLongError:
+        return fail("too-slow", f"this {kind.upper()} was not read in {READ_SECONDS:g} seconds and was given up", name)
     except ImportError as error:
         hint = "install the extra 'documents', for example: pip install 'knowledge-memory[documents]'"
         return fail("no-reader", f"{kind.upper()} cannot be read without the package {error.name}", name, hint)
@@ -264,6 +274,36 @@ def _by_library(name: str, data: bytes, kind: str, content_type: str) -> Result[
         told = "article"
     title = title or title_of(text, form) or PurePath(name).stem
     return Ok([Extracted(text, told, form, tidied(title)[:200], "", parts, notes=notes)])
+
+
+class _TooLongError(BaseException):
+    """The time is up. No `Exception`: a library that goes on whatever goes wrong must not go on after this."""
+
+
+@contextlib.contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Have `_TooLongError` raised in this thread when the time is up: the libraries are Python, and a loop in one ends
+    at its next step. Where the interpreter cannot do that, nothing bounds them."""
+    raiser = getattr(getattr(ctypes, "pythonapi", None), "PyThreadState_SetAsyncExc", None)
+    if raiser is None:
+        yield
+        return
+    thread, lock, over = ctypes.c_ulong(threading.get_ident()), threading.Lock(), False
+
+    def interrupt() -> None:
+        with lock:
+            if not over:
+                raiser(thread, ctypes.py_object(_TooLongError))
+
+    timer = threading.Timer(seconds, interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            over = True
+        timer.cancel()
 
 
 _Read = tuple[str, str, tuple[Part, ...], tuple[str, ...]]
@@ -296,7 +336,11 @@ def _docx(data: bytes) -> _Read:
     import zipfile
 
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
-        if sum(row.file_size for row in packed.infolist()) > MOST_UNPACKED:
+        sizes = [(row.filename.lower(), row.file_size) for row in packed.infolist()]
+        markup = sum(size for name, size in sizes if name.endswith((".xml", ".rels")))
+        # Any member may be named as the one with the text.
+        largest = max((size for _, size in sizes), default=0)
+        if sum(size for _, size in sizes) > MOST_UNPACKED or max(markup, largest) > MOST_MARKUP:
             raise ValueError("it unpacks to more than is allowed")
     import mammoth
 

@@ -2,23 +2,30 @@
 
 An address that somebody else wrote (a redirect, a link in a document) may name this computer or its network: the door
 of a router, the store of a cloud's keys. So every address is looked up before it is asked, those of private networks
-are refused, and the connection goes to the very address that was looked at. The person's own address may be private
-when it says so itself (`http://localhost:8000/`); a redirect into another private place is refused all the same.
+are refused, and before a byte is sent the number is looked at to which the connection really went: a name may be
+looked up anew and lead elsewhere. The person's own address may be private when it says so itself
+(`http://localhost:8000/`); a redirect into another private place is refused all the same.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import re
 import socket
-import time
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from core.base.markdown import sanitise_line
 from core.base.result import Err, Ok, Result, fail
+
+if TYPE_CHECKING:
+    from requests import Session
 
 MOST_BYTES = 32 << 20
 SECONDS = 60.0
@@ -53,8 +60,12 @@ def is_address(source: str) -> bool:
 
 
 def shown(address: str) -> str:
-    """An address as it may be stored: without name, password and fragment."""
-    parts = urlsplit(address)
+    """An address as it may be stored: without name, password and fragment. What is none comes back as it is,
+    but for these."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return re.sub(r"(?<=//)[^/]*@|#.*", "", address)
     return urlunsplit(
         (parts.scheme.lower(), parts.netloc.rpartition("@")[2].lower(), parts.path or "/", parts.query, "")
     )
@@ -64,49 +75,135 @@ def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int =
     """Get a page. `mark` is that of the last fetch. Err in one sentence for anything that a network can do."""
     import requests
 
-    ends = time.monotonic() + seconds
     at = address
-    own = _hosts_of(address)
+    try:
+        own = private_host(address)
+    except ValueError as error:
+        return fail("no-address", f"this is no address: {error}", shown(address))
     session = requests.Session()
     session.trust_env = False  # no names and passwords of a .netrc to whoever a link names
+    open_sockets: list[socket.socket] = []
+
+    def joined(connected: socket.socket) -> None:
+        """Judge a connection that is not used yet. Raises OSError."""
+        if why := _why_private(str(connected.getpeername()[0]), at, own):
+            connected.close()
+            raise _PrivateError(why)
+        open_sockets.append(connected.dup())  # TLS takes the first one for itself
+        if is_late():
+            raise TimeoutError
+
+    with _closed_after(seconds, open_sockets) as is_late:
+        try:
+            _watch_connections(session, joined)
+            for _step in range(REDIRECTS + 1):
+                if refused := why_refused(at, own):
+                    return fail("refused-address", f"this address is not fetched: {refused}", shown(at))
+                headers = {"User-Agent": "knowledge-memory", "Accept-Encoding": "gzip", **_conditions(mark)}
+                with session.get(at, headers=headers, timeout=(10, 20), stream=True, allow_redirects=False) as answer:
+                    if answer.is_redirect:
+                        at = urljoin(at, answer.headers.get("location", ""))
+                        continue
+                    if answer.status_code == 304:
+                        return Ok(UNCHANGED)
+                    if answer.status_code != 200:
+                        said = sanitise_line(answer.reason or "", 80)
+                        return fail("not-fetched", f"the server says {answer.status_code} {said}".rstrip(), shown(at))
+                    if "," in answer.headers.get("content-encoding", ""):
+                        return fail("not-fetched", "the page is packed more than once", shown(at))
+                    data = _bounded(answer, most)
+                    if is_late():
+                        return fail("not-fetched", "the server takes too long", shown(at))
+                    return data if isinstance(data, Err) else Ok(_page(address, at, data.value, answer.headers))
+            return fail("not-fetched", f"the server redirects more than {REDIRECTS} times", shown(address))
+        except (requests.RequestException, ValueError, OSError) as error:
+            if is_late():
+                return fail("not-fetched", "the server takes too long", shown(at))
+            if private := _private_cause(error):
+                return fail("refused-address", f"this address is not fetched: {private}", shown(at))
+            return fail("not-fetched", f"the page cannot be fetched: {sanitise_line(str(error), 200)}", shown(at))
+        finally:
+            session.close()
+
+
+class _PrivateError(OSError):
+    """A connection went where it must not."""
+
+
+def _private_cause(error: BaseException | None) -> str:
+    """Why a connection was given up by `_PrivateError`, however deep the library has wrapped it; "" for another."""
+    for _depth in range(10):
+        if error is None or isinstance(error, _PrivateError):
+            break
+        reason = getattr(error.args[0] if error.args else None, "reason", None)
+        error = reason if isinstance(reason, BaseException) else error.__cause__ or error.__context__
+    return str(error) if isinstance(error, _PrivateError) else ""
+
+
+def _watch_connections(session: Session, joined: Callable[[socket.socket], None]) -> None:
+    """Have `joined` called with each connection of a session before anything goes over it."""
+    from requests.adapters import HTTPAdapter
+    from urllib3.connection import HTTPConnection, HTTPSConnection
+    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+    class Plain(HTTPConnection):
+        def _new_conn(self) -> socket.socket:
+            made = super()._new_conn()
+            joined(made)
+            return made
+
+    class Secure(HTTPSConnection):
+        def _new_conn(self) -> socket.socket:
+            made = super()._new_conn()
+            joined(made)
+            return made
+
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
+
+    class Watched(HTTPAdapter):
+        def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
+            super().init_poolmanager(*arguments, **named)
+            self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
+
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, Watched(max_retries=0))
+
+
+@contextlib.contextmanager
+def _closed_after(seconds: float, open_sockets: list[socket.socket]) -> Iterator[Callable[[], bool]]:
+    """Close connections when the time is up, wherever their server keeps us waiting: a byte now and then is no silence
+    that a time-out would notice. Yields whether it is up."""
+    late = threading.Event()
+
+    def close() -> None:
+        late.set()
+        for one in open_sockets:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, close)
+    timer.daemon = True
+    timer.start()
     try:
-        for _step in range(REDIRECTS + 1):
-            refused = why_refused(at, own)
-            if refused:
-                return fail("refused-address", f"this address is not fetched: {refused}", shown(at))
-            headers = {"User-Agent": "knowledge-memory", **_conditions(mark)}
-            with session.get(at, headers=headers, timeout=(10, 20), stream=True, allow_redirects=False) as answer:
-                if answer.is_redirect:
-                    at = urljoin(at, answer.headers.get("location", ""))
-                    continue
-                if answer.status_code == 304:
-                    return Ok(UNCHANGED)
-                if answer.status_code != 200:
-                    return fail("not-fetched", f"the server says {answer.status_code} {answer.reason}", shown(at))
-                peer = _peer_of(answer)
-                if peer and (why := _why_private(peer, at, own)):
-                    return fail("refused-address", f"this address is not fetched: {why}", shown(at))
-                data = _bounded(answer, ends, most)
-                return data if isinstance(data, Err) else Ok(_page(address, at, data.value, answer.headers))
-        return fail("not-fetched", f"the server redirects more than {REDIRECTS} times", shown(address))
-    except requests.RequestException as error:
-        why = re.sub(r"\s+", " ", str(error))[:200]
-        return fail("not-fetched", f"the page cannot be fetched: {why}", shown(at))
-    except (ValueError, OSError) as error:
-        return fail("not-fetched", f"the page cannot be fetched: {error}", shown(at))
+        yield late.is_set
     finally:
-        session.close()
+        timer.cancel()
+        timer.join()
+        for one in open_sockets:
+            one.close()
 
 
-def _bounded(answer: object, ends: float, most: int) -> Result[bytes]:
-    """The body, at most so many bytes until so late: a server that drips is let go."""
+def _bounded(answer: Any, most: int) -> Result[bytes]:
+    """The body, at most so many bytes."""
     parts, size = [], 0
-    for part in answer.iter_content(65536):  # type: ignore[attr-defined]
+    for part in answer.iter_content(65536):
         size += len(part)
         if size > most:
-            return fail("too-large", f"the page has more than {most >> 20} MB", shown(answer.url))  # type: ignore[attr-defined]
-        if time.monotonic() > ends:
-            return fail("not-fetched", "the server takes too long", shown(answer.url))  # type: ignore[attr-defined]
+            return fail("too-large", f"the page has more than {most >> 20} MB", shown(answer.url))
         parts.append(part)
     return Ok(b"".join(parts))
 
@@ -138,8 +235,8 @@ def _page(address: str, at: str, data: bytes, headers: Mapping[str, str]) -> Pag
 # --- where an address leads -------------------------------------------------------------------------------------------
 
 
-def _hosts_of(address: str) -> frozenset[str]:
-    """The host that the person named, when it is private by its very words."""
+def private_host(address: str) -> frozenset[str]:
+    """The host that an address names, when it is private by its very words."""
     host = (urlsplit(address).hostname or "").lower()
     try:
         private = not ipaddress.ip_address(host).is_global
@@ -173,16 +270,3 @@ def _why_private(number: str, address: str, own: frozenset[str]) -> str:
     if (mapped or found).is_global and not found.is_multicast:
         return ""
     return f"{host} is in a private network ({number}), and only an address of your own may be"
-
-
-def _peer_of(answer: object) -> str:
-    """The number that the connection really went to: a name may be looked up anew and lead elsewhere. "" where the
-    library does not tell."""
-    connection = getattr(getattr(answer, "raw", None), "connection", None) or getattr(
-        getattr(answer, "raw", None), "_connection", None
-    )
-    socket_ = getattr(connection, "sock", None)
-    try:
-        return str(socket_.getpeername()[0]) if socket_ is not None else ""
-    except (OSError, IndexError):
-        return ""

@@ -142,6 +142,15 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
             ),
         )
 
+    def records(title: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        return _tool(
+            server,
+            title,
+            ToolAnnotations(
+                title=title, read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+            ),
+        )
+
     def ask(
         ctx: Context, content: str, tags: list[str] | None = None, project: str = ""
     ) -> Approval | Elicit[Approval]:
@@ -275,7 +284,7 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
             **_told(lambda: tools.read_conversation(workspace, name, turn, limit, project, all_projects))
         )
 
-    @looks("Retrieve from the library")
+    @records("Retrieve from the library")
     def retrieve(
         query: Annotated[str, Field(min_length=1, max_length=4000, description="The question or task, in any words.")],
         task_type: Annotated[
@@ -287,17 +296,11 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     ) -> answers.Retrieved:
         """Find pieces of the person's documents, each with a dossier: what it was good and bad for, and why. No piece
         is reliable or unreliable: weigh its history for your kind of task. Afterwards say with record_usage how it
-        went."""
+        went. That this was asked, and what was found, is written down in the library: questions without an answer are
+        its gaps."""
         return answers.Retrieved(**_told(lambda: tools.retrieve(workspace, query, task_type, limit, session, bullets)))
 
-    @_tool(
-        server,
-        "Record how it went",
-        ToolAnnotations(
-            title="Record how it went", read_only_hint=False, destructive_hint=False, idempotent_hint=False,
-            open_world_hint=False,
-        ),
-    )  # fmt: skip
+    @records("Record how it went")
     def record_usage(
         chunks: Annotated[
             list[str], Field(min_length=1, max_length=100, description="The keys of the chunks, from retrieve.")
@@ -325,7 +328,7 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         able = ctx.client_capabilities
         if able is None or able.elicitation is None:
             raise ToolError(NEEDS_APPROVAL.replace("Saving", "Taking documents in").replace("save'", "library ingest'"))
-        return Elicit(tools.ingest_question(paths), Approval)
+        return Elicit(_told(lambda: tools.ingest_question(workspace, paths)), Approval)
 
     @saves("Take documents into the library")
     def ingest(

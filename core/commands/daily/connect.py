@@ -15,6 +15,7 @@ from core.agents.connections import (
     plan_connection,
     plan_removal,
     read_record,
+    shown_text,
     standing,
     take_back,
 )
@@ -170,14 +171,12 @@ def _agreed(report: ConnectReport, yes: bool, ask: Ask) -> bool:
 
 
 def changes_text(changes: Sequence[FileChange]) -> str:
-    """The changes as a person reads them: the lines that come and go, file by file."""
+    """The changes as a person reads them: the lines that come and go, file by file, without secrets."""
     rows = []
     for change in changes:
         how = "new" if change.before is None else "goes" if change.after is None else "changes"
         rows.append(f"{change.path} ({how})")
-        before, after = (
-            (data or b"").decode("utf-8", "replace").splitlines() for data in (change.before, change.after)
-        )
+        before, after = (shown_text(data).splitlines() for data in (change.before, change.after))
         for line in list(difflib.unified_diff(before, after, lineterm="", n=CONTEXT_LINES))[2:]:
             rows.append(f"  {line}" if not line.startswith("@@") else "  …")
     return "\n".join(rows) + "\n" if rows else ""

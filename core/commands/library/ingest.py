@@ -107,6 +107,16 @@ def library_ingest(
         return Ok(_ingested(report, library))
 
 
+def names_private_host(source: str) -> bool:
+    """Whether a source is an address that says itself that it is on this computer or in its network."""
+    from core.library.fetch import is_address, private_host
+
+    try:
+        return is_address(source) and bool(private_host(source))
+    except ValueError:
+        return False  # no address at all, which will be told of it
+
+
 def _named(source: str) -> str:
     return source if "://" in source else Path(source).name
 
