@@ -290,7 +290,8 @@ def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
     assert not seat.desk.dpg.is_item_shown(view._waits)
     view.open(row)
     seat.until(lambda: panel.reading.talk is not None and not shell.busy())
-    assert panel.reading.sheet.places and panel.reading.script.pieces[panel.reading.sheet.places[0].piece].turn in (1, 2)
+    assert panel.reading.sheet.places
+    assert panel.reading.script.pieces[panel.reading.sheet.places[0].piece].turn in (1, 2)
     seat.desk.press("4")
     seat.settle()
     assert not panel.reading.is_open, "a view that is asked for takes the place of what was read"
