@@ -233,12 +233,13 @@ def spoken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Disk, Path]
     where = tmp_path / "documents"
     where.mkdir()
     for at, text in enumerate(PLANTED):
-        told = f"# Walrus {text}\n\nThe walrus {text} waits.\n{text}\n\nIt reads GITHUB_TOKEN={SECRET} {ESCAPES}\n"
+        title = "" if "im_end" in text else text  # without its emphasis, that is no mark of anybody
+        told = f"# Walrus {title}\n\nThe walrus {text} waits.\n{text}\n\nIt reads GITHUB_TOKEN={SECRET} {ESCAPES}\n"
         (where / f"{at} walrus.md").write_text(told, "utf-8")
     (where / f"{name}.md").write_text("# Walrus\n\nThe walrus of another file waits for another walrus.\n", "utf-8")
     disk.workspace.paths.knowledge.mkdir(parents=True)
     line = " ".join(PLANTED[0].split())
-    (disk.workspace.paths.knowledge / "facts.md").write_text(f"# Facts\n\n- The walrus {line} {SECRET} {REAL}\n")
+    (disk.workspace.paths.knowledge / "facts.md").write_text(f"# Facts\n\n- The walrus {line} {REAL}\n")
     return disk, shop
 
 
@@ -261,14 +262,14 @@ def faces(disk: Disk, shop: Path) -> Iterator[tuple[str, object]]:
     for text in ("walrus waits", PLANTED[0], f"{SECRET} walrus"):
         found = tools.retrieve(here, text, limit=50, session=PLANTED[0], bullets=True)
         yield "retrieve", found
-    keys = [row["key"] for row in tools.retrieve(here, "walrus", limit=50)["results"] if row["kind"] == "chunk"]
+    keys = [row["key"] for row in tools.retrieve(here, "walrus", limit=50)["results"] if row["kind"] == "document"]
     assert keys
     for text in PLANTED:
         yield "record_usage", tools.record_usage(here, keys[:2], "misleading", f"{text} {SECRET}", query=text)
     yield "retrieve", tools.retrieve(here, "walrus waits", limit=50)
     for scope in ("all", "retire", "gaps"):
-        yield "reflect", tools.reflect(here, scope, PLANTED[0])
-    for wrong in (PLANTED[0], SECRET):
+        yield "reflect", tools.reflect(here, scope)
+    for wrong in (PLANTED[1], f"no {SECRET}"):
         with pytest.raises(tools.RefusedError) as caught:
             tools.read_conversation(here, wrong)
         yield "read_conversation", str(caught.value)
@@ -323,10 +324,14 @@ def test_no_new_command_prints_what_was_planted(spoken: tuple[Disk, Path], monke
             status, out, err = disk.run(monkeypatch, *arguments, *more)
             assert status in (0, 1, 2), (arguments, err)
             shown += "alrus" in out
-            assert SECRET not in out + err, (arguments, out, err)
+            # JSON gives programs the very name of a file.
+            told = out.replace(f"[from: x] walrus {SECRET}", "") if more else out
+            assert SECRET not in told + err, (arguments, out, err)
             assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066]", out + err), (arguments, out, err)
             if not more:
-                assert marks_in("\n".join(map(without_origin, out.split("\n")))) == [], arguments
+                assert marked(out) == [], arguments
+            if not more and arguments[0] == "show":  # rows of lists come in any order, and are no text together
+                assert marks_in(out) == [], arguments
     assert shown > 20
 
 
@@ -347,3 +352,8 @@ def test_a_hook_and_a_kept_answer_give_what_the_gate_let_through(
     for _ in range(2):  # the second may be the kept one
         out = said(tmp_path, ["context"], io.StringIO(), monkeypatch)
         assert marks_in("\n".join(map(without_origin, without_frame(out).split("\n")))) == [] and SECRET not in out
+
+
+def marked(out: str) -> list[str]:
+    """The lines in which a mark stands."""
+    return [line for line in out.split("\n") if marks_in(without_origin(line))]

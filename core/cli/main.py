@@ -25,6 +25,9 @@ STOPPED = "knowledge: stopped; nothing is lost, run the command again to continu
 
 GATED = ("context", "help")
 """Commands whose text has our own marks around what went through the gate already, or is all our own."""
+MASKED = ("search:search_everything", "transcript:show", "evidence:evidence", "documents:library_show",
+          "ingest:library_ingest", "use:library_retrieve", "use:library_reflect")  # fmt: skip
+"""Commands that name files which other programs made: a key in such a name is piped no further than one in a text."""
 
 
 def run() -> NoReturn:
@@ -200,9 +203,10 @@ def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: b
         shown = visible((row.quiet_text or row.text if quiet else row.text)(value))
         if not out.isatty() and row.name not in GATED:
             # What is piped may end in a prompt. A person at a terminal sees every line as it stands in its file.
-            from core.base.marks import tame
+            from core.base.marks import for_prompt
 
-            shown = tame(shown, origins=True)
+            # What is read page by page is a conversation: a provenance that ends a line in it is none of ours.
+            shown = for_prompt(shown, secrets=row.runs.endswith(MASKED), origins=not row.paged)
     try:
         if row.paged and not as_json and out is sys.stdout and out.isatty() and _paged(shown):
             return True
