@@ -63,7 +63,7 @@ AllProjects = Annotated[
 class Approval(BaseModel):
     """The person's answer."""
 
-    save: bool = Field(description="Save this memory?")
+    save: bool = Field(description="Approve?")
 
 
 class PlainServer(MCPServer[Any]):
