@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from core.cli.table import CATEGORY, MATCH, OF_BULLET, SECRETS, Command, flag, needed, option
+from core.cli.table import CATEGORY, MATCH, NAMED, OF_BULLET, SECRETS, Command, flag, needed, option
 from core.cli.text import change_text, one_line
 
 if TYPE_CHECKING:
@@ -157,5 +157,6 @@ COMMANDS = (
             needed("match", "the bullet's text or a unique part of it, or FILE:LINE"),
             flag("--steps", "the steps of a playbook alone, one a line"),
         ),
+        words=NAMED,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from core.cli.table import PROJECT, Command, flag, option
+from core.cli.table import OURS, PROJECT, Command, flag, option
 
 if TYPE_CHECKING:
     from core.commands.context import ContextPrefix, DigestState
@@ -59,6 +59,8 @@ COMMANDS = (
         "core.commands.context:context",
         context_text,
         (PROJECT, option("--hook", "as the hook of this tool wants it, such as claude_code", "TOOL")),
+        words=OURS,
+        kept=True,
     ),
     Command(
         "mcp",

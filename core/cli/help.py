@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.cli.table import Command, optional
+from core.cli.table import OURS, Command, optional
 
 if TYPE_CHECKING:
     from core.base.result import Result
@@ -57,6 +57,7 @@ COMMANDS = (
         "core.cli.help:show_help",
         help_text,
         (optional("topic", "the page to print"),),
+        words=OURS,
         anywhere=True,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.cli.library_use import SUBCOMMANDS as OF_USE
-from core.cli.table import Argument, Command, flag, needed, option, optional, whole_number
+from core.cli.table import NAMED, Argument, Command, flag, needed, option, optional, whole_number
 from core.cli.text import short
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ SUBCOMMANDS = (
             flag("--again", "prepare also what has not changed"),
         ),
         long=True,
+        words=NAMED,
     ),
     Command(
         "show",
@@ -144,6 +145,7 @@ SUBCOMMANDS = (
         "core.commands.library.documents:library_show",
         show_text,
         (_WHICH,),
+        words=NAMED,
     ),
     Command(
         "remove",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import Argument, Command, flag, listed, option, optional, repeated, whole_number
+from core.cli.table import NAMED, Argument, Command, flag, listed, option, optional, repeated, whole_number
 from core.cli.text import count, one_line
 
 if TYPE_CHECKING:
@@ -193,6 +193,7 @@ SUBCOMMANDS = (
             flag("--bullets", "also what the harvested files say"),
             flag("--unlogged", "do not remember that this was asked"),
         ),
+        words=NAMED,
     ),
     Command(
         "record",
@@ -246,6 +247,7 @@ SUBCOMMANDS = (
             Argument(("--scope",), f"only {listed(SCOPES[1:])}", {"choices": SCOPES, "default": "all"}),
             option("--concept", "also how this concept evolved", "NAME"),
         ),
+        words=NAMED,
     ),
     Command(
         "undo",

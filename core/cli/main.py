@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 STOPPED = "knowledge: stopped; nothing is lost, run the command again to continue"
 
-GATED = ("context", "help")
-"""Commands whose text has our own marks around what went through the gate already, or is all our own."""
-MASKED = ("search:search_everything", "transcript:show", "evidence:evidence", "documents:library_show",
-          "ingest:library_ingest", "use:library_retrieve", "use:library_reflect")  # fmt: skip
-"""Commands that name files which other programs made: a key in such a name is piped no further than one in a text."""
-
 
 def run() -> NoReturn:
     """The entry point of the `knowledge` program."""
@@ -163,7 +157,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
         _tell(f"made a new home: {workspace.paths.home}", err)
     if not _printed(row, result.value, out, err, as_json=as_json, quiet=quiet):
         return 1
-    if row.name == "context" and not as_json:
+    if row.kept and not as_json:
         from core.cli.text import visible
 
         with suppress(OSError):
@@ -194,6 +188,7 @@ def _run(
 
 def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: bool, quiet: bool) -> bool:
     """Print the report. False, with a sentence, where the output cannot be written."""
+    from core.cli.table import NAMED, OURS
     from core.cli.text import to_json, visible
 
     if as_json:
@@ -201,12 +196,11 @@ def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: b
         shown = to_json(value, ascii_only=ascii_only)
     else:
         shown = visible((row.quiet_text or row.text if quiet else row.text)(value))
-        if not out.isatty() and row.name not in GATED:
-            # What is piped may end in a prompt. A person at a terminal sees every line as it stands in its file.
+        if not out.isatty() and row.words != OURS:  # at a terminal every line stands as in its file
             from core.base.marks import for_prompt
 
             # What is read page by page is a conversation: a provenance that ends a line in it is none of ours.
-            shown = for_prompt(shown, secrets=row.runs.endswith(MASKED), origins=not row.paged)
+            shown = for_prompt(shown, secrets=row.words == NAMED, origins=not row.paged)
     try:
         if row.paged and not as_json and out is sys.stdout and out.isatty() and _paged(shown):
             return True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from core.base.choices import SEARCH_KINDS, SPOKEN_ROLES
-from core.cli.table import Argument, Command, flag, listed, needed, option, repeated, whole_number
+from core.cli.table import NAMED, Argument, Command, flag, listed, needed, option, repeated, whole_number
 from core.cli.text import count, one_line, size
 
 if TYPE_CHECKING:
@@ -218,6 +218,7 @@ COMMANDS = (
             flag("--build", "first read every conversation that is not in the index yet"),
         ),
         long=True,
+        words=NAMED,
     ),
     Command(
         "show",
@@ -232,6 +233,7 @@ COMMANDS = (
             whole_number("--limit", "at most N turns (default: all)"),
         ),
         paged=True,
+        words=NAMED,
     ),
     Command(
         "vectors",

@@ -37,6 +37,10 @@ class Argument(NamedTuple):
         return str(self.options.get("metavar", self.names[0].upper())) if self.is_positional else self.names[0]
 
 
+OURS, FOREIGN, NAMED = "ours", "foreign", "named"
+"""Whose words a report holds: see `Command.words`."""
+
+
 class Command(NamedTuple):
     """One command, or one subcommand of it.
 
@@ -65,6 +69,11 @@ class Command(NamedTuple):
     """The report itself tells what went wrong: it is not told once more on stderr."""
     paged: bool = False
     """On a terminal its text is shown page by page."""
+    words: str = FOREIGN
+    """Whose its text is, since what is piped may end in a prompt. OURS: our own, or it went through the gate already;
+    FOREIGN: it loses its marks; NAMED: it names files that other programs made, so it loses secrets as well."""
+    kept: bool = False
+    """Its text is kept, and printed again before the program is loaded while nothing has changed (kept_context.py)."""
     afterwards: Callable[[Any, IO[str]], None] | None = None
     """What follows a report without errors, for a person; gets the result and stderr."""
     subcommands: tuple[Command, ...] = ()
