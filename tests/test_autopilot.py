@@ -30,9 +30,10 @@ from core.commands.daily import connect as connect_room
 from core.commands.daily.autopilot import at_session_start, read_autopilot, run_by_itself
 from core.commands.daily.schedule import check_schedule, schedule
 from core.commands.harvest import harvest
-from core.commands.harvest_options import QUIET_SECONDS, HarvestRequest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.status import status
 from core.commands.workspace import Workspace, open_workspace
+from core.harvest.steps import QUIET_SECONDS
 from core.knowledge.spending import Account, Caps, Purse, read_days
 from tests.cli_call import call
 

@@ -17,7 +17,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources, days_kept, set_sources
 from core.commands.workspace import Workspace
 from core.harvest.meter import read_usage
-from core.harvest.steps import DistilSettings, HarvestOptions, Limits, read_prompt
+from core.harvest.steps import QUIET_SECONDS, DistilSettings, HarvestOptions, Limits, read_prompt
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EditorWait
 from core.sources.artifact import HOME
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from core.llm.wire import ModelSettings
 
 
-QUIET_SECONDS = 600.0
-"""A conversation that changed within this time may still be written by its tool."""
 HARVEST_PROMPT = "harvest-conversation.md"
 CATEGORY_PROMPT = "harvest-category.md"
 SUMMARIZE_PROMPT = "summarize.md"

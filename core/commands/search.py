@@ -359,7 +359,7 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
     embed = embedder_of(workspace)
     if isinstance(embed, Err):
         return None, f"{embed.error} Words alone were searched."
-    vectors = open_vectors(folder, index.database, _embedder_name(workspace), embed.value, VECTOR_SECONDS)
+    vectors = open_vectors(folder, index.database, embedder_name(workspace), embed.value, VECTOR_SECONDS)
     query = embed_one(text, embed.value) if isinstance(vectors, Ok) else vectors
     if isinstance(vectors, Err) or isinstance(query, Err):
         problem = vectors if isinstance(vectors, Err) else query
@@ -370,7 +370,8 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
     return vectors.value.near(query.value), note
 
 
-def _embedder_name(workspace: Workspace) -> str:
+def embedder_name(workspace: Workspace) -> str:
+    """Whose vectors are made with these settings: those of another embedder are not compared with them."""
     config = workspace.config
     return f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
 
@@ -410,7 +411,7 @@ def build_vectors(
     except OSError as error:
         return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
     try:
-        made = open_vectors(folder, index.database, _embedder_name(workspace), embed.value, step=step)
+        made = open_vectors(folder, index.database, embedder_name(workspace), embed.value, step=step)
     finally:
         index.close()
     return made if isinstance(made, Err) else Ok(VectorsReport(workspace.config.embedder, len(made.value.ids)))

@@ -38,6 +38,7 @@ from core.conversations.conversation import Conversation
 from core.conversations.render import header, rendered_turns, with_results
 from core.harvest.answer import FIELD_CHARACTERS, FULL, MOST_STEPS, OFFERED, SCHEMA, UNASKED, parse_answer
 from core.harvest.steps import DistilSettings
+from core.knowledge.spending import WORST_BYTES_A_TOKEN
 
 KEPT_DAYS = 30
 MAX_BYTES = 4 << 20
@@ -117,9 +118,6 @@ LEAST_PART_BYTES = 1024
 MAX_ROUNDS = 4
 WINDOW_TOKENS = 8192
 """The window of a model of which nobody knows more."""
-BYTES_A_TOKEN = 3
-"""How much of a text fits a token at the worst: what does not fit is cut by some servers without a word. Text of many
-bytes a character takes more tokens for its length, and more bytes as well."""
 ANSWER_SHARE = 4
 """Of a small window the answer may take this part; of a large one what `max_output_tokens` says."""
 _CLOSING = re.compile(r"<\s*/\s*(conversation|known)\b[^>]{0,40}>", re.IGNORECASE)
@@ -129,7 +127,7 @@ def room_for(words: str, settings: DistilSettings) -> int:
     """How many bytes of a conversation fit a call beside the words around them and the answer."""
     window = settings.context_tokens or WINDOW_TOKENS
     answer = min(settings.answer_tokens, window // ANSWER_SHARE)
-    return max(LEAST_PART_BYTES, (window - answer) * BYTES_A_TOKEN - len(words.encode("utf-8", "replace")))
+    return max(LEAST_PART_BYTES, (window - answer) * WORST_BYTES_A_TOKEN - len(words.encode("utf-8", "replace")))
 
 
 def summarize(conversation: Conversation, settings: DistilSettings, generate: Generate) -> Result[str]:

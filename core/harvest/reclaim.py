@@ -23,12 +23,11 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.harvest.classify import classify_conversation
+from core.harvest.steps import QUIET_SECONDS
 from core.sources.artifact import Artifact
 from core.sources.scan import name_of_split, read_protection, scan_conversations, split_in_trash, why_careful
 
 FRESH_SECONDS = 1.0
-QUIET_SECONDS = 600
-"""A conversation of another tool that changed less than this ago may still be written."""
 
 
 class Guard:

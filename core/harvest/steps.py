@@ -17,6 +17,8 @@ from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier
 from core.sources.tools import Place
 
+QUIET_SECONDS = 600.0
+"""A conversation of another tool that changed less than this ago may still be written."""
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
 

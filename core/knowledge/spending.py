@@ -24,7 +24,8 @@ KEPT_DAYS = 70
 """So many days stand in the account: the month now, and the one before for who looks."""
 MOST_BYTES = 1 << 20
 WORST_BYTES_A_TOKEN = 3
-"""A cap reckons with the worst: no text takes more tokens for its bytes than about one for three."""
+"""How much of a text fits a token at the worst: a cap must hold, and what does not fit a window is cut by some servers
+without a word. Text of many bytes a character takes more tokens for its length, and more bytes as well."""
 
 Price = Callable[[int, int], float | None]
 """Input and output tokens -> US dollars, None where the price is not known."""

@@ -66,17 +66,15 @@ def _model(workspace: Workspace) -> Result[Generate | None]:
 
 def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
     """The embedder that the settings name, and a sentence where it cannot be had."""
-    config = workspace.config
-    if not config.embedder:
+    if not workspace.config.embedder:
         return None, ""
-    from core.commands.search import embedder_of
+    from core.commands.search import embedder_name, embedder_of
     from core.library.use.vectors import Embedder
 
     embed = embedder_of(workspace)
     if isinstance(embed, Err):
         return None, f"{embed.error} Words alone were compared."
-    model = f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
-    return Embedder(model[:200], embed.value), ""
+    return Embedder(embedder_name(workspace)[:200], embed.value), ""
 
 
 # --- retrieve ---------------------------------------------------------------------------------------------------------
