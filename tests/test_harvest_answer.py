@@ -22,7 +22,7 @@ from core.harvest.answer import (
     parse_answer,
 )
 from core.harvest.asking import category_schema
-from core.harvest.merge import lessons_of, mark_of_text
+from core.harvest.freeze import lessons_of, mark_of_text
 from core.harvest.playbook import steps_in
 from core.harvest.quotes import NO_SOURCE, Source, find_quote, source_of
 from core.knowledge.categories import CATEGORIES

@@ -10,7 +10,7 @@ import pytest
 from core.base.paths import Paths
 from core.base.result import Err
 from core.harvest.batch import write_together
-from core.harvest.merge import with_old_dates
+from core.harvest.freeze import with_old_dates
 from core.harvest.named_paths import allowed_path
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.journal import FrozenPlan, encode

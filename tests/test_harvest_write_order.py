@@ -17,7 +17,7 @@ from core.base import files, reading
 from core.base.result import Err, Ok
 from core.harvest import merge, named_paths
 from core.harvest.answer import Item
-from core.harvest.merge import with_old_dates
+from core.harvest.freeze import with_old_dates
 from core.harvest.named_paths import source_file
 from core.harvest.reclaim import finish_removals, purge, reclaim, remove_split, restore, sync_reclaimed
 from core.knowledge.file_notes import NoteRecords

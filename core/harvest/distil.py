@@ -1,7 +1,7 @@
 """Stage 3: one conversation in, items out, through a language model or through rules.
 
 At most `attempts` calls for an answer that cannot be parsed; any other failure ends the attempt at once and keeps the
-conversation (seed 1, 4.2). One that is longer than the model's window is asked about part by part, each part below the
+conversation. One that is longer than the model's window is asked about part by part, each part below the
 header and beside what is known; or, where the settings say so, it is summarised first (`asking.py`).
 
 A very long transcript is read line by line where its format lets it (`conversations/stream.py`).
@@ -50,8 +50,8 @@ from core.harvest.asking import (
     summarize,
     words_around,
 )
+from core.harvest.freeze import mark_of_text, persons_of
 from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, KnownStore, Told
-from core.harvest.merge import mark_of_text, persons_of
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD

@@ -329,7 +329,7 @@ def library_undo(
 def library_reflect(
     workspace: Workspace, scope: str = "all", concept: str = "", *, now: Callable[[], datetime] = utc_now
 ) -> Result[Reflection]:
-    """The seed's questions about the library, answered from what was recorded."""
+    """Questions about the library, answered from what was recorded."""
     from core.library.use.reflect import reflect
 
     return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, now=now()))
