@@ -32,6 +32,7 @@ from core.base import files
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
+from core.base.secrets.repeats import Secrets
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Edit, with_text
 from core.conversations.read import read_conversation, why_unread
@@ -117,7 +118,7 @@ class Harvest:
     """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind; `folder`
     is the working folder of the session, "" when it is not known; `entry` holds what else the ledger will say; `offers`
     are what the model says of lines that are known, for the person to decide; `date` is the UTC day of the conversation
-    (YYYY-MM-DD), "" when nothing tells it."""
+    (YYYY-MM-DD), "" when nothing tells it. `title` is what it is called, without secrets where those are replaced."""
 
     items: tuple[Item, ...]
     skipped: dict[str, int] = field(default_factory=dict)
@@ -126,23 +127,31 @@ class Harvest:
     entry: Mapping[str, Any] = field(default_factory=dict)
     offers: tuple[Offer, ...] = ()
     date: str = ""
+    title: str = ""
 
 
-def redacted_conversation(conversation: Conversation) -> tuple[Conversation, dict[str, int]]:
-    """The conversation with every secret replaced, and how many of each kind there were."""
-    counts: dict[str, int] = {}
-    turns = []
-    for turn in conversation.turns:
-        clean = redact(turn.text)
-        for kind, number in clean.counts.items():
-            counts[kind] = counts.get(kind, 0) + number
-        # What an event holds stands in a turn as well: it is masked and not counted again.
-        events = tuple(with_text(event, _masked) for event in turn.events)
-        same = not clean.counts and events == turn.events
-        turns.append(turn if same else replace(turn, text=clean.text, events=events))
+def redacted_conversation(
+    conversation: Conversation, whole: Conversation | None = None
+) -> tuple[Conversation, dict[str, int]]:
+    """The conversation with every secret replaced, and how many of each kind there were. What stands alone somewhere
+    and is a secret by what stands beside it elsewhere, also in the `whole` that this is the end of, goes as well."""
+    secrets = Secrets()
+    texts = [secrets.clear(turn.text) for turn in conversation.turns]
+    counts = dict(secrets.kinds)
+    # What an event holds stands in a turn as well: it is masked and not counted again.
+    events = [tuple(with_text(event, secrets.clear) for event in turn.events) for turn in conversation.turns]
+    for turn in whole.turns if whole is not None else ():
+        secrets.clear(turn.text)
+    if secrets.count:
+        texts = [secrets.hide(text) for text in texts]
+        events = [tuple(with_text(event, secrets.hide) for event in row) for row in events]
+    turns = [
+        turn if (text, row) == (turn.text, turn.events) else replace(turn, text=text, events=row)
+        for turn, text, row in zip(conversation.turns, texts, events, strict=True)
+    ]
     # A title is cut from what was said: alone it may not look like a secret any more.
     hidden = _hidden(conversation.turns, turns)
-    title, folder = hidden(_masked(conversation.title)), hidden(_masked(conversation.folder))
+    title, folder = secrets.title(hidden(conversation.title)), hidden(secrets.hide(_masked(conversation.folder)))
     branch, repository = hidden(_masked(conversation.branch)), hidden(_masked(conversation.repository))
     clean_one = replace(conversation, title=title, folder=folder, branch=branch, repository=repository)
     return replace(clean_one, turns=tuple(turns)), counts
@@ -184,9 +193,9 @@ def distil(
     """
     counts: dict[str, int] = {}
     if settings.redact:
-        conversation, counts = redacted_conversation(conversation)
+        conversation, counts = redacted_conversation(conversation, whole)
     if not any(turn.text.strip() for turn in conversation.turns):
-        return Ok(Harvest(()))
+        return Ok(Harvest((), title=conversation.title))
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
@@ -248,7 +257,7 @@ def _finish(
             | ({"new": mark_of_text(one.new)} if one.new else {})
             for one in found.offers
         ]
-    return Harvest(items, skipped, counts, conversation.folder, entry, found.offers)
+    return Harvest(items, skipped, counts, conversation.folder, entry, found.offers, title=conversation.title)
 
 
 def _with_whole_path(item: Item, folder: str) -> Item:
@@ -313,9 +322,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     if isinstance(found, Err):
         return found
     entry |= {"bytes": item.size, "format": tail.conversation.format, **facts}
-    title = " ".join((whole or tail.conversation).title.split())
-    if title:
-        title = redact(title).text if options.distil.redact else title
+    if title := " ".join(found.value.title.split()):
         entry["title"] = title if len(title) <= TITLE_CHARACTERS else f"{title[: TITLE_CHARACTERS - 1]}…"
     if tail.conversation.folder:
         entry["project"] = tail.conversation.folder

@@ -7,6 +7,7 @@ that turn says what it is.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from core.base.secrets.redact import MARK, redact
 
@@ -26,7 +27,12 @@ class Secrets:
 
     def __init__(self) -> None:
         self._values: set[str] = set()
-        self.count = 0
+        self.kinds: Counter[str] = Counter()
+
+    @property
+    def count(self) -> int:
+        """How many were replaced so far."""
+        return sum(self.kinds.values())
 
     def clear(self, text: str) -> str:
         """The text with placeholders, its secrets remembered."""
@@ -34,7 +40,7 @@ class Secrets:
             return text
         found = redact(text)
         if found.counts:
-            self.count += sum(found.counts.values())
+            self.kinds.update(found.counts)
             self._values.update(_replaced(text, found.text))
         return found.text
 
