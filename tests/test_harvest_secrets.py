@@ -227,6 +227,24 @@ def test_a_title_that_cuts_a_key_in_two_shows_no_half_of_it(tmp_path: Path, cove
     assert [name for name, data in written.items() if half.encode() in data] == []
 
 
+def test_a_key_in_the_name_of_a_file_is_piped_nowhere(tmp_path: Path) -> None:
+    """`knowledge ledger | agent` is a prompt as well, and a log of a timer's runs is read by others."""
+    talks = tmp_path / "home" / "conversations"
+    talks.mkdir(parents=True)
+    (tmp_path / "config.toml").write_text('[ai_settings.knowledge]\nreclaim = "always"\n')
+    for name in (f"{FACE}-{UUID}", f"kept-{GITHUB}-{UUID[:-1]}f"):
+        (talks / name).write_text(f"User: We decided to use {name[:4]} for the cache.\n")
+    (talks / f"{FACE}-{UUID[:-1]}0").write_bytes(bytes(range(256)) * 10)
+    shown = []
+    for words in (["sources"], ["harvest"], ["harvest", "--apply"], ["ledger"], ["trash"], ["undo"], ["missing"],
+                  ["quarantine"], ["status"], ["doctor"], ["supersede"]):  # fmt: skip
+        out, err = io.StringIO(), io.StringIO()
+        main([*words, "--home", str(tmp_path / "home"), "--config", str(tmp_path / "config.toml")], out, err)
+        if any(secret[:12] in out.getvalue() + err.getvalue() for secret in SECRETS[:2]):
+            shown.append((words, out.getvalue(), err.getvalue()))
+    assert shown == []
+
+
 def test_the_search_index_holds_no_secret_that_a_person_wrote(tmp_path: Path) -> None:
     """The index is a copy in the cache folder, which people throw at a backup or a bug report."""
     from core.commands.search import search
