@@ -27,7 +27,7 @@ def test_a_cause_is_told_with_the_sentences_that_explain_it() -> None:
     assert fact["statement"] == (
         "`RateFeed` was keeping the empty answer of the bank. `load_rates` then returned it for a day."
     )
-    assert fact["detail"] == "not mended in the session"
+    assert fact["detail"] == "", "that nothing mended it nobody can know"
 
 
 def test_what_a_cause_points_at_is_told_with_it_or_it_is_not_told() -> None:
@@ -143,6 +143,15 @@ def test_the_body_of_a_commit_is_its_detail_without_the_trailers() -> None:
         user("Round"), edited("rates.py"), with_message(message, "fix: round `rates` to cents"), says("Done.")
     )["tasks_done"]
     assert done[0]["detail"] == "The bank sends five digits and the ledger keeps two. round half to even; old rows stay"
+
+
+def test_a_long_body_of_a_commit_ends_with_a_sentence_and_never_within_a_list() -> None:
+    """A list that breaks off reads as if it were whole."""
+    first = "The bank sends five digits and the ledger keeps two of them in each row."
+    listed = "\n".join(f"- #{at} round the table of the {at}th branch of the bank to cents" for at in range(12))
+    message = f"fix: round `rates`\n\n{first}\n\n{listed}"
+    done = harvest(user("Round"), edited("rates.py"), with_message(message, "fix: round `rates`"), says("Done."))
+    assert done["tasks_done"][0]["detail"] == first
 
 
 def test_a_closing_message_about_other_work_is_not_glued_to_a_commit() -> None:

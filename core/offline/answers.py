@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Commit, Edit, Plan, PullRequest, Push, Question
 from core.offline import cues
-from core.offline.closing import rows_of
+from core.offline.closing import request_of, rows_of
 from core.offline.exchanges import Exchange, found, subject_of
 from core.offline.prose import Row, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, is_change
@@ -46,8 +46,8 @@ def find_answers(session: Session) -> Iterator[Found]:
             given = _own_part(options, answer) if glued else clean(answer)
             vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
             if given and cues.PUT_OFF.search(given) and len(given) <= LONGEST_ANSWER:
-                detail = f"answered to “{question}” in “{subject_of(session)}”"
-                yield found("tasks_open", given, detail, answer, 62, turn)
+                if not vague:
+                    yield found("tasks_open", f"Put off: {question}", f"the person said: {given}", answer, 62, turn)
             elif given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
                 chosen, others = _chosen(_ADVISED.sub("", given), _ADVISED.sub("", options))
                 kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
@@ -97,7 +97,7 @@ _ASKS = re.compile(
 
 def find_choices(exchanges: list[Exchange]) -> Iterator[Found]:
     """A letter or a number that answers a list of options: what stood behind that mark was chosen."""
-    for row in exchanges:
+    for at, row in enumerate(exchanges):
         picked = _PICK.match(row.text) if row.before and len(row.text) <= 160 else None
         if not picked or row.before is None or row.doubted:
             continue
@@ -108,11 +108,13 @@ def find_choices(exchanges: list[Exchange]) -> Iterator[Found]:
         if not what or len(options) < 2 or not _ASKS.search(row.before.turn.text):
             continue
         others = "; ".join(_short(text) for mark, text in options.items() if mark != picked["mark"].upper())
-        named = question or "Chosen from a list"
-        why = f"{picked['more'].strip()} " if picked["more"] and len(picked["more"]) > 12 else ""
-        yield found(
-            "decisions", f"{named} → {_short(what)}", f"{why}(not: {others})", row.text.split("\n")[0], 74, row.number
-        )
+        wanted = next((text for before in reversed(exchanges[:at]) if (text := request_of(before.text))), "")
+        if not (question or wanted):
+            continue
+        named = question or f"For “{wanted}”"
+        why = f"{picked['more'].strip()}; " if picked["more"] and len(picked["more"]) > 12 else ""
+        detail = f"{why}not: {others}"
+        yield found("decisions", f"{named} → {_short(what)}", detail, row.text.split("\n")[0], 74, row.number)
 
 
 def options_of(text: str) -> tuple[dict[str, str], str]:
@@ -129,7 +131,7 @@ def options_of(text: str) -> tuple[dict[str, str], str]:
             options[mark] = clean(listed["what"] or listed["row"])
         elif line.rstrip(" *_").endswith(("?", "？")):
             last = clean(line.strip(" *_#>-")).strip("*_ ")
-            if cues.ANCHOR.search(last) or len(last.split()) > 5 or not last.isascii():
+            if cues.ANCHOR.search(last) or len(last.split()) >= 5 or not last.isascii():
                 asked = last if len(last) <= 200 else asked
     return options, asked
 
@@ -137,7 +139,7 @@ def options_of(text: str) -> tuple[dict[str, str], str]:
 def _short(text: str) -> str:
     """What an option says before it explains itself."""
     first = re.split(r"(?<=[\w`)])(?:\s[–—-]\s|[:：]\s|(?<=[.。!])\s)", text, maxsplit=1)[0]
-    return (first if len(first) >= 12 else text).strip(" .:*_")[:160]
+    return (first if len(first) >= 12 else text).strip(" .:*_?？—–-")
 
 
 # --- proposals that were approved ---

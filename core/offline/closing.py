@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push, Question
@@ -22,7 +24,6 @@ from core.offline.substance import (
     COMMITS,
     DOCUMENT,
     LEAST_WORDS,
-    SHORT,
     SHORT_UNBROKEN,
     alike,
     fits,
@@ -30,6 +31,7 @@ from core.offline.substance import (
     of_substance,
     overtaken,
     readable,
+    shortened,
     stems,
     uncommitted,
     with_file,
@@ -96,10 +98,8 @@ def _done(session: Session) -> Iterator[Found]:
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         asked = _asked_before(session, turn, f"{statement} {body}")
-        detail = body or _joined(*fresh)
-        if asked and asked not in used and len(detail) + len(asked) <= LONGEST_BODY:
-            used.add(asked)
-            detail = _joined(detail, asked)
+        detail = body or _joined(*fresh) or (asked if asked not in used else "")
+        used.add(asked)
         yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found: list[Found] = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
@@ -111,8 +111,8 @@ def _done(session: Session) -> Iterator[Found]:
         if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
             text = with_file(session, closing, text)
-            asked = _asked_before(session, closing.number, text)
-            detail = _joined(*(row[0] for row in more), uncommitted(session), asked)
+            asked = "" if more else _asked_before(session, closing.number, text)
+            detail = _joined(*(row[0] for row in more), uncommitted(session) or asked)
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     found = [
         one
@@ -145,13 +145,14 @@ def _tryout(session: Session, text: str) -> bool:
 
 
 def _asked_before(session: Session, number: int, told: str) -> str:
-    """What the person had asked for in the message that a piece of work answers, in their words: it says what the work
-    was for. Nothing of an earlier message: what stood between may have asked for the work."""
+    """What the person had asked for in the message that a piece of work answers, in their words, where these share
+    words with what is told: it says what the work was for. Nothing of an earlier message: what stood between may have
+    asked for the work."""
     turns = session.conversation.turns
     at = next((at for at in range(min(number, len(turns) - 1), -1, -1) if _by_person(turns[at])), -1)
     text = _in_own_words(turns[at].text) if at >= 0 else ""
     since = [row for place, row in session.events if at < place <= number]
-    if not text or alike(text, told) or _OF_GIT.search(text):
+    if not text or alike(text, told) or _OF_GIT.search(text) or len(stems(text) & stems(told)) < LEAST_STEMS:
         return ""
     made = [row for row in since if isinstance(row, Commit)]
     worked = any(is_change(row) or sends_something(row) for row in since)
@@ -164,7 +165,7 @@ def _by_person(turn: Turn) -> bool:
 
 _OF_GIT = re.compile(r"\bconflicts?\b|^(?:\w+,? ){0,3}(?:commit|push|rebase|merge)\b", re.IGNORECASE)
 """An order to git says nothing of the work."""
-LEAST_ASKED, MOST_ASKED = 25, 260
+LEAST_ASKED, MOST_ASKED, LEAST_STEMS = 25, 200, 2
 
 
 def _in_own_words(text: str) -> str:
@@ -182,7 +183,12 @@ def _in_own_words(text: str) -> str:
 
 
 def _joined(*parts: str) -> str:
-    return ". ".join(part.rstrip(".") for part in parts if part)
+    """Parts as sentences of one line, as many as fit."""
+    told = ""
+    for part in (part.rstrip(".。") for part in parts if part):
+        longer = f"{told}. {part}" if told else part
+        told = longer if len(longer) <= LONGEST_BODY else told
+    return told
 
 
 def _worked_on(session: Session) -> Iterator[Found]:
@@ -348,7 +354,7 @@ _MESSAGES = re.compile(
 )
 _TRAILER = re.compile(r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored)", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*[-*+•]\s+(?:\[(?P<mark>[ xX])\]\s+)?")
-LONGEST_BODY = 600
+LONGEST_BODY = 400
 
 
 def message_body(words: str) -> str:
@@ -368,28 +374,30 @@ def _first_part(text: str) -> list[str]:
 
 
 def _told_in_one(rows: Sequence[str]) -> str:
-    parts: list[str] = []
+    """Lines of a message as one: whole paragraphs, and a list with all of its items, as far as they fit."""
+    parts: list[tuple[bool, str]] = []
     open_item = False
     for row in rows:
         line = row.strip()
         if not line or _TRAILER.match(line) or line.startswith(("#", "```", "|", "<")):
             open_item = False
             continue
+        item = _ITEM.match(line) is not None
         text = clean(_ITEM.sub("", line))
-        if open_item and not _ITEM.match(line):
-            parts[-1] = f"{parts[-1]} {text}"
+        if open_item and not item:
+            parts[-1] = parts[-1][0], f"{parts[-1][1]} {text}"
         else:
-            parts.append(text)
+            parts.append((item, text))
         open_item = True
     told = ""
-    for part in parts:
-        longer = f"{told}{'' if not told else ' ' if told.endswith(('.', ':')) else '; '}{part}"
+    for item, group in groupby(parts, key=itemgetter(0)):
+        text = ("; " if item else " ").join(text for _, text in group)
+        longer = f"{told} {text}".strip()
         if len(longer) > LONGEST_BODY:
-            rest = LONGEST_BODY - len(told)
-            ends = [found.end() for found in re.finditer(r"[.;](?=\s)", part[:rest])] if rest > SHORT else []
-            return f"{told} {part[: ends[-1]]}".strip() if ends else told
+            first = "" if told else text.split("; ")[0] if item else text
+            return f"{told} {shortened(first or ('' if item else text), LONGEST_BODY - len(told))}".strip()
         told = longer
-    return told
+    return told.rstrip(":")
 
 
 def _opened(session: Session) -> Iterator[Found]:

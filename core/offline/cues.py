@@ -440,7 +440,7 @@ WILL = one_of({
         _EVER, r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})",
         "stick (?:to|with)",
         r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))",
-        r"should(?:n't)? (?:only|never|always|not|be|have|use|stay|go|redirect|return)",
+        r"should (?:only|never|always)",
         "from now on",
         r"must (?:not|be|always|never)", r"let(?:'?s| us) (?:use|go with|keep|not|drop)",
         r"we(?:'ll| will)? (?:use|go with|keep)",
@@ -457,9 +457,9 @@ WILL = one_of({
     "ja": ("しないで", "必ず", "ではなく", "使わない", "常に"),
     "ko": ("하지 마", "항상", "대신", "반드시"),
 })  # fmt: skip
+# A rule, whatever it is about.
 STRONG_WILL = one_of({
-    "en": (_EVER, rf"do(?:n'?t| not) (?:{_MEDDLE})", "from now on",
-    r"(?:should|must) (?:only|never|always)"),
+    "en": (_EVER, "from now on", r"(?:should|must) (?:only|never|always)"),
     "de": ("niemals", "nie", _IMMER),
     "fr": ("jamais", _TOUJOURS),
     "es": ("nunca", _SIEMPRE),

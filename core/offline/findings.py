@@ -20,7 +20,7 @@ from core.offline.closing import (
 )
 from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
 from core.offline.reviews import find_in_review, find_risks
-from core.offline.sessions import TRIVIAL, Closing, Session, is_change
+from core.offline.sessions import TRIVIAL, Closing, Session
 from core.offline.statements import Found
 from core.offline.substance import (
     CODE,
@@ -30,6 +30,7 @@ from core.offline.substance import (
     alike,
     named_first,
     readable,
+    stems,
     whole_quotes,
 )
 
@@ -120,9 +121,10 @@ _PRAISED = re.compile(
     r"\b(?:sound|solid|good) (?:design|choice|approach)\b|\bworks? (?:correctly|well|fine)\b",
     re.IGNORECASE,
 )
-_NOT_MENDED = "not mended in the session"
-LONGEST_CAUSE = 380
-MOST_SENTENCES = 3
+_COUNTED = re.compile(r"\s*\((?:observation|obs|finding|item|point|step|task|chunk|D)\.? ?#?\d+\)", re.IGNORECASE)
+"""A number that only the talk explains."""
+LONGEST_CAUSE = 300
+MOST_SENTENCES = 2
 
 
 def _causes(session: Session, rows: Rows) -> Iterator[Found]:
@@ -130,7 +132,7 @@ def _causes(session: Session, rows: Rows) -> Iterator[Found]:
     stand in what tools gave back; with what mended it, or that nothing did."""
     found: list[Found] = []
     for closing in session.closings:
-        told = [] if closing.refuted else rows[closing.number]
+        told = [] if closing.refuted or session.of_chat else rows[closing.number]
         said = next((said for at in range(len(told)) if (said := _cause_in(session, told, at))), None)
         if said:
             fields = {"statement": begun(said[0]), "detail": _mended(session, rows, closing, said[0]), "quote": said[1]}
@@ -198,7 +200,7 @@ def _lead(session: Session, rows: Sequence[Row], at: int) -> str:
 
 def _neutral(text: str) -> str:
     """A sentence without line numbers and without whom it was said to."""
-    return _YOURS.sub("the ", _CLEAR.sub("", cues.LINE_NUMBERS.sub("", text)))
+    return _YOURS.sub("the ", _CLEAR.sub("", _COUNTED.sub("", cues.LINE_NUMBERS.sub("", text))))
 
 
 def _explains(text: str) -> bool:
@@ -217,16 +219,14 @@ def _explains(text: str) -> bool:
 
 
 def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
-    """What was done about a cause: the work that its closing message tells of, or a later one in the same words."""
+    """What was done about a cause, as its closing message or a later one tells with a thing that the cause names."""
     names = {name.strip("`()").casefold() for name in cues.ANCHOR.findall(cause)}
     for later in session.closings:
         if later.number >= closing.number and later.changed and not later.refuted:
             for done, _ in told_done(session, later.number):
-                if later is closing or any(name in done.casefold() for name in names):
+                if any(name in done.casefold() for name in names) or stems(done) & stems(cause):
                     return f"mended in the session: {done}"
-    if any(closing.before < at < closing.number and is_change(row) for at, row in session.events):
-        return ""
-    return _NOT_MENDED if session.events and not closing.overtaken else ""
+    return ""
 
 
 # --- why something is as it is now ---
@@ -236,7 +236,10 @@ PAST = re.compile(
     r"split|took)\b",
     re.IGNORECASE,
 )
-PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
+PERSONS = re.compile(
+    r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us|du|dein\w*|wir|votre|vos|nous|tu[sao]?|tuoi|tue|abbiamo|tenemos)\b",
+    re.IGNORECASE,
+)
 
 
 _OF_REQUEST = re.compile(r"^(?:PR|MR|pull request|issue) #?\d+\b\s*[—–:-]+\s*", re.IGNORECASE)

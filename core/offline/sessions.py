@@ -112,6 +112,11 @@ class Session:
         """The command lines that were run."""
         return tuple(row for _, row in self.events if isinstance(row, Command))
 
+    @property
+    def of_chat(self) -> bool:
+        """Whether this is a talk with an assistant that saw nothing of the person's machine."""
+        return self.conversation.format in ("chatgpt", "claude_ai", "export_file")
+
     @cached_property
     def paired(self) -> bool:
         """Whether the file tells which calls were answered, so that what is missing means something."""
