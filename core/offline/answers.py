@@ -270,6 +270,8 @@ _OF_PROJECT = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w|\b\w+\.[a-z]{2,4}\b|#\d+"
 )
 """A name of somebody's own code; of a textbook's matter anybody can ask again."""
+_LATIN = re.compile(r"(?<![A-Za-z])[A-Za-z][\w-]{3,}(?![A-Za-z])")
+"""The same in a sentence of another script."""
 
 
 def questions_in(text: str) -> Iterator[tuple[str, str]]:
@@ -350,7 +352,9 @@ def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
 def _borne_out(session: Session, asked: str, text: str, at: int) -> bool:
     """Whether an answer is about the person's own systems, stands in what a tool gave back before, and was not
     overtaken by later work: what an assistant says by itself anybody can ask again."""
-    names = [name.strip("`@()").casefold() for name in (*_OF_PROJECT.findall(asked), *cues.ANCHOR.findall(asked))]
+    found_in = (*_OF_PROJECT.findall(asked), *cues.ANCHOR.findall(asked))
+    found_in += () if asked.isascii() else tuple(_LATIN.findall(asked))
+    names = [name.strip("`@()").casefold() for name in found_in]
     shown = "\n".join(turn.text for turn in session.conversation.turns[: at + 1] if turn.role == "tool").casefold()
     if not names or not any(name in shown for name in names) or not session.bears_out(f"{asked} {text}"):
         return False

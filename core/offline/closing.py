@@ -37,9 +37,9 @@ from core.offline.substance import (
     with_file,
 )
 
-MOST_COMMITS = 3
-MOST_DONE = 3
-SAME_WORK = 0.55
+MOST_COMMITS = 6
+MOST_DONE = 4
+SAME_WORK, SAME_COMMIT = 0.55, 0.9
 MOST_TOLD = 3
 MOST_FILES = 4
 MOST_NAMED = 2
@@ -265,16 +265,15 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
         last.pop(subject, None)
     subjects = list(last)
     for at, subject in enumerate(subjects):
-        if any(alike(subject, later) or _replaced(subject, later) for later in subjects[at + 1 :]):
+        if any(alike(subject, later, SAME_COMMIT) or _replaced(subject, later) for later in subjects[at + 1 :]):
             del last[subject]  # a second try at the same
-    for subject, (turn, _) in list(last.items()):
-        sent = any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
+    for subject, (turn, row) in list(last.items()):
+        sent = row.hash or any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
         told = BY_TOOL.sub("", subject)
         if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or _gone(session, turn, subject):
             del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
-    asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
-    return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
+    return (large or list(last.values()))[-MOST_COMMITS:]
 
 
 _REPLACES = re.compile(
@@ -352,7 +351,10 @@ _MESSAGES = re.compile(
     r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
     re.DOTALL,
 )
-_TRAILER = re.compile(r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored)", re.IGNORECASE)
+_TRAILER = re.compile(
+    r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored|(?:Tests?|Refs?|Closes|Fixes|Issue)(?:: | #))",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"^\s*[-*+•]\s+(?:\[(?P<mark>[ xX])\]\s+)?")
 LONGEST_BODY = 400
 

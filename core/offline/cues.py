@@ -43,7 +43,7 @@ ERROR = one_of({
     "ko": ("오류", "찾을 수 없", "실패"),
 })  # fmt: skip
 NO_ERROR = one_of({
-    "en": ("0 (?:errors?|failed|failures?)", "no (?:errors?|issues|problems|failures)", "errors?: 0"),
+    "en": ("0 (?:errors?|failed|failures?)", "no (?:errors?|issues|problems|failures)", r"errors?: (?:0|\(?none\)?)"),
 })  # fmt: skip
 # Errors that are errors whatever the exit status says: behind a pipe every command succeeds.
 HARD_ERROR = one_of({

@@ -16,11 +16,13 @@ from core.offline.closing import (
     FILE_LINE,
     LABEL,
     request_of,
+    rows_of,
     told_done,
 )
+from core.offline.exchanges import typed
 from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
 from core.offline.reviews import find_in_review, find_risks
-from core.offline.sessions import TRIVIAL, Closing, Session
+from core.offline.sessions import TRIVIAL, Closing, Session, is_change
 from core.offline.statements import Found
 from core.offline.substance import (
     CODE,
@@ -37,6 +39,7 @@ from core.offline.substance import (
 MOST_CAUSES = 2
 MOST_REASONED = 3
 MOST_LEFT = 3
+MOST_EXPLAINED = 2
 
 Rows = Mapping[int, list[Row]]
 
@@ -53,6 +56,7 @@ def find_findings(session: Session) -> Iterator[Found]:
         yield from find_risks(session, rows)
     yield from list(_causes(session, rows))[-MOST_CAUSES:]
     yield from list(_reasoned(session, rows))[-MOST_REASONED:]
+    yield from list(_explained(session, rows))[-MOST_EXPLAINED:]
 
 
 def _newest(found: list[Found], most: int) -> list[Found]:
@@ -82,6 +86,7 @@ _OF_CAUSE = (
 )  # fmt: skip
 """Where none of these stands in a line (in lower case), no pattern need be tried."""
 _CLEAR = re.compile(
+    r"^[^`]{0,60}\bshows? (?=the (?:issue|problem|cause|bug)\b)|"
     r"^(?:(?:ok|okay|good|great|perfect|found it|now I (?:see|understand)\b[^.!:]*|"
     r"(?:the |that |this )?(?:issue|problem|cause|bug) is (?:now )?(?:clear|obvious|found)(?: now)?)\s*[.!:,—-]+\s*)+",
     re.IGNORECASE,
@@ -137,9 +142,24 @@ def _causes(session: Session, rows: Rows) -> Iterator[Found]:
         if said:
             fields = {"statement": begun(said[0]), "detail": _mended(session, rows, closing, said[0]), "quote": said[1]}
             found.append(Found("facts", fields, 66, closing.number))
+    if not found:
+        found = list(_causes_on_the_way(session))[-1:]
     for at, one in enumerate(found):
         if not any(alike(one.fields["statement"], other.fields["statement"]) for other in found[at + 1 :]):
             yield one
+
+
+def _causes_on_the_way(session: Session) -> Iterator[Found]:
+    """Causes that the assistant named while it worked, before it changed something that nobody contradicted."""
+    closings = {closing.number: closing for closing in session.closings}
+    last = next((row for row in reversed(session.closings) if row.changed and not row.refuted), None)
+    for number, turn in enumerate(session.conversation.turns[: last.number] if last else ()):
+        if turn.role != "assistant" or turn.agent or number in closings or not turn.text.strip():
+            continue
+        told = rows_of(turn, number)
+        said = next((said for at in range(len(told)) if (said := _cause_in(session, told, at))), None)
+        if said and any(at >= number and is_change(row) for at, row in session.events):
+            yield Found("facts", {"statement": begun(said[0]), "detail": "", "quote": said[1]}, 58, number)
 
 
 def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str] | None:
@@ -227,6 +247,39 @@ def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
                 if any(name in done.casefold() for name in names) or stems(done) & stems(cause):
                     return f"mended in the session: {done}"
     return ""
+
+
+# --- what an answer says first ---
+
+_ASKED = re.compile(r"[?？]|吗|(?:ますか|ですか|나요|까요)")
+
+
+def _explained(session: Session, rows: Rows) -> Iterator[Found]:
+    """What the closing message of a question says first about the person's own systems, when tools have shown what it
+    names and later work left it alone: a standing sentence of prose, with the next one where that goes on with it."""
+    turns = session.conversation.turns
+    for closing in session.closings:
+        asked = [turn for turn in turns[: closing.number] if turn.role == "user" and not turn.agent][-1:]
+        if closing.refuted or closing.changed or not asked or not _ASKED.search(typed(asked[0].text)):
+            continue
+        said: list[str] = []
+        quote = ""
+        for row in [row for row in rows[closing.number][:6] if row.kind == "prose"]:
+            for sentence in session.parts(row):
+                text = _neutral(sentence.text)
+                stands = readable(text) and (said or named_first(text)) and _explains(text) and session.bears_out(text)
+                if not stands or PAST.match(text) or cues.REVIEW_HEADING.search(row.heading):
+                    break
+                if _POINTS.search(text) or _SLIP.search(text) or _CUT_OFF.search(text):
+                    break
+                if not session.worked_on(closing, text) and sum(map(len, (*said, text))) <= LONG:
+                    said.append(text)
+                    quote = quote or sentence.quote
+            if said:
+                break
+        if said:
+            fields = {"statement": begun(" ".join(said)), "detail": "", "quote": quote}
+            yield Found("facts", fields, 56, closing.number)
 
 
 # --- why something is as it is now ---

@@ -364,8 +364,26 @@ def _repairs(session: Session) -> Iterator[Found]:
                 break
             if right == wrong or "\n" in right or len(right) > LONGEST_COMMAND:
                 break
+            if usage and between == [] and went and _stands_in(wrong, right, why):
+                told.add(right)
+                fields = {"statement": f"`{wrong}` fails (“{why}”); `{right}` was run instead and works", "detail": ""}
+                yield Found("facts", fields | {"quote": why, "kind": "tool-quirk"}, 60, turn)
+                break
             if between is not None and went and not _LOOKS.match(right):
                 between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None
+
+
+def _stands_in(wrong: str, right: str, why: str) -> bool:
+    """Whether a command of the same program with an argument of the first, or of what it complained of, was run in its
+    place, and is neither a look nor a step towards it."""
+    program = right.split()[0]
+    words = {word.strip("'\"") for word in re.split(r"[\s/=:]+", f"{wrong} {why}") if len(word) > SHORTEST_ARGUMENT}
+    given = {word for word in re.split(r"[\s/=:]+", right)[1:] if len(word) > SHORTEST_ARGUMENT and word[0] != "-"}
+    other = not any(right.startswith(part.strip()) for part in re.split(r"&&|;", wrong) if part.strip())
+    return program in wrong.split() and other and bool(words & given) and len(why) <= 260 and not _LOOKS.match(right)
+
+
+SHORTEST_ARGUMENT = 3
 
 
 _LOOKS = re.compile(
@@ -443,7 +461,9 @@ _ENVIRONMENT = re.compile(
     r"class file version \d|requires? (?:a )?(?:newer |a different )?(?:node(?:\.js)?|python|java|jdk|go|ruby|rust|php|"
     r"npm|pnpm|docker|xcode)\b.{0,30}\d|externally[- ]managed|is not (?:running|supported on)|"
     r"cannot connect to the docker daemon|requires-python|go\.mod requires|incompatible (?:version|architecture)|"
-    r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)",
+    r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)|read-only file system|\bEROFS\b|"
+    r"could not resolve host|network is unreachable|temporary failure in name resolution|\bENOTFOUND\b|"
+    r"permission denied while trying to connect|operation not permitted",
     re.IGNORECASE,
 )
 _VERSIONS = re.compile(
