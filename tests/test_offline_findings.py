@@ -69,6 +69,30 @@ def test_what_the_person_pasted_bears_a_cause_out() -> None:
     assert said(harvest(user("RateFeed fails"), cause), "facts") == []
 
 
+def test_a_cause_named_while_working_counts_where_the_end_names_none() -> None:
+    cause = says("This shows the problem is that `RateFeed` keeps the empty answer of the bank for a day.")
+    told = "The problem is that `RateFeed` keeps the empty answer of the bank for a day."
+    work = (user("Mend the feed"), FEED, cause, edited("feed.py"))
+    assert said(harvest(*work, says("Done.")), "facts") == [told]
+    assert said(harvest(*work, says("Done."), user("that's wrong")), "facts") == []
+    assert said(harvest(user("Mend the feed"), FEED, cause, FEED, says("Done.")), "facts") == [], "nothing came of it"
+
+
+# --- what an answer says first ---
+
+
+def test_what_an_answer_says_first_of_ones_own_code_is_a_fact() -> None:
+    text = "`RateFeed` reads its rates from `self._cache`. The bank is asked once a day."
+    asked = (user("where do the rates come from?"), FEED)
+    assert said(harvest(*asked, says(text)), "facts") == ["`RateFeed` reads its rates from `self._cache`."]
+    assert said(harvest(*asked, says(text), user("no, that's wrong")), "facts") == []
+    assert said(harvest(*asked, says(text), user("ask it twice"), edited("RateFeed.py"), says("OK")), "facts") == []
+    assert said(harvest(user("Go on"), FEED, says(text)), "facts") == [], "nobody asked"
+    assert said(harvest(*asked, says("`TaxTable` reads its taxes from `self._taxes`.")), "facts") == [], (
+        "no tool said so"
+    )
+
+
 # --- linters, machines, tools ---
 
 LINT = "make lint"

@@ -159,6 +159,17 @@ def test_of_another_way_behind_other_commands_nobody_knows_which_helped() -> Non
     assert said(found, "facts") == []
 
 
+def test_another_command_in_the_place_of_one_that_cannot_run_is_told_with_it() -> None:
+    why = "fatal: 'main' is already used by worktree at '/home/m/rates'"
+    refused = ran("git checkout main", why, True)
+    found = harvest(user("Start"), refused, ran("git checkout -b feed origin/main", "ok"))
+    assert said(found, "facts") == [
+        f"`git checkout main` fails (“{why}”); `git checkout -b feed origin/main` was run instead and works"
+    ]
+    assert said(harvest(user("Start"), refused, ran("git log main", "1a2b3c4 rates")), "facts") == [], "a look"
+    assert said(harvest(user("Start"), refused, ran("git commit -m done", "ok")), "facts") == [], "something else"
+
+
 # --- checks ---
 
 

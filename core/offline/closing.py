@@ -49,6 +49,21 @@ def find_done(session: Session) -> Iterator[Found]:
     """The work that was done, by the commits and the closing messages."""
     yield from _done(session)
     yield from _opened(session)
+    yield from _unpushed(session)
+
+
+def _unpushed(session: Session) -> Iterator[Found]:
+    """Commits that were ordered in a session and never pushed in it."""
+    called = {row.start: row.output for row in session.commands if COMMITS.search(row.words)}
+    made = [row for _, row in _commits(session) if row.start in called and not BY_TOOL.match(row.subject)]
+    sent = any(isinstance(row, Push | PullRequest) for _, row in session.events)
+    on = [found["branch"] for row in made if (found := _BRANCH.search(called[row.start]))]
+    if not session.paired or sent or not on or on[-1] in _MAIN:
+        return
+    turn = max(turn for turn, row in session.events if row is made[-1])
+    hashes = ", ".join(row.hash[:8] for row in made if row.hash)
+    text = f"Push branch {on[-1]}: what was committed in the session ({hashes}) was not pushed in it"
+    yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 56, turn)
 
 
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
@@ -75,11 +90,9 @@ _MERGE = re.compile(
     re.IGNORECASE,
 )
 _CHECKPOINT = re.compile(r"^checkpoint\b", re.IGNORECASE)
-_SMALL = re.compile(
-    r"^(?:style|chore|docs|test|ci|build|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.I
-)
+_SMALL = re.compile(r"^(?:style|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
-_BRANCH = re.compile(r"^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
+_BRANCH = re.compile(r"(?m)^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
 _MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
 
@@ -340,9 +353,14 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
         parts.append(link)
     elif any(row.succeeded and moved(session, row, commit, on["branch"] if on else "") for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired and any(COMMITS.search(row.words) for row in session.commands):
-        parts.append("not pushed in the session")
+    elif not pushes and session.paired and not (on and on["branch"] not in _MAIN) and _ordered(session):
+        parts.append("not pushed in the session")  # of another branch `_unpushed` tells it
     return ", ".join(parts)
+
+
+def _ordered(session: Session) -> bool:
+    """Whether commits were ordered here, and not made by a tool behind each edit."""
+    return any(COMMITS.search(row.words) for row in session.commands)
 
 
 _MESSAGES = re.compile(

@@ -268,7 +268,7 @@ def _explained(session: Session, rows: Rows) -> Iterator[Found]:
             for sentence in session.parts(row):
                 text = _neutral(sentence.text)
                 stands = readable(text) and (said or named_first(text)) and _explains(text) and session.bears_out(text)
-                if not stands or PAST.match(text) or cues.REVIEW_HEADING.search(row.heading):
+                if not stands or (PAST.match(text) and text[0] != "`") or cues.REVIEW_HEADING.search(row.heading):
                     break
                 if _POINTS.search(text) or _SLIP.search(text) or _CUT_OFF.search(text):
                     break

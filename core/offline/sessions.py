@@ -222,6 +222,7 @@ def find_in_session(session: Session) -> Iterator[Found]:
     """Everything that the events of a session tell; nothing for a conversation without events."""
     yield from _begun(session)
     yield from _unmerged(session)
+    yield from _still_red(session)
     yield from _repairs(session)
     yield from _suppressed(session)
     yield from _environment(session)
@@ -292,6 +293,24 @@ def _unmerged(session: Session) -> Iterator[Found]:
         text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
         quote = next((line.strip() for line in command.output.split("\n") if _CONFLICT.search(line)), "")
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
+
+
+def _still_red(session: Session) -> Iterator[Found]:
+    """A check that failed when it ran last, after the last change, and that no other run of its kind overtook."""
+    changed = max((at for at, (_, row) in enumerate(session.events) if is_change(row)), default=-1)
+    last: dict[str, tuple[int, Command]] = {}
+    for turn, row in session.events[changed + 1 :] if changed >= 0 else ():
+        if isinstance(row, Command) and row.answered and not row.refused:
+            for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)):
+                kind = cues.check_kind(part)
+                if kind and not cues.ONE_OFF.search(part):
+                    last[kind] = turn, row
+    red = {id(row): (turn, row) for turn, row in last.values() if row.failed and session.failure(row)}
+    for turn, row in red.values():
+        why = session.failure(row)
+        if len(why) <= LONGEST_COMMAND and len(bare(row.words)) <= LONGEST_COMMAND:
+            text = f"`{bare(row.words)}` failed when it ran last in the session (“{why}”)"
+            yield Found("tasks_open", {"statement": text, "detail": "", "quote": why}, 59, turn)
 
 
 # --- a command that fails, and the variant that passes ---
@@ -415,6 +434,8 @@ def _works(first: str, second: str, why: str) -> str:
         return ""
     if "not found" in why and program == after[0]:
         return ""  # the program was installed meanwhile
+    if _LOOKS.match(right) and not _LOOKS.match(wrong):
+        return ""
     return f"`{right}` works" if SequenceMatcher(None, before, after).ratio() >= 0.6 else ""
 
 
