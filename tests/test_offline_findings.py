@@ -82,9 +82,10 @@ def test_a_cause_named_while_working_counts_where_the_end_names_none() -> None:
 
 
 def test_what_an_answer_says_first_of_ones_own_code_is_a_fact() -> None:
-    text = "`RateFeed` reads its rates from `self._cache`. The bank is asked once a day."
+    first = "`RateFeed` reads its rates from `self._cache`, which `load_rates` fills at noon."
+    text = f"{first} The bank is asked once a day."
     asked = (user("where do the rates come from?"), FEED)
-    assert said(harvest(*asked, says(text)), "facts") == ["`RateFeed` reads its rates from `self._cache`."]
+    assert said(harvest(*asked, says(text)), "facts") == [first]
     assert said(harvest(*asked, says(text), user("no, that's wrong")), "facts") == []
     assert said(harvest(*asked, says(text), user("ask it twice"), edited("RateFeed.py"), says("OK")), "facts") == []
     assert said(harvest(user("Go on"), FEED, says(text)), "facts") == [], "nobody asked"

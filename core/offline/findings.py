@@ -277,8 +277,9 @@ def _explained(session: Session, rows: Rows) -> Iterator[Found]:
                     quote = quote or sentence.quote
             if said:
                 break
-        if said:
-            fields = {"statement": begun(" ".join(said)), "detail": "", "quote": quote}
+        told = " ".join(said)
+        if len(told) >= (LEAST_REASONED if told.isascii() else SHORT) and not LABEL.match(told):
+            fields = {"statement": begun(told), "detail": "", "quote": quote}
             yield Found("facts", fields, 56, closing.number)
 
 
