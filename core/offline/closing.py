@@ -546,6 +546,13 @@ _DONE_HEADING = re.compile(
 _PRESENT = re.compile(r"^(?:the )?`[^`]+`\s+(?!\()(?:\w+s\b|is\b|are\b|[^\x00-\x7f])")
 
 
+_TITLED = re.compile(r"^(?P<name>[A-Z\d][^:`.!?]{1,40}): (?=[A-Z])")
+_COUNTS = re.compile(
+    r"(?:fix|changes?|change \d+|update|result|what|solution|step \d+|conflict \d+|\w+ fix)$", re.IGNORECASE
+)
+"""A title that says nothing of what stands behind it."""
+
+
 def told_done(session: Session, number: int) -> list[tuple[str, str]]:
     """The sentences of a closing message that say what was done, with their quotes: prose before items of lists."""
     prose: list[tuple[str, str]] = []
@@ -561,9 +568,15 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
             label = LABEL.match(text)
             if label:
                 where, text = label["path"], text[label.end() :]
+            title = _TITLED.match(text)
+            if title and cues.DONE.match(text[title.end() :]):
+                text = text[title.end() :] if _COUNTS.match(title["name"]) else text
+                titled = True
+            else:
+                titled = False
             fix = cues.FIX_WAS.match(text)
             told = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and _PRESENT.match(text)
-            if not (cues.DONE.match(text) or cues.IS_DONE.match(text) or fix or told or _NOW.match(text)):
+            if not (titled or cues.DONE.match(text) or cues.IS_DONE.match(text) or fix or told or _NOW.match(text)):
                 continue
             text = (f"Fix: {fix['rest']}" if fix else begun(_SUBJECT.sub("", text))).rstrip(":： ")
             text = re.sub(r",? (?:with|as follows|by)$", "", text)

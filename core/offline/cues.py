@@ -319,14 +319,28 @@ REASON = one_of({
     "ko": ("때문", "위해", "대신"),
 })  # fmt: skip
 _SELF = r"(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?)?"
+# What was looked at, meant or needed is no work; the rest that ends so is.
+_NOT_DONE = (
+    "based|need|fail|nam|us|expect|requir|verifi|check|confirm|test|review|look|analy[sz]|explor|examin|investigat|"
+    "identifi|search|inspect|shar|suppos|pass|not|discuss|ask|tri|attempt|start|walk|r|b|f|n|s|sp|ind|embe|proce|exce|"
+    "succe|assum|recommend|suggest|propos|plann|intend|relat|call|trigger|caus|compar|found|schedul|mention|execut|"
+    "consider|decid|determin|report|list|describ|unchang|pleas|interest|includ|miss|skipp|ne|fe|spe|inde"
+)
 _DID = (
-    "fixed", "added", "removed", "renamed", "implemented", "updated", "created", "replaced", "moved", "merged",
-    "resolved",
-    "migrated", "refactored", "changed", "opened", "deleted", "converted", "wrote", "upgraded", "bumped", "documented",
-    "marked", "extracted", "consolidated", "split", "introduced", "switched", "rewrote", "published", "released",
-    "deployed", "configured", "enabled", "disabled", "restored", "cleaned up", "simplified", "reworked", "reverted",
-    "tightened", "completed", "finalized", "wired", "integrated", "corrected", "adjusted", "improved", "made", "set up",
-)  # fmt: skip
+    rf"(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed",
+    "wrote",
+    "split",
+    "rewrote",
+    "cleaned up",
+    "made",
+    "set up",
+    "built",
+    "kept",
+    "rebuilt",
+    "hid",
+    "overrode",
+    "cut",
+)
 DONE = one_of({
     "en": (_SELF + f"(?:{'|'.join(_DID)})(?!\\s*[:：])",),
     "de": ("ich habe", "(?:behoben|hinzugefügt|entfernt|umbenannt|geändert|aktualisiert)"),
@@ -337,9 +351,9 @@ DONE = one_of({
     "ko": (r"[^.]{2,80}(?:수정|추가|삭제|변경|업데이트)(?:했습니다|하였습니다)",),
 }, begins=True)  # fmt: skip
 IS_DONE = re.compile(
-    r"^(?:the |all |both )?.{3,100}? (?:is|are|has been|have been|was|were) (?:now )?(?:complete(?:d)?|done|"
-    r"implemented|"
-    r"fixed|marked|published|released|deployed|removed|resolved|consolidated|migrated)\b",
+    r"^(?:the |all |both )?.{3,100}? (?:(?:is|are|has been|have been|was|were) (?:now )?(?:complete(?:d)?|done|"
+    r"implemented|fixed|marked|published|released|deployed|removed|resolved|consolidated|migrated)|"
+    rf"(?:has|have) been (?:successfully )?(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed)\b",
     re.IGNORECASE,
 )
 FIX_WAS = re.compile(r"^(?:the|my) fix (?:was|is) (?:to )?(?P<rest>\w.+)$", re.IGNORECASE)
