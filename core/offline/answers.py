@@ -456,6 +456,8 @@ def find_plans(session: Session) -> Iterator[Found]:
         rows = rows_of(Turn("assistant", plan.text), turn)
         chosen = list(_chosen_below(rows))
         against = [row for row in chosen if _CONTRAST.search(row[0])] or list(_weighed(rows))
+        if not (how or against or chosen) and why:
+            yield found("tasks_done", f"Carried out the plan “{title}”", why, "", 54, turn)
         for text in (against or chosen[:1])[:MOST_CHOSEN]:
             yield found(
                 "decisions", text[0], f"decided in the plan “{title}”, which was carried out", text[1], 67, turn

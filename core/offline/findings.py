@@ -251,7 +251,12 @@ def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
 
 # --- what an answer says first ---
 
-_ASKED = re.compile(r"[?？]|吗|(?:ますか|ですか|나요|까요)")
+_ASKED = re.compile(
+    r"[?？]|吗|(?:ますか|ですか|나요|까요)|"
+    r"\b(?:check (?:if|whether|why|how)|investigate|explain|find out|look into|analy[sz]e|debug|figure out|verify|"
+    r"compare|research|tell me|prüfe|erkläre|vérifie|explique|comprueba|explica)\b|检查|解释|分析|調べ|説明|확인|설명",
+    re.IGNORECASE,
+)
 
 
 def _explained(session: Session, rows: Rows) -> Iterator[Found]:
@@ -272,7 +277,7 @@ def _explained(session: Session, rows: Rows) -> Iterator[Found]:
                     break
                 if _POINTS.search(text) or _SLIP.search(text) or _CUT_OFF.search(text):
                     break
-                if not session.worked_on(closing, text) and sum(map(len, (*said, text))) <= LONG:
+                if not session.rewritten(closing.number, text) and sum(map(len, (*said, text))) <= LONG:
                     said.append(text)
                     quote = quote or sentence.quote
             if said:

@@ -168,6 +168,16 @@ class Session:
             return closing.overtaken or not (closing.at_end or self.events)
         return any(self._last_work_on(name) > closing.number for name in names)
 
+    def rewritten(self, turn: int, text: str) -> bool:
+        """Whether something that a sentence names was written again after a turn."""
+        names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
+        later = [said for at, said in self._work if at > turn and at in self._at_change]
+        return any(name in said for name in names for said in later)
+
+    @cached_property
+    def _at_change(self) -> frozenset[int]:
+        return frozenset(at for at, row in self.events if is_change(row))
+
     @cached_property
     def _last_work_on(self) -> Callable[[str], int]:
         """The last turn at work in which a name stands, -1 for none."""
