@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, text
+from sqlalchemy import Connection, bindparam, func, select, text, union_all
 
 from core.base.result import Err, Ok, Result, fail
 from core.library import schema
 from core.library.database import Library
 from core.library.records import OUTCOMES, TASK_TYPES, UsageTrace, new_id
-from core.library.rows import add_trace, in_parts, traces
+from core.library.rows import IDS, add_trace, in_parts, traces
 from core.library.use.tasks import Tally, infer_task_type, merged
 from core.search.words import STOP_WORDS, Stems, storable, words_of
 
@@ -36,20 +36,24 @@ _t, _j, _n = schema.usage_trace.c, schema.trace_chunk.c, schema.trace_count.c
 
 def tallies(connection: Connection, chunk_ids: Iterable[str] | None = None) -> dict[str, Tally]:
     """Chunk -> task -> outcome -> how often, archived traces counted too; without ids, of every chunk that was used."""
-    live = (
-        select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
-        .join(schema.usage_trace, _t.id == _j.trace_id)
-        .where(_j.archived_at.is_(None))
-        .group_by(_j.chunk_id, _t.task_type, _t.outcome)
-    )
-    kept = select(_n.chunk_id, _n.task_type, _n.outcome, _n.count.label("number"))
     found: dict[str, list[Tally]] = {}
     for part in [None] if chunk_ids is None else in_parts(chunk_ids):
-        for asked, column in ((live, _j.chunk_id), (kept, _n.chunk_id)):
-            for row in connection.execute(asked if part is None else asked.where(column.in_(part))):
-                if row.number > 0:
-                    found.setdefault(row.chunk_id, []).append({row.task_type: {row.outcome: row.number}})
+        asked = _ALL_TALLIES if part is None else _TALLIES
+        for row in connection.execute(asked, {} if part is None else {"ids": part}):
+            if row.number > 0:
+                found.setdefault(row.chunk_id, []).append({row.task_type: {row.outcome: row.number}})
     return {chunk: merged(parts) for chunk, parts in found.items()}
+
+
+_LIVE = (
+    select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
+    .join(schema.usage_trace, _t.id == _j.trace_id)
+    .where(_j.archived_at.is_(None))
+    .group_by(_j.chunk_id, _t.task_type, _t.outcome)
+)
+_KEPT = select(_n.chunk_id, _n.task_type, _n.outcome, _n.count.label("number"))
+_ALL_TALLIES = union_all(_LIVE, _KEPT)
+_TALLIES = union_all(_LIVE.where(_j.chunk_id.in_(IDS)), _KEPT.where(_n.chunk_id.in_(IDS)))
 
 
 def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, list[UsageTrace]]:
