@@ -190,7 +190,7 @@ def lessons(number: int, wrong: int = 0) -> list[Lesson]:
             row[match] = 1.0 - place / 10 + (at % 7) / 100
         rows[3][before] = 1.0
         helped = [place == (0 if at % 10 < wrong else 3) for place in range(6)]
-        made.append(Lesson([6.0 - place for place in range(6)], rows, helped, [True] * 6, f"document {at % 12}"))
+        made.append(Lesson([6.0 - place for place in range(6)], rows, helped, f"document {at % 12}"))
     return made
 
 
@@ -209,7 +209,7 @@ def test_nothing_is_learned_from_little_or_from_chance() -> None:
     width = len(NAMES)
     chance = [
         Lesson([5.0, 4.0, 3.0], [[float((at * 7 + place * 3 + n) % 5) for n in range(width)] for place in range(3)],
-               [place == (at * at) % 3 for place in range(3)], [True] * 3, f"document {at % 9}")
+               [place == (at * at) % 3 for place in range(3)], f"document {at % 9}")
         for at in range(60)
     ]  # fmt: skip
     found = learn(chance)

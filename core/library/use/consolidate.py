@@ -23,7 +23,7 @@ from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_i
 from core.library.rows import in_parts, read, traces
 from core.library.use.changes import Change, apply, difference, plain, runs
 from core.library.use.gaps import Quiet, coverage_of, lonely_chunks, stale_chunks, standing
-from core.library.use.learning import DEPTH, learn, lessons_of
+from core.library.use.learning import LOOKED, learn, lessons_of
 from core.library.use.patterns import Pair, better_for, complements, contradictions
 from core.library.use.profiles import (
     concept_by_rules,
@@ -335,7 +335,7 @@ def _ranking(plan: _Plan) -> None:
 
     def rank(query: str) -> list[tuple[str, float, list[float]]]:
         seen = by_words(connection, understand(connection, query, stems()), 10)
-        return [(one.seen.row.key, one.score, seen.features.of(one.seen)) for one in seen.ranked[: 2 * DEPTH]]
+        return [(one.seen.row.key, one.score, seen.features.of(one.seen)) for one in seen.ranked[:LOOKED]]
 
     found = {source: learn(lessons) for source, lessons in sorted(lessons_of(connection, rank).items())}
     r = schema.ranking.c
