@@ -152,17 +152,20 @@ def library_retrieve(
 
 @dataclass(frozen=True)
 class Recorded:
-    """The traces that were written; `conversations` were read for them, and `errors` says which could not be."""
+    """The traces that were written, or the one that was taken back (`withdrawn`); `conversations` were read for them,
+    and `errors` says which could not be."""
 
     traces: tuple[UsageTrace, ...]
     conversations: int = 0
     errors: tuple[ErrorInfo, ...] = field(default=())
+    withdrawn: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         rows = [trace_json(trace) for trace in self.traces]
         errors = [{"path": one.path, "code": one.code, "error": one.message} for one in self.errors]
-        return {"traces": rows, "conversations": self.conversations, "errors": errors}
+        told = {"traces": rows, "conversations": self.conversations, "errors": errors}
+        return told | {"withdrawn": self.withdrawn}
 
 
 def trace_json(trace: UsageTrace) -> dict[str, Any]:
@@ -193,11 +196,17 @@ def library_record(
     notes: str = "",
     conversation: Sequence[str] | None = None,
     retrieval: str = "",
+    undo: str = "",
     *,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Recorded]:
     """Write down how a use went: what was tried, with which chunks, the outcome, and why. With `conversation`, files
-    of conversations are read instead, and what they used of what was retrieved in them is inferred."""
+    of conversations are read instead, and what they used of what was retrieved in them is inferred. With `undo`, the
+    id of a trace, that one is taken back and nothing else done."""
+    if undo:
+        if outcome or chunk or conversation:
+            return fail("usage", "--undo takes a record back and writes none", hint="run the command again without it")
+        return with_library(workspace, lambda library: _withdrawn(library, undo))
     if conversation:
         return with_library(workspace, lambda library: _inferred(workspace, library, conversation, now()))
     if not outcome:
@@ -215,6 +224,13 @@ def library_record(
         return made if isinstance(made, Err) else Ok(Recorded((made.value,)))
 
     return with_library(workspace, work)
+
+
+def _withdrawn(library: Library, which: str) -> Result[Recorded]:
+    from core.library.use.usage import withdraw
+
+    done = withdraw(library, which)
+    return done if isinstance(done, Err) else Ok(Recorded((done.value,), withdrawn=True))
 
 
 def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now: datetime) -> Result[Recorded]:
