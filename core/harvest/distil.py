@@ -300,6 +300,8 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
     if isinstance(found, Err):
         return found
+    if options.read_by is not None:
+        options.read_by(whole or tail.conversation)
     entry |= {"bytes": item.size, "format": tail.conversation.format, **facts}
     if title := title_of(found.value.title):
         entry["title"] = title
