@@ -102,7 +102,7 @@ def test_the_first_letters_after_a_key_that_opens_a_field_are_not_lost(desk: Des
         at_once(seat, "key", "slash", "type", "--delay", "1", "flask endpoint")
         assert value_of(seat, ledger.filter) == "flask endpoint"
         desk.press("Escape")
-        desk.xdotool("key", "ctrl+k", "type", "--delay", "1", "go to facts")
+        desk.xdotool("key", "ctrl+k", "type", "--delay", "1", "go to fact index")
         at_once(seat, "key", "Return")
         assert seat.state.view == "facts" and not seat.panel.palette.is_open
         at_once(seat, "key", number_of("knowledge"), "key", "n", "type", "--delay", "1", "So it is")

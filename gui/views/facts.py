@@ -315,6 +315,7 @@ class FactsView(ListView[Facts]):
     gather = staticmethod(gather)
     keys = (
         ("Left, Right", "Another category"),
+        ("Alt+Up", "The lines that the facts come from"),
         ("Shift+Left, Shift+Right", "Another domain"),
         ("A, V, X", "Pairs that are alike, what is not valid, what has expired"),
         ("F2, E, Enter", "Edit the fact"),

@@ -208,6 +208,7 @@ class KnowledgeView(ListView[Knowledge]):
     gather = staticmethod(knowledge_rows.gather)
     keys = (
         ("Left, Right", "Another category"),
+        ("Alt+Down", "The fact index: how sure each is, and since when"),
         ("N", "Write a bullet"),
         ("F2, E, Enter", "Edit the bullet"),
         ("Ctrl+Enter", "Save what is written"),
