@@ -16,6 +16,7 @@ from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.fact_edits import FactRow
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
+from core.commands.panel.confidence import NO_COURSE, Course, confidence_over_time
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
 from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of, told_by
 from core.commands.panel.files import NoteView, notes_overview, source_text
@@ -44,6 +45,7 @@ from gui.views.looks import (
     short_folder,
     short_name,
 )
+from gui.views.selection_web import NO_WEB, Web, web_of
 
 CHUNK = 1200
 """So many characters of a text stand in one row; a long one is several."""
@@ -99,6 +101,8 @@ class Page:
     copied: str = "Copy"
     at: Any = None  # the key of the row that is brought into sight
     reading: Reading | None = None  # what the reader opens
+    web: Web = NO_WEB
+    course: Course = NO_COURSE
 
 
 def chunks(text: str, limit: int = CHUNK) -> list[str]:
@@ -206,7 +210,7 @@ def conversation_page(view: ConversationView) -> Page:
         frozenset(name for name, on in can.items() if on), tabs,
         str(view.problem) if view.problem is not None else warning, view,
         copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
-        reading=Reading(view.key),
+        reading=Reading(view.key), web=web_of(view),
     )  # fmt: skip
 
 
@@ -359,7 +363,7 @@ def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     turn = (kept.passage.turn if kept.passage is not None else kept.turn) if kept is not None else 0
     return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), tabs, "", view,
                 "\n".join(steps) or words, "Copy steps" if steps else "Copy",
-                reading=Reading(view.conversation, turn=turn))  # fmt: skip
+                web=web_of(view), reading=Reading(view.conversation, turn=turn))  # fmt: skip
 
 
 NO_PASSAGE = {
@@ -437,7 +441,7 @@ def source_page(note: NoteView) -> Page:
     picture, color = ("file-code", "accent") if note.exists else ("file-x", "failed")
     facts = (count(len(rows), "note"), f"kept in {note.note}")
     return Page(picture, color, os.path.basename(note.source), short_folder(note.source), "", facts, can, tabs,
-                sentence, note, note.source, "Copy path")  # fmt: skip
+                sentence, note, note.source, "Copy path", web=web_of(note))  # fmt: skip
 
 
 def file_page(name: str, path: str, file: FileState | None, text: str, line: int = 0) -> Page:
@@ -494,6 +498,8 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
     tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
     title = kind.removesuffix("s")
     key, turn = told_by(workspace, fact.fact)
+    told = confidence_over_time(workspace, fact.id)
+    course = told.value if isinstance(told, Ok) else NO_COURSE
     body, now = without_emphasis(fact.fact), frozenset({"open", "show", *(("read",) if key else ())})
     return Page(sign, color, title, "", body, about, now, (tab,), subject=row, copy=fact.fact, at=HERE,
-                reading=Reading(key, turn=turn) if key else None)  # fmt: skip
+                course=course, web=web_of(row, course), reading=Reading(key, turn=turn) if key else None)  # fmt: skip
