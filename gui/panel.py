@@ -35,7 +35,7 @@ from gui.toolkit.theme import Look
 from gui.views.first_start import FirstStart, is_first_start
 from gui.views.frame import HEADER_HEIGHT, STATUS_HEIGHT, Header, Rail, StatusLine
 from gui.views.harvest_dialog import HarvestDialog
-from gui.views.inspector import Inspector
+from gui.views.inspector.view import Inspector
 from gui.views.looks import AGES
 from gui.views.palette import CommandPalette, KeysDialog
 from gui.views.reader import ConversationReader

@@ -19,8 +19,8 @@ from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from core.factindex.record import decayed, history_of, unconfirmed
 from gui.state import NOTHING, Selection
-from gui.views.inspector_rows import CHUNK, chunks, load, turn_rows
-from gui.views.selection_web import MOST
+from gui.views.inspector.rows import CHUNK, chunks, load, turn_rows
+from gui.views.inspector.web import MOST
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, value
@@ -45,7 +45,7 @@ def home_fixture(tmp_path: Path) -> Home:
 
 @pytest.fixture(name="stand")
 def stand_fixture(desk: Desk, home: Home) -> Iterator[Stand]:
-    from gui.views.inspector import Inspector
+    from gui.views.inspector.view import Inspector
 
     stand = Stand(desk, home.core, Inspector, width=352)
     yield stand

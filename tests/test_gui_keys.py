@@ -14,8 +14,8 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS
 from gui.toolkit.keys import KEY_NAMES, MODIFIERS
-from gui.views.inspector import Inspector
-from gui.views.inspector_rows import BUTTONS
+from gui.views.inspector.rows import BUTTONS
+from gui.views.inspector.view import Inspector
 from gui.views.palette import own_lines
 from gui.workbench import VIEWS, WITH_CTRL, depths_of, place_of, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself

@@ -31,6 +31,7 @@ from gui.state import Selection
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.views.files import headline
 from gui.views.frame import hand_words
+from gui.views.inspector.web import NO_WEB, Web, web_of
 from gui.views.knowledge_rows import CAN, USUAL, copied, row_of
 from gui.views.ledger import counted
 from gui.views.looks import (
@@ -45,7 +46,6 @@ from gui.views.looks import (
     short_folder,
     short_name,
 )
-from gui.views.selection_web import NO_WEB, Web, web_of
 
 CHUNK = 1200
 """So many characters of a text stand in one row; a long one is several."""

@@ -27,9 +27,9 @@ from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, ButtonRow, CopyText, text
 from gui.views.facts import Facts
-from gui.views.inspector_rows import BUTTONS, Page, fact_page, leads_to, load
+from gui.views.inspector.rows import BUTTONS, Page, fact_page, leads_to, load
+from gui.views.inspector.web import SelectionPicture
 from gui.views.knowledge_rows import act_of, refusal
-from gui.views.selection_web import SelectionPicture
 
 FACTS, TABS = 3, 4
 
