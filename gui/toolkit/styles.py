@@ -318,8 +318,8 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "row-over": box("hover@45", CLEAR, (0, 0), 4),
     "row-on": box("selected", CLEAR, (0, 0), 4),
     "row-lit": box("accent@16", CLEAR, (0, 0), 2),
-    "area": (*box("field", "line", (10, 6), 6), *spacing(0, 0)),
-    "area-on": (*box("field", "accent@60", (10, 6), 6), *spacing(0, 0)),
+    "area": box("field", "line", (10, 6), 6),
+    "area-on": box("field", "accent@60", (10, 6), 6),
     "unseen": (
         Rule(
             "mvInputText",

@@ -60,12 +60,11 @@ class TextArea:
         look = self._look
         self.holder = int(dpg.add_child_window(parent=parent, border=True, width=-1))
         look.theme(self.holder, "area")
+        self._list = int(dpg.add_drawlist(10, 10, parent=self.holder))
         self.field = int(dpg.add_input_text(parent=self.holder, multiline=True, width=1, height=1, pos=[0, 0]))
         look.theme(self.field, "unseen")
         look.inputs.append(self.field)
         look.writers[self.field] = self
-        self._group = int(dpg.add_group(parent=self.holder))
-        self._list = int(dpg.add_drawlist(10, 10, parent=self._group))
         boxes, words = (int(dpg.add_draw_layer(parent=self._list)) for _ in range(2))
         self._pen = Pen(look, boxes, words)
         look.follow(self.holder, self._fit)

@@ -467,6 +467,8 @@ def leads_to(subject: Any, key: Any) -> Selection | None:
     if not isinstance(key, tuple):
         return None
     at = key[1]
+    if key[0] == "heard":
+        return Selection("conversation", key[2])
     if key[0] == "given" and isinstance(subject, ConversationView) and subject.given[at].line:
         given = subject.given[at]
         return Selection("bullet", given.file, given.line, given.raw)
@@ -496,10 +498,23 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
     read = source_text(workspace, path, FILE_BYTES)
     text = read.value.text if isinstance(read, Ok) else ""
     tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
-    title = kind.removesuffix("s")
-    key, turn = told_by(workspace, fact.fact)
     told = confidence_over_time(workspace, fact.id)
     course = told.value if isinstance(told, Ok) else NO_COURSE
+    heard_in = tuple(
+        FlowRow(
+            ("heard", at, one.sha256),
+            short_name(one.name),
+            local_day(one.day),
+            "messages-square",
+            "accent",
+            "text",
+            COPY,
+        )
+        for at, one in enumerate(reversed(course.heard))
+    )
+    tabs = (*((Tab("Heard in", heard_in),) if heard_in else ()), tab)
+    title = kind.removesuffix("s")
+    key, turn = told_by(workspace, fact.fact)
     body, now = without_emphasis(fact.fact), frozenset({"open", "show", *(("read",) if key else ())})
-    return Page(sign, color, title, "", body, about, now, (tab,), subject=row, copy=fact.fact, at=HERE,
+    return Page(sign, color, title, "", body, about, now, tabs, subject=row, copy=fact.fact, at=HERE,
                 course=course, web=web_of(row, course), reading=Reading(key, turn=turn) if key else None)  # fmt: skip
