@@ -14,7 +14,7 @@ from core.base.result import Ok
 from core.base.search_entry import SearchEntry, SearchSource
 from core.search.candidates import READABLE, Filters
 from core.search.index import open_index
-from core.search.query import search, search_threads
+from core.search.query import rank_threads, search
 from tests.search_shelf import Shelf
 
 LINES = (
@@ -208,5 +208,5 @@ def test_an_answer_is_found_beside_its_question(tmp_path: Path) -> None:
     hits = search(index, "harbour of the expedition", limit=3)
     assert "Tromsø." in [hit.entry.text for hit in hits]
     assert next(hit for hit in hits if hit.entry.text == "Tromsø.").why == ("beside a match",)
-    assert [name for name, _ in search_threads(index, "harbour of the expedition")] == ["one", "two"]
+    assert [hit.thread for hit in rank_threads(index, "harbour of the expedition").threads] == ["one", "two"]
     index.close()

@@ -36,12 +36,14 @@ _MAY_TELL = ("rror", "xception", "fail", "fatal", "panick", "denied", "refused",
 
 
 class Spoken(NamedTuple):
-    """One turn as it is searched: its number in the conversation (from 0), who spoke, the words, when (ISO 8601)."""
+    """One turn as it is searched: its number in the conversation (from 0), who spoke, the words, when (ISO 8601), and
+    the name of who spoke, where there are several of them."""
 
     turn: int
     role: str
     text: str
     time: str
+    speaker: str = ""
 
 
 def searched(turn: Turn, number: int, clear: Callable[[str], str]) -> Spoken | None:
@@ -57,7 +59,8 @@ def searched(turn: Turn, number: int, clear: Callable[[str], str]) -> Spoken | N
             text = f"{text}\n{output(turn.text, clear)}".strip()
     else:
         text = output(turn.text, clear)
-    return Spoken(number, turn.role, text, turn.time) if text else None
+    speaker = clear(turn.agent) if turn.agent else ""
+    return Spoken(number, turn.role, text, turn.time, speaker) if text else None
 
 
 def output(text: str, clear: Callable[[str], str]) -> str:

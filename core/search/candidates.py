@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.search.store import COLUMNS, TAG_MARK, Row
@@ -215,9 +215,12 @@ def nearest(
     database: sqlite3.Connection, found: Candidates, near: Mapping[int, float], filters: Filters, wanted: int
 ) -> None:
     """Add the nearest entries by vector that pass the filters."""
+    from core.search.vectors import Nearness
+
     condition, values = filters.sql()
-    ranked = nlargest(wanted if not filters else len(near), near, key=near.__getitem__)
-    ranked = [number for number in ranked if near[number] >= NEAR]
+    count = wanted if not filters else len(near)
+    ranked = near.best(count) if isinstance(near, Nearness) else nlargest(count, near, key=near.__getitem__)
+    ranked = list(takewhile(lambda number: near[number] >= NEAR, ranked))
     room = wanted
     for start in range(0, len(ranked), BATCH):
         part = ranked[start : start + BATCH]

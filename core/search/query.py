@@ -225,17 +225,18 @@ class ThreadHit(NamedTuple):
     positions: tuple[int, ...]
 
 
-def search_threads(
-    index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
-) -> list[tuple[str, float]]:
-    """The threads (conversations, documents) that a query is about, best first, with their scores."""
-    return [(hit.thread, hit.score) for hit in rank_threads(index, text, filters, limit, near)]
+class Answer(NamedTuple):
+    """What a query is about: all that may be meant, and the threads, best first."""
+
+    ranked: list[Ranked]
+    threads: list[ThreadHit]
 
 
 def rank_threads(
     index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
-) -> list[ThreadHit]:
-    """The same with what each was found by. What stands beside a match speaks for its thread; it is no hit itself."""
+) -> Answer:
+    """The threads (conversations, documents) that a query is about, with what each was found by. What stands beside a
+    match speaks for its thread; it is no hit itself."""
     query, found, ranked, features = rank_all(index, text, filters, limit, near)
     scores: dict[str, list[float]] = {}
     own: dict[str, list[Ranked]] = {}
@@ -253,7 +254,7 @@ def rank_threads(
         why = reasons(query, best.seen, best.literal, found.how.get(best.seen.row.id, ""), _near(near, best))
         positions = tuple(one.seen.row.position for one in own[thread] if one.seen.words)
         hits.append(ThreadHit(thread, score, best, why, positions))
-    return hits
+    return Answer(ranked, hits)
 
 
 def _near(near: Near | None, one: Ranked) -> float:
