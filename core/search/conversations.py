@@ -49,7 +49,7 @@ INSERT INTO counted VALUES (0);
 CREATE TABLE known(key TEXT PRIMARY KEY, value TEXT);
 CREATE VIRTUAL TABLE words USING fts5(title, text, about, content='', tokenize="{TOKENIZER}");
 CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
-CREATE INDEX by_thread ON turns(thread, position);
+CREATE INDEX by_thread ON turns(thread, position, role);
 CREATE INDEX by_day ON conversations(ended);
 CREATE VIEW entries AS
     SELECT id, 'conversation' AS kind, '' || thread AS key, speaker AS title, text, date, '' AS provenance, '' AS tags,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from core.base.choices import ENTRY_KINDS
 from core.base.search_entry import SearchEntry
-from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, find, nearest, neighbours
+from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, Talk, find, nearest, neighbours, talks
 from core.search.index import Index
 from core.search.rank import Features
 from core.search.reading import READ_CHARACTERS, Seen, see_all
@@ -279,14 +279,17 @@ def _rank_all(
     if near:
         nearest(index.database, found, near, filters, BEST_NEAR)
     best = BESIDE_MANY if query.entries <= SMALL else BESIDE_FEW
-    neighbours(index.database, found, list(found.rows.values())[:best])
-    return query, found, *rank_found(query, found, index.stems, near)
+    told = talks(index.database, found)
+    neighbours(index.database, found, list(found.rows.values())[:best], talks=told)
+    return query, found, *rank_found(query, found, index.stems, near, told)
 
 
-def rank_found(query: Query, found: Candidates, stems: Stems, near: Near | None) -> tuple[list[Ranked], Features]:
+def rank_found(
+    query: Query, found: Candidates, stems: Stems, near: Near | None, talks: Mapping[str, Talk] | None = None
+) -> tuple[list[Ranked], Features]:
     """Candidates from wherever they come, best first, with what the ranking saw of them."""
     seen = see_all(query, found, stems)
-    features = Features(query, seen, near)
+    features = Features(query, seen, near, talks)
     ranked = []
     spelled = query.phrases or len(query.words) > 1 or query.exact
     first = "" if query.phrases else query.literal.partition(" ")[0]
