@@ -426,7 +426,7 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.
         nonlocal count
         said = searched(turn, count, secrets.clear)
         if said is not None:
-            pieces.append(index.Piece(*said[:2], _day(said.time) or _day_of(item), said.text, said.speaker))
+            pieces.append(index.Piece(said.turn, said.role, _day(said.time) or _day_of(item), said.text))
         if turn.role == "user" and not kept:
             kept.append(turn)
         count += 1
@@ -514,7 +514,7 @@ def _pieces(
     for number, turn in enumerate(turns, start=first):
         said = searched(turn, number, secrets.clear)
         if said is not None:
-            made.append(index.Piece(*said[:2], _day(said.time) or day, said.text, said.speaker))
+            made.append(index.Piece(said.turn, said.role, _day(said.time) or day, said.text))
     return made
 
 
@@ -547,8 +547,7 @@ def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets) 
     words = f"{row.title}\n{os.path.basename(row.project)} {row.branch}".strip()
     heading = index.Piece(index.HEADING, "title", _day(row.ended), words)
     if secrets.count:
-        hide = secrets.hide
-        pieces = [one._replace(text=hide(one.text), speaker=hide(one.speaker)) for one in pieces]
+        pieces = [piece._replace(text=secrets.hide(piece.text)) for piece in pieces]
     return row, [heading, *pieces]
 
 

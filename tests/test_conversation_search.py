@@ -105,11 +105,23 @@ def test_without_words_the_newest_are_listed(disk: Disk) -> None:
     assert hit.name == "claude_code/retry" and hit.text.startswith("What is the retry budget")
 
 
+def test_a_tool_that_is_named_and_a_word_that_is_misspelt(disk: Disk) -> None:
+    """As people type: the sessions of one tool, and letters that slipped."""
+    assert disk.names("talk.md clock exporter budget retry") != disk.names("claude code sessions about the exporter")
+    found = disk.find("claude code sessions about the budget, the clock or the exporter")
+    assert {hit.source for hit in found.hits} == {"claude_code"} and len(found.hits) == 2
+    assert found.note.startswith("understood as: of Claude Code")
+    assert disk.names("codex sessions about the frozen clock")[0] == "claude_code/flaky"
+    assert disk.names("fixtture freezs clok")[0] == "claude_code/flaky"
+
+
 @pytest.mark.parametrize(
     ("asked", "names"),
     [
         ("what did I do yesterday", ["claude_code/retry"]),
         ("What did we work on monday in project shop?", ["claude_code/flaky"]),
+        ("what did I do on 4 May 2026", ["claude_code/flaky"]),
+        ("what did we do on 5 May in project pay", ["claude_code/retry"]),
         ("what did i do yesterday in project shop", []),
         ("the clock on monday", ["claude_code/flaky"]),
         ("budget since yesterday", ["claude_code/retry"]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from core.search.candidates import Filters
 from core.search.conversation_query import Found, conversations, has_project, known_project
 from core.search.conversation_query import unread as unread_number
 from core.search.days import Span, day_span, question
+from core.sources.tools import NAMES, known_name, title_of
 
 if TYPE_CHECKING:
     from core.base.search_entry import Embed
@@ -233,6 +234,17 @@ def build_vectors(
     return made if isinstance(made, Err) else Ok((made.value.turns, made.value.waiting))
 
 
+def _of_a_tool(words: str) -> tuple[str, tuple[str, ...]]:
+    """`codex sessions about X` without its first words, and the source that they name; () for none."""
+    import re
+
+    said = re.match(r"\W*(?:in |from |which |my |the )*(?P<tool>[\w -]{3,20}?) (?:sessions?|conversations?|chats?)\b"
+                    r"(?: (?:about|where|in which|that|when|with|on|of))?", words, re.IGNORECASE)  # fmt: skip
+    named = known_name(said["tool"].strip().replace(" ", "_")) if said is not None else ""
+    left = words[said.end() :].strip() if said is not None else ""
+    return (left, (named,)) if named in NAMES and left else (words, ())
+
+
 def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | None, str]:
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip() or not stored.totals(database)[1]:
@@ -295,10 +307,16 @@ def find(
                 since=span.since, before=span.before, project=folder, sources=filters.sources,
                 roles=(filters.role,) if filters.role else (),
             )  # fmt: skip
+            left, tools = _of_a_tool(text) if not filters.sources else (text, ())
+            if tools and stored.newest(database, "source = ?", tools, 1):
+                text, wanted = left, replace(wanted, sources=tools)
+                note = (
+                    note or f"understood as: of {title_of(tools[0])} (quotation marks search the words as they stand)"
+                )
             near, told = _meant(workspace, database, text)
             warnings += [told] if told else []
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
-            if not hits and asked.told and not asked.open:
+            if not hits and (tools or (asked.told and not asked.open)):
                 wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
                 near, _ = _meant(workspace, database, words)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""

@@ -36,14 +36,12 @@ _MAY_TELL = ("rror", "xception", "fail", "fatal", "panick", "denied", "refused",
 
 
 class Spoken(NamedTuple):
-    """One turn as it is searched: its number in the conversation (from 0), who spoke, the words, when (ISO 8601), and
-    the name of who spoke, where there are several of them."""
+    """One turn as it is searched: its number in the conversation (from 0), who spoke, the words, when (ISO 8601)."""
 
     turn: int
     role: str
     text: str
     time: str
-    speaker: str = ""
 
 
 def searched(turn: Turn, number: int, clear: Callable[[str], str]) -> Spoken | None:
@@ -59,8 +57,7 @@ def searched(turn: Turn, number: int, clear: Callable[[str], str]) -> Spoken | N
             text = f"{text}\n{output(turn.text, clear)}".strip()
     else:
         text = output(turn.text, clear)
-    speaker = clear(turn.agent) if turn.agent else ""
-    return Spoken(number, turn.role, text, turn.time, speaker) if text else None
+    return Spoken(number, turn.role, text, turn.time) if text else None
 
 
 def output(text: str, clear: Callable[[str], str]) -> str:
