@@ -74,7 +74,7 @@ def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
     """The embedder that the settings name, and a sentence where it cannot be had."""
     if not workspace.config.embedder:
         return None, ""
-    from core.commands.search import embedder_name, embedder_of
+    from core.commands.workspace import embedder_name, embedder_of
     from core.library.use.vectors import Embedder
 
     embed = embedder_of(workspace)
