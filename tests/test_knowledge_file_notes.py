@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.birth import birth_ns
+from core.base.system import birth_ns
 from core.knowledge.file_notes import (
     SourceFile,
     apply_binding,

@@ -181,7 +181,9 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
     if ALL in asked or not left:
         return []
     found = survey(places(left, workspace.environment, ())).artifacts
-    known = _by_path(entries) if found else {}
+    if not found:
+        return []
+    known = _by_path(entries)
     read = {str(entry.get("source", "")) for entry in entries.values() if entry.get("status") == "harvested"}
     opened = [item for item in found if item.kind == "store" and item.source in read]
     inside = _listed(workspace, opened).artifacts if opened else []
