@@ -31,7 +31,7 @@ def main() -> int:
         sys.argv[1:] = words[2:]
     from core.cli.main import run
 
-    run()
+    return run()
 
 
 if __name__ == "__main__":

@@ -203,9 +203,7 @@ _INVISIBLE = late(
 )
 _CHUNK = late(r"[^\s\"'`<>()\[\]{},;|*“”„«»‘’，。、；：！？（）「」]+")
 _WORD = late(r"[^\W_]+")
-_DENSE = late(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
-)
+_DENSE = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 _INNER = late(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
 _HASH = late(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
 """The name of a commit says nothing by itself."""
@@ -216,9 +214,7 @@ _ADDRESS = late(
 )
 _SUFFIX = late(r"(?:ing|ed|es|e|s|en|er|n)$")
 _SENTENCE = late(r"(?<=[.!?。！？])\s+|\n+")
-_STEP_MARK = late(
-    r"&&|\|\||[;\n→]|->|(?<=[.!?])\s+|(?:^|\s)\(?\d{1,2}[.)]\s|\s[—–•]\s|,?\s+\bthen\b\s|[。；]|\*\*:?"
-)
+_STEP_MARK = late(r"&&|\|\||[;\n→]|->|(?<=[.!?])\s+|(?:^|\s)\(?\d{1,2}[.)]\s|\s[—–•]\s|,?\s+\bthen\b\s|[。；]|\*\*:?")
 _FAILED = late(
     r"exit(?:ed)?(?: with)?(?: code| status)?:? {0,3}[1-9]|returned (?:a )?non-zero|command not found|"
     r"no such file or directory|"
