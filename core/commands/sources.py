@@ -173,6 +173,9 @@ def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[
         return list_sessions(stores, opened, asked)
 
 
+NOT_LOOKED_AT = "not looked at: "
+
+
 def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, Entry]) -> list[str]:
     """What a dry run should say about conversations that it did not look at, one sentence or none: only of those that
     are not harvested as they are now. Tools that keep them in project folders are left out: finding those takes a walk
@@ -195,7 +198,7 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
         return []
     unread = ", ".join(f"{name} ({'a database' if 'store' in kinds else len(kinds)})" for name, kinds in counts.items())
     first = next(iter(counts))
-    return [f"not looked at: {unread}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
+    return [f"{NOT_LOOKED_AT}{unread}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
 
 
 def _at_home(workspace: Workspace) -> list[Artifact]:

@@ -16,7 +16,7 @@ from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, may_read, places, project_warnings
-from core.commands.sources import set_sources
+from core.commands.sources import NOT_LOOKED_AT, set_sources
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
@@ -114,7 +114,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
             [_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
             _tasks(workspace, errors),
             counts,
-            _pending(workspace, stands.run, now, errors),
+            _pending(workspace, stands.run, now, errors, few=sum(counts.values()) < FEW),
             _trash(paths),
             len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
             sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
@@ -229,8 +229,16 @@ def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
     return StoreFile("files", str(paths.file_notes), bool(notes), size, bullets, modified)
 
 
-def _pending(workspace: Workspace, run: RunState, now: datetime | None, errors: list[ErrorInfo]) -> dict[str, Any]:
-    plan = harvest(workspace, HarvestRequest(rough=True), now=(lambda: now) if now else utc_now)
+FEW = 1000
+"""So many conversations in the ledger, and the person knows by now which of their tools are read."""
+
+
+def _pending(
+    workspace: Workspace, run: RunState, now: datetime | None, errors: list[ErrorInfo], *, few: bool
+) -> dict[str, Any]:
+    # Whoever has just begun must not read "pending: 0" beside forty conversations of a tool that nobody has them read.
+    request = HarvestRequest(rough=True, look_around=few)
+    plan = harvest(workspace, request, now=(lambda: now) if now else utc_now)
     interrupted = run.state == INTERRUPTED
     if isinstance(plan, Err):
         errors.append(plan.error)
@@ -242,6 +250,7 @@ def _pending(workspace: Workspace, run: RunState, now: datetime | None, errors: 
         "bytes": sum(step.artifact.size for step in waiting),
         "tokens": plan.value.tokens,
         "prune": sum(step.action == "prune" for step in steps),
+        "elsewhere": next((note for note in plan.value.notes if note.startswith(NOT_LOOKED_AT)), ""),
         "interrupted": interrupted,
     }
 
