@@ -11,7 +11,7 @@ from pathlib import Path
 from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
 from core.base.homes import ADVICE, closed_folder, refusal_of_newer, why_foreign
-from core.base.paths import Paths, choose_home
+from core.base.paths import Paths, cache_folder, choose_home
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed
 
@@ -34,6 +34,11 @@ class Workspace:
     @property
     def config(self) -> Config:
         return self.loaded.config
+
+    @property
+    def cache(self) -> Path:
+        """Where the projections of this home lie."""
+        return cache_folder(self.paths.home, self.environment)
 
 
 def open_workspace(
