@@ -28,7 +28,7 @@ from core.harvest.answer import (
 )
 from core.harvest.asking import MAX_ROWS, RETRY_SUFFIX, ask, category_questions, category_schema, split_version
 from core.harvest.distil import Harvest, distil
-from core.harvest.merge import lessons_of, mark_of_text
+from core.harvest.freeze import lessons_of, mark_of_text
 from core.harvest.playbook import steps_in
 from core.harvest.quotes import NO_SOURCE, Source, find_quote, source_of
 from core.harvest.steps import DistilSettings

@@ -19,11 +19,11 @@ from core.base.result import Err, Ok
 from core.commands.trash import trash_list, trash_restore
 from core.commands.undo import undo
 from core.commands.workspace import open_workspace
-from core.harvest import merge, named_paths
+from core.harvest import named_paths
 from core.harvest.answer import Item
 from core.harvest.batch import write_together
 from core.harvest.committer import Committer
-from core.harvest.merge import with_old_dates
+from core.harvest.freeze import freeze, with_old_dates
 from core.harvest.named_paths import allowed_path, source_file
 from core.harvest.reclaim import finish_removals, purge, reclaim, remove_split, restore, sync_reclaimed
 from core.knowledge.changes import Change, append_changes
@@ -234,25 +234,25 @@ def test_a_note_whose_file_got_another_inode_is_written_down_at_once(world: Worl
     world.paths.file_notes.mkdir(parents=True)
     records: NoteRecords = {}
 
-    def freeze() -> str:
+    def frozen() -> str:
         item = Item("files", "n", str(source))
-        plan = merge.freeze([item], "talk", "2026-06-12", [str(world.folder)], world.paths, records)
+        plan = freeze([item], "talk", "2026-06-12", [str(world.folder)], world.paths, records)
         [planned] = plan.files
         return planned.name.removeprefix("files/")
 
-    first = freeze()
+    first = frozen()
     assert not world.paths.file_ids.exists() and first in records, "a new note needs no rename, so nothing is urgent"
     (world.paths.file_notes / first).write_text(f"# {source}\n\n- n\n")
-    assert freeze() == first and not world.paths.file_ids.exists()
+    assert frozen() == first and not world.paths.file_ids.exists()
     records["9:9.md"] = {"path": "/other", "birth": 1, "size": 1, "head": ""}
     saved = world.folder / "saved"
     saved.write_text("y")
     saved.replace(source)
-    second = freeze()
+    second = frozen()
     assert second != first and list(json.loads(world.paths.file_ids.read_bytes())) == [second]
     assert not (world.paths.file_notes / first).exists() and (world.paths.file_notes / second).exists()
     records[second] = records[second] | {"birth": 5, "size": 9, "path": "/stranger"}
-    third = freeze()
+    third = frozen()
     assert third == second and set(json.loads(world.paths.file_ids.read_bytes())) == {second, f"{second[:-3]}@5.md"}
 
 
@@ -260,9 +260,9 @@ def test_every_note_and_a_done_task_alone_come_into_the_plan(world: World) -> No
     for name in ("a.py", "b.py"):
         (world.folder / name).write_text("x")
     items = [Item("files", f"about {name}", str(world.folder / name)) for name in ("a.py", "b.py")]
-    plan = merge.freeze(items, "talk", "2026-06-12", [str(world.folder)], world.paths, {})
+    plan = freeze(items, "talk", "2026-06-12", [str(world.folder)], world.paths, {})
     assert [row.all_lines[0].split(" [")[0] for row in plan.files] == ["- about a.py", "- about b.py"]
-    [tasks] = merge.freeze([Item("tasks_done", "swept")], "talk", "2026-06-12", [], world.paths, {}).files
+    [tasks] = freeze([Item("tasks_done", "swept")], "talk", "2026-06-12", [], world.paths, {}).files
     assert tasks.name == "tasks.md" and tasks.lines == () and tasks.done == ("- swept [from: talk, 2026-06-12]",)
 
 

@@ -16,6 +16,7 @@ from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.fact_edits import FactRow
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
+from core.commands.panel.confidence import NO_COURSE, Course, confidence_over_time
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
 from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of, told_by
 from core.commands.panel.files import NoteView, notes_overview, source_text
@@ -30,6 +31,7 @@ from gui.state import Selection
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.views.files import headline
 from gui.views.frame import hand_words
+from gui.views.inspector.web import NO_WEB, Web, web_of
 from gui.views.knowledge_rows import CAN, USUAL, copied, row_of
 from gui.views.ledger import counted
 from gui.views.looks import (
@@ -99,6 +101,8 @@ class Page:
     copied: str = "Copy"
     at: Any = None  # the key of the row that is brought into sight
     reading: Reading | None = None  # what the reader opens
+    web: Web = NO_WEB
+    course: Course = NO_COURSE
 
 
 def chunks(text: str, limit: int = CHUNK) -> list[str]:
@@ -206,7 +210,7 @@ def conversation_page(view: ConversationView) -> Page:
         frozenset(name for name, on in can.items() if on), tabs,
         str(view.problem) if view.problem is not None else warning, view,
         copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
-        reading=Reading(view.key),
+        reading=Reading(view.key), web=web_of(view),
     )  # fmt: skip
 
 
@@ -359,7 +363,7 @@ def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     turn = (kept.passage.turn if kept.passage is not None else kept.turn) if kept is not None else 0
     return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), tabs, "", view,
                 "\n".join(steps) or words, "Copy steps" if steps else "Copy",
-                reading=Reading(view.conversation, turn=turn))  # fmt: skip
+                web=web_of(view), reading=Reading(view.conversation, turn=turn))  # fmt: skip
 
 
 NO_PASSAGE = {
@@ -437,7 +441,7 @@ def source_page(note: NoteView) -> Page:
     picture, color = ("file-code", "accent") if note.exists else ("file-x", "failed")
     facts = (count(len(rows), "note"), f"kept in {note.note}")
     return Page(picture, color, os.path.basename(note.source), short_folder(note.source), "", facts, can, tabs,
-                sentence, note, note.source, "Copy path")  # fmt: skip
+                sentence, note, note.source, "Copy path", web=web_of(note))  # fmt: skip
 
 
 def file_page(name: str, path: str, file: FileState | None, text: str, line: int = 0) -> Page:
@@ -463,6 +467,8 @@ def leads_to(subject: Any, key: Any) -> Selection | None:
     if not isinstance(key, tuple):
         return None
     at = key[1]
+    if key[0] == "heard":
+        return Selection("conversation", key[2])
     if key[0] == "given" and isinstance(subject, ConversationView) and subject.given[at].line:
         given = subject.given[at]
         return Selection("bullet", given.file, given.line, given.raw)
@@ -492,8 +498,23 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
     read = source_text(workspace, path, FILE_BYTES)
     text = read.value.text if isinstance(read, Ok) else ""
     tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
+    told = confidence_over_time(workspace, fact.id)
+    course = told.value if isinstance(told, Ok) else NO_COURSE
+    heard_in = tuple(
+        FlowRow(
+            ("heard", at, one.sha256),
+            short_name(one.name),
+            local_day(one.day),
+            "messages-square",
+            "accent",
+            "text",
+            COPY,
+        )
+        for at, one in enumerate(reversed(course.heard))
+    )
+    tabs = (*((Tab("Heard in", heard_in),) if heard_in else ()), tab)
     title = kind.removesuffix("s")
     key, turn = told_by(workspace, fact.fact)
     body, now = without_emphasis(fact.fact), frozenset({"open", "show", *(("read",) if key else ())})
-    return Page(sign, color, title, "", body, about, now, (tab,), subject=row, copy=fact.fact, at=HERE,
-                reading=Reading(key, turn=turn) if key else None)  # fmt: skip
+    return Page(sign, color, title, "", body, about, now, tabs, subject=row, copy=fact.fact, at=HERE,
+                course=course, web=web_of(row, course), reading=Reading(key, turn=turn) if key else None)  # fmt: skip

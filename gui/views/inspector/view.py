@@ -27,7 +27,8 @@ from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, ButtonRow, CopyText, text
 from gui.views.facts import Facts
-from gui.views.inspector_rows import BUTTONS, Page, fact_page, leads_to, load
+from gui.views.inspector.rows import BUTTONS, Page, fact_page, leads_to, load
+from gui.views.inspector.web import SelectionPicture
 from gui.views.knowledge_rows import act_of, refusal
 
 FACTS, TABS = 3, 4
@@ -83,6 +84,7 @@ class Inspector:
             ButtonRow(look, self._full, [self.buttons[name] for name, one in BUTTONS.items() if one[0] == number])
             for number in range(2)
         ]
+        self.picture = SelectionPicture(look, self._full, self._go)
         chips = ChipRow(look, self._full, self._full)
         self.tabs = [chips.add("", "accent", self._turned(number)) for number in range(TABS)]
         below = box(look, self._full, "clear")
@@ -188,6 +190,7 @@ class Inspector:
         self.buttons["copy"].set_label(page.copied)
         for row in self._rows:
             row.fit()
+        self.picture.show(page.web, page.course)
         for number, chip in enumerate(self.tabs):
             tab = page.tabs[number] if number < len(page.tabs) else None
             dpg.configure_item(chip.item, show=tab is not None)
@@ -222,11 +225,14 @@ class Inspector:
             self.list.select(None, scroll=False)
         self.list.set_rows(rows, keep_place=keep)
 
+    def _go(self, to: Selection) -> None:
+        self._shell.select(to.kind, to.key, to.line, to.raw)
+
     def _follow(self, row: FlowRow) -> None:
         """A row leads on: an item to its bullet, a harvest to its conversation, a note to its line."""
         wanted = leads_to(self.page.subject if self.page is not None else None, row.key)
         if wanted is not None:
-            self._shell.select(wanted.kind, wanted.key, wanted.line, wanted.raw)
+            self._go(wanted)
 
     def _open_row(self, row: FlowRow) -> None:
         """A double click on what was said, or on a quote, opens the reader there."""

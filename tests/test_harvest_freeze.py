@@ -21,7 +21,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, Ok
 from core.harvest.answer import Item
-from core.harvest.merge import freeze
+from core.harvest.freeze import freeze
 from core.harvest.named_paths import Bindings, allowed_path, is_working_folder, source_file
 from core.harvest.reclaim import purge, reclaim, remove_split, restore
 from core.knowledge.edit import add_bullet
