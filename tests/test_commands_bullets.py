@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.commands import bullets
-from core.commands.notes import list_tasks
-from core.commands.notes import notes as notes_of
+from core.commands.bullets import list_tasks
+from core.commands.bullets import notes as notes_of
 from core.commands.statements import resolve_bullet
 from core.commands.undo import undo
 from core.knowledge.bullet_text import BulletRef

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.commands.fact_edits import delete_fact, edit_fact, facts_view, merge_facts
-from core.commands.facts import facts_list
+from core.commands.facts import delete_fact, edit_fact, facts_list, facts_view, merge_facts
 from core.commands.undo import undo
 from tests.facts_home import (
     YAML,
@@ -100,7 +99,7 @@ def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
 def test_a_merge_that_was_cut_in_the_middle_can_be_done_again(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts must not be added up twice."""
     workspace = workspace_of(taught)
-    import core.commands.fact_edits as edits
+    import core.commands.facts as edits
 
     real = edits._change
 

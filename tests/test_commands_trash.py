@@ -14,7 +14,7 @@ from core.base import disk
 from core.base.result import Ok
 from core.commands import bullets, history
 from core.commands.trash import trash_list, trash_purge, trash_restore
-from core.commands.undo_edit import UndoReport
+from core.commands.undo import UndoReport
 from core.commands.workspace import Workspace
 from core.knowledge.ledger import read_ledger
 from tests.faults.fault import Counter, Fault

@@ -11,8 +11,7 @@ from core.cli.history import undo_text
 from core.commands import bullets
 from core.commands.quarantine import quarantine_accept
 from core.commands.runs import runs
-from core.commands.undo import undo
-from core.commands.undo_edit import UndoReport
+from core.commands.undo import UndoReport, undo
 from core.commands.workspace import open_workspace
 from tests.harvest_world import HURRIED, FakeModel, World, says, workspace_of
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.base.markdown import parse_bullets
 from core.commands import bullets
-from core.commands.notes import notes as notes_of
+from core.commands.bullets import notes as notes_of
 from core.knowledge.file_facts import facts_about
 from tests.made_home import make_home, value, write
 

@@ -23,9 +23,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from core.base import disk
 from core.base.birth import birth_ns
 from core.base.result import Ok
-from core.commands.bullets import add
+from core.commands.bullets import add, notes
 from core.commands.missing import missing
-from core.commands.notes import notes
 from core.knowledge.file_notes import refresh_notes
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import HURRIED, FakeModel, World, says, workspace_of
