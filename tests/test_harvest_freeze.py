@@ -1,10 +1,16 @@
-"""Where a model's words may land: paths it names, the quarantine, and what is taken away afterwards."""
+"""From items to lines of files: what is added, where, and which file a note is bound to."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import subprocess
+import sys
+import time
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -16,10 +22,14 @@ from core.base.paths import Paths
 from core.base.result import Err, Ok
 from core.harvest.answer import Item
 from core.harvest.freeze import freeze
-from core.harvest.named_paths import allowed_path, source_file
+from core.harvest.named_paths import Bindings, allowed_path, is_working_folder, source_file
 from core.harvest.reclaim import purge, reclaim, remove_split, restore
+from core.knowledge.edit import add_bullet
+from core.knowledge.file_notes import file_id, merge_records, read_records, still_true
 from core.knowledge.journal import read_journal, states_by_sha
 from tests.harvest_world import NOW, FakeModel, World, says, sha256
+
+# --- merge: Where a model's words may land: paths it names, the quarantine, and what is taken away afterwards.
 
 
 @pytest.mark.parametrize(
@@ -228,3 +238,271 @@ def test_nothing_is_purged_while_an_index_is_unreadable(world: World) -> None:
     world.converse("{", "file-index-1.json")
     world.run(FakeModel())
     assert len(world.trash()) == 1
+
+
+# --- bindings: Notes while a run is at work: what an edit binds meanwhile, a run must not unbind. Otherwise a
+# person's note and the harvest's end up in two files, and one of them is shown for no source file at all.
+
+
+def note_name(path: Path) -> str:
+    found = path.stat()
+    return f"{file_id(found.st_dev, found.st_ino)}.md"
+
+
+def wait_for_a_plan(world: World) -> None:
+    """The next conversation is asked about while the first is planned: here the plan comes first."""
+    for _ in range(1000):
+        if b'"intent"' in (world.paths.journal.read_bytes() if world.paths.journal.exists() else b""):
+            return
+        time.sleep(0.01)
+    raise AssertionError("nothing was planned")
+
+
+def test_a_note_that_an_edit_binds_during_a_run_gets_the_harvest_too(world: World) -> None:
+    """The inode was another file's when the run began; the person's note on the new file was written since."""
+    code = world.folder / "code.py"
+    code.write_text("pass\n")
+    name = note_name(code)
+    world.knowledge(f"files/{name}", "# /gone.py\n\n- about a file that is gone\n")
+    stranger = {"path": "/gone.py", "birth": 1, "size": 1, "head": ""}
+    merge_records(world.paths, {name: stranger})
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        assert isinstance(add_bullet(world.paths, "files", "by the person", NOW, path=str(code)), Ok)
+        return {"files": [{"path": str(code), "note": "by the model"}]}
+
+    world.converse("a")
+    world.run(FakeModel(answer))
+    assert "by the person" in world.text(f"files/{name}") and "by the model" in world.text(f"files/{name}")
+    assert len(list(world.paths.file_notes.glob("*.md"))) == 2
+    assert read_records(world.paths)[name]["path"] == str(code)
+
+
+def test_what_the_run_itself_has_bound_is_still_known_after_an_edit(world: World) -> None:
+    first, second = world.folder / "first.py", world.folder / "second.py"
+    for path in (first, second):
+        path.write_text(path.name)
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        if number == 2:
+            wait_for_a_plan(world)
+            add_bullet(world.paths, "files", "by the person", NOW, path=str(second))
+            os.replace(first, world.folder / "renamed.py")
+        path = first if number == 1 else world.folder / "renamed.py"
+        return {"files": [{"path": str(path), "note": f"note {number}"}]}
+
+    world.converse("a")
+    world.converse("b")
+    world.run(FakeModel(answer))
+    text = world.text(f"files/{note_name(world.folder / 'renamed.py')}")
+    assert "note 1" in text and "note 2" in text
+    row = read_records(world.paths)[note_name(world.folder / "renamed.py")]
+    assert (row["path"], row["was"]) == (str(world.folder / "renamed.py"), [str(first)])
+
+
+def test_the_end_of_a_run_does_not_bring_an_old_path_back(world: World) -> None:
+    """The person renamed the file and wrote on it after the run had read its name."""
+    old, new = world.folder / "old.py", world.folder / "new.py"
+    old.write_text("x")
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        if number == 1:
+            return {"files": [{"path": str(old), "note": "note"}]}
+        wait_for_a_plan(world)
+        os.replace(old, new)
+        add_bullet(world.paths, "files", "by the person", NOW, path=str(new))
+        return {}
+
+    world.converse("a")
+    world.converse("b")
+    world.run(FakeModel(answer))
+    assert read_records(world.paths)[note_name(new)]["path"] == str(new)
+
+
+def test_the_list_is_read_again_only_when_somebody_wrote_it(world: World) -> None:
+    """It may hold ten thousand notes, and a run looks at it for each conversation."""
+    code = world.folder / "code.py"
+    code.write_text("x")
+    add_bullet(world.paths, "files", "one", NOW, path=str(code))
+    bindings = Bindings(world.paths)
+    records = bindings.records
+    bindings.refresh()
+    assert bindings.records is records
+    merge_records(world.paths, {"1:2.md": {"path": "/x", "birth": None, "size": None, "head": ""}})
+    bindings.refresh()
+    assert set(bindings.records) == {note_name(code), "1:2.md"}
+
+
+def test_what_waits_to_be_written_is_still_known_after_an_edit(world: World) -> None:
+    """Else the second of two conversations about one file forgets the name that the file had in the first."""
+    code = world.folder / "code.py"
+    code.write_text("x")
+    bindings = Bindings(world.paths)
+    staged = {note_name(code): {"path": str(code), "birth": None, "size": 1, "head": ""}}
+    bindings.stage(staged)
+    merge_records(world.paths, {"1:2.md": {"path": "/x", "birth": None, "size": None, "head": ""}})
+    bindings.refresh()
+    assert set(bindings.records) == {note_name(code), "1:2.md"}
+    bindings.add(staged)
+    merge_records(world.paths, {"1:3.md": {"path": "/y", "birth": None, "size": None, "head": ""}})
+    bindings.refresh()
+    assert set(bindings.records) == {"1:2.md", "1:3.md"}, "a note that was written and is gone is forgotten"
+
+
+def test_rows_of_a_run_win_unless_their_file_has_moved(world: World) -> None:
+    here = world.folder / "here.py"
+    here.write_text("x")
+    gone, there = {"path": "/gone.py", "birth": 1}, {"path": str(here), "birth": 1}
+    assert still_true({"n": gone}, {"n": there}) == {"n": there}
+    assert still_true({"n": there}, {"n": gone}) == {"n": there}
+    assert still_true({"n": gone}, {}) == {"n": gone}
+
+
+def test_a_name_that_is_another_files_by_now_is_not_taken_back(world: World) -> None:
+    """The inode was given to a stranger while the run was at work, and the note was renamed by who saw that."""
+    mine = {"1:5.md": {"path": "/a.py", "birth": 1}}
+    stranger = {"path": "/b.py", "birth": 9}
+    assert still_true(mine, {"1:5.md": stranger}) == {}
+    moved = {"path": "/a.py", "birth": 7, "origin": "1:5@1"}
+    assert still_true(mine, {"1:5.md": stranger, "1:7.md": moved}) == {}
+    assert still_true(mine, {"1:7.md": moved}) == {}
+
+
+# --- named paths: Paths that a model wrote, shown with a trace of system calls: a path that is not allowed is never
+# touched.
+
+ROOT = Path(__file__).resolve().parents[1]
+UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+MARK = "SENTINEL"
+
+
+def links(tmp_path: Path) -> tuple[Path, Path]:
+    """A root with files and links in it, and a folder outside to which some of them lead."""
+    root, outside = tmp_path / "root", tmp_path / f"outside-{MARK}"
+    root.mkdir()
+    outside.mkdir()
+    (outside / "key.py").write_text("x")
+    (root / "inside.py").write_text("x")
+    (root / "leads-out.py").symlink_to(outside / "key.py")
+    (root / "folder-out").symlink_to(outside)
+    (root / "two-steps.py").symlink_to("leads-out.py")
+    (root / "dots.py").symlink_to(f"../outside-{MARK}/key.py")
+    (root / "stays.py").symlink_to("./inside.py")
+    (root / "here").symlink_to(".")
+    (root / "loop.py").symlink_to("loop.py")
+    (root / "ping.py").symlink_to("pong.py")
+    (root / "pong.py").symlink_to("ping.py")
+    return root, outside
+
+
+def forbidden(tmp_path: Path) -> list[str]:
+    """What a model may name and nobody may look at."""
+    return [
+        f"/etc/{MARK}",
+        f"/proc/self/{MARK}",
+        f"/dev/{MARK}",
+        f"/sys/{MARK}",
+        f"/run/{MARK}",
+        f"//host/{MARK}",
+        f"{MARK}.py",
+        f"~/{MARK}",
+        f"{tmp_path}/root/../{MARK}",
+        f"{tmp_path}/root//{MARK}",
+        f"{tmp_path}/root\\{MARK}",
+        f"{tmp_path}/rooted/{MARK}",
+        f"{tmp_path}/root/{MARK}\0.py",
+        f"{tmp_path}/root/{MARK}\n.py",
+        f"{tmp_path}/root/{MARK}" + "x" * 1100,
+        f"file://{tmp_path}/root/{MARK}",
+        f"C:/{MARK}",
+        f"{tmp_path}/outside-{MARK}/key.py",
+        f"{tmp_path}/root/leads-out.py",
+        f"{tmp_path}/root/folder-out/key.py",
+        f"{tmp_path}/root/two-steps.py",
+        f"{tmp_path}/root/dots.py",
+        f"{tmp_path}/root/here/leads-out.py",
+        f"{tmp_path}/root/loop.py",
+        f"{tmp_path}/root/ping.py",
+    ]
+
+
+def test_a_trace_of_system_calls_shows_no_forbidden_path(tmp_path: Path) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed here")
+    root, _ = links(tmp_path)
+    talks = tmp_path / "home" / "conversations"
+    talks.mkdir(parents=True)
+    (talks / f"chat-{UUID}").write_text("User: hello\n")
+    rows = [
+        {"path": path, "note": "a note"}
+        for path in [*forbidden(tmp_path), f"{root}/stays.py", f"{root}/here/inside.py"]
+    ]
+    (tmp_path / "answer.json").write_text(json.dumps({"files": rows}))
+    (tmp_path / "config.toml").write_text(
+        f'[ai_settings.knowledge]\nfile_roots = ["{root}"]\nprovider = "command"\ncommand = ["cat", "answer.json"]\n'
+    )
+    trace = tmp_path / "trace"
+    program = "import sys; from core.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    words = ["harvest", "--apply", "--home", str(tmp_path / "home"), "--config", str(tmp_path / "config.toml")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = subprocess.run(
+        ["strace", "-f", "-qq", "-e", "trace=%file,%desc", "-e", "trace=!write,read", "-s", "4096", "-o", str(trace),
+         sys.executable, "-c", program, *words],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    if "ptrace" in done.stderr.lower() and "permit" in done.stderr.lower():
+        pytest.skip("strace may not look at a process here")
+    assert done.returncode == 0, done.stderr
+    calls = trace.read_text("utf-8", "replace").split("\n")
+    touched = [line for line in calls if MARK in line and "readlink" not in line and "execve" not in line]
+    assert touched == []
+    assert any("root/inside.py" in line and "O_PATH" in line for line in calls), "the allowed file was looked at"
+    notes = tmp_path / "home" / "knowledge"
+    assert [note.read_text().count("a note") for note in (notes / "files").glob("*.md")] == [1]
+    assert (notes / "facts.md").read_text().count("a note") == len(forbidden(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["stays.py", "here/inside.py", "here/here/stays.py", "inside.py"])
+def test_a_link_that_stays_inside_is_followed(tmp_path: Path, name: str) -> None:
+    """A project with links in it keeps its notes."""
+    root, _ = links(tmp_path)
+    found = source_file(f"{root}/{name}", [str(root)])
+    assert found is not None and found.path == str(root / "inside.py")
+
+
+def test_a_root_that_is_a_link_itself_is_a_root(tmp_path: Path) -> None:
+    """Many homes are: /home -> /usr/home, or a project folder on another disk."""
+    root, _ = links(tmp_path)
+    (tmp_path / "alias").symlink_to(root)
+    roots = [str(tmp_path / "alias")]
+    found = source_file(f"{tmp_path}/alias/stays.py", roots)
+    assert found is not None and found.path == str(root / "inside.py")
+    assert source_file(f"{tmp_path}/alias/leads-out.py", roots) is None
+    assert source_file(f"{root}/inside.py", roots) is None, "only what the person named is a root"
+
+
+def test_a_link_into_another_root_is_followed_and_a_chain_without_end_is_not(tmp_path: Path) -> None:
+    root, outside = links(tmp_path)
+    both = [str(root), str(outside)]
+    for name in ("leads-out.py", "folder-out/key.py", "two-steps.py", "dots.py"):
+        found = source_file(f"{root}/{name}", both)
+        assert found is not None and found.path == str(outside / "key.py"), name
+    assert source_file(f"{root}/loop.py", both) is None
+    (root / "sly.py").symlink_to("here/../inside.py")
+    assert source_file(f"{root}/sly.py", both) is None, "two dots behind a link say nothing without looking"
+    for number in range(20):
+        (root / f"chain-{number}").symlink_to(f"chain-{number + 1}" if number < 19 else "inside.py")
+    assert source_file(f"{root}/chain-0", both) is None
+    assert source_file(f"{root}/chain-8", both) is not None
+    assert source_file("/", ["/"]) is None and source_file(f"{root}/inside.py", ["/"]) is not None
+
+
+SYSTEM = ("etc", "usr", "bin", "sbin", "lib", "boot", "proc", "sys", "dev", "run", "var")
+PRIVATE = ("/home/a/.ssh", "/home/a/.config/x", "/", "/home", "home/a/x", "", "/home/a\0b")
+
+
+@pytest.mark.parametrize("folder", [*PRIVATE, *(f"/{name}/a/b" for name in SYSTEM)])
+def test_a_conversation_cannot_open_a_private_folder_for_notes(folder: str) -> None:
+    """A forged working folder must not let a model ask which of your keys exist."""
+    assert not is_working_folder(folder)
+    assert is_working_folder("/home/a/project") and is_working_folder("/srv/app")

@@ -318,6 +318,30 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "row-over": box("hover@45", CLEAR, (0, 0), 4),
     "row-on": box("selected", CLEAR, (0, 0), 4),
     "row-lit": box("accent@16", CLEAR, (0, 0), 2),
+    "area": box("field", "line", (10, 6), 6),
+    "area-on": box("field", "accent@60", (10, 6), 6),
+    "unseen": (
+        Rule(
+            "mvInputText",
+            dict.fromkeys(
+                (
+                    "Text",
+                    "Border",
+                    "InputTextCursor",
+                    "TextSelectedBg",
+                    "FrameBg",
+                    "FrameBgHovered",
+                    "FrameBgActive",
+                    "ChildBg",
+                    "NavCursor",
+                    "ScrollbarGrab",
+                ),
+                CLEAR,
+            ),
+            {"FramePadding": (0, 0), "FrameBorderSize": (0,)},
+        ),
+        Rule("mvInputText", {"Text": CLEAR, "FrameBg": CLEAR}, {}, enabled=False),
+    ),
     "editor": box(CLEAR, CLEAR, (12, 10), 0),
     "row-buttons": spacing(2, 0),
     "row-action": tuple(

@@ -32,7 +32,7 @@ from core.commands.project import find_project
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State, Step
-from gui.toolkit.editor import SOFT, EditorKind, SmallField, Typed, shortened, soft_broken, soft_joined
+from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow
@@ -169,9 +169,7 @@ class MemorySession(Editing[MemoryTarget]):
     KIND = EditorKind(
         again=("Put mine there", "Write your words over what stands in the file now"),
         theirs=("Keep theirs", "Leave the file as it is; your words can be brought back"),
-        shown=soft_broken,
-        read=soft_joined,
-        soft=f" {SOFT}\n",
+        lines=True,
         least=4,
         most=14,
         spare=1,
