@@ -14,10 +14,9 @@ from core.base import disk, files, locks
 from core.base.result import Ok
 from core.commands import bullets, history
 from core.commands.history import ledger
-from core.commands.runs import runs
+from core.commands.runs import UndoReport, runs
 from core.commands.trash import trash_list, trash_purge, trash_restore
 from core.commands.undo import undo as take_back
-from core.commands.undo_edit import UndoReport
 from core.commands.workspace import Workspace
 from core.knowledge.changes import read_changes
 from core.knowledge.journal import read_plans

@@ -1,4 +1,5 @@
-"""`knowledge harvest`: the dry run and the run itself."""
+"""`knowledge harvest`: the dry run and the run itself; `knowledge import PATH`: what other tools remember becomes
+bullets, shown first, undoable afterwards."""
 
 from __future__ import annotations
 
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from core.base.answer import Generate
     from core.base.markdown import Bullet
     from core.commands.library.use import UsageReader
+    from core.harvest.imports import ImportReport
+
 
 MANY = 10
 """From so many conversations on, a run that found next to nothing says why that may be."""
@@ -399,3 +402,39 @@ def _read_cache(path: Path) -> HashCache:
         return HashCache.from_bytes(files.read_or_empty(path))
     except OSError:
         return HashCache()
+
+
+# --- what other tools remember ----------------------------------------------------------------------------------------
+
+__all__ = ["ImportReport", "import_memories"]
+
+
+def import_memories(
+    workspace: Workspace,
+    path: str,
+    *,
+    apply: bool = False,
+    now: Callable[[], datetime] = utc_now,
+    editor_wait: EditorWait = EDITOR_WAIT,
+) -> Result[ImportReport]:
+    """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
+    from core.commands.fact_feed import after_harvest
+    from core.harvest.imports import plan_import, run_import
+
+    if not path.strip():
+        return fail("usage", "which file or folder?", hint="'knowledge import .' takes the current folder")
+    where = Path(os.path.abspath(workspace.cwd / os.path.expanduser(path)))
+    if not apply:
+        ledger = seen_ledger(workspace.paths)
+        entries = ledger.value if isinstance(ledger, Ok) else rebuild(workspace.paths)
+        return plan_import(workspace.paths, where, entries, secrets=workspace.config.redact)
+    options = harvest_options(workspace, HarvestRequest(), editor_wait)
+    if isinstance(options, Err):
+        return options
+    done = run_import(workspace.paths, where, options.value, now)
+    if isinstance(done, Ok) and done.value.imported:
+        report = done.value
+        report.facts, notes, problem = after_harvest(workspace, now)
+        report.notes += notes
+        report.errors += [problem] if problem is not None else []
+    return done

@@ -18,8 +18,8 @@ from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
+from core.commands.runs import settled, undone_elsewhere
 from core.commands.statements import BY_COMMAND, all_without_secrets
-from core.commands.undo_edit import settled, undone_elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, bare, line_break, made

@@ -14,7 +14,7 @@ from typing import Any
 from core.base.figures import count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.fact_edits import FactRow
+from core.commands.facts import FactRow
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
 from core.commands.panel.confidence import NO_COURSE, Course, confidence_over_time
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
