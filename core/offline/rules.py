@@ -24,6 +24,7 @@ from core.offline.recurring import find_quirks
 from core.offline.sessions import find_in_session
 from core.offline.statements import Found, find_questions, find_statements, find_tasks
 from core.offline.talk import read_talk
+from core.offline.unfinished import find_unfinished
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
 MAX_ITEMS = 12
@@ -79,6 +80,7 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
     """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
     session = read_session(conversation)
     done = list(find_done(session))
+    yield from find_unfinished(session)
     yield from find_in_session(session)
     yield from find_said(session)
     yield from done
