@@ -301,8 +301,8 @@ def _repairs(session: Session) -> Iterator[Found]:
                 told.add(works)
                 shown = why if len(why) <= 260 else why[:260].rsplit(" ", 1)[0] + " …"
                 statement = f"`{wrong}` fails (“{shown}”); {works}"
-                quote = why if len(why) < 400 else ""
-                fields = {"statement": statement, "detail": "", "quote": quote, "kind": "tool-quirk"}
+                # No quote: it would be the tool's, and the line holds the tool's words as they are.
+                fields = {"statement": statement, "detail": "", "quote": "", "kind": "tool-quirk"}
                 yield Found("facts", fields, 65, turn)
                 break
             if right == wrong or "\n" in right or len(right) > LONGEST_COMMAND:
@@ -310,7 +310,7 @@ def _repairs(session: Session) -> Iterator[Found]:
             if usage and between == [] and went and _stands_in(wrong, right, why):
                 told.add(right)
                 fields = {"statement": f"`{wrong}` fails (“{why}”); `{right}` was run instead and works", "detail": ""}
-                yield Found("facts", fields | {"quote": why, "kind": "tool-quirk"}, 60, turn)
+                yield Found("facts", fields | {"quote": "", "kind": "tool-quirk"}, 60, turn)
                 break
             if between is not None and went and not _LOOKS.match(right):
                 between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None

@@ -68,22 +68,21 @@ def _unmerged(session: Session) -> Iterator[Found]:
     since = ended[-1] + 1 if ended else 0
     rest = session.events[since:]
     where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
-    conflict: tuple[int, Command, re.Match[str]] | None = None
+    conflict: tuple[int, re.Match[str]] | None = None
     for turn, row in rest:
         if not isinstance(row, Command):
             continue
         merged = _MERGES.search(row.words)
         if merged and _CONFLICT.search(row.output):
-            conflict = (turn, row, merged)
+            conflict = (turn, merged)
         elif "--abort" in row.words or "reset --hard" in row.words or "reset --merge" in row.words:
             conflict = None
     if conflict:
-        turn, command, merged = conflict
+        turn, merged = conflict
         told = re.sub(r"\s--(?:no-\w+|\w+-only)\b|\s\d?>.*$", "", ASIDE.sub(" ", merged["what"]))
         what = " ".join(f"git {merged['how']} {told}".split())
         text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
-        quote = next((line.strip() for line in command.output.split("\n") if _CONFLICT.search(line)), "")
-        yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
+        yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 64, turn)
 
 
 def _still_red(session: Session) -> Iterator[Found]:
@@ -101,7 +100,7 @@ def _still_red(session: Session) -> Iterator[Found]:
         why = session.failure(row)
         if len(why) <= LONGEST_COMMAND and len(bare(row.words)) <= LONGEST_COMMAND:
             text = f"`{bare(row.words)}` failed when it ran last in the session (“{why}”)"
-            yield Found("tasks_open", {"statement": text, "detail": "", "quote": why}, 59, turn)
+            yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 59, turn)
 
 
 # --- what was not pushed ---
@@ -116,6 +115,5 @@ def _unpushed(session: Session) -> Iterator[Found]:
     if not session.paired or sent or not on or on[-1] in MAIN:
         return
     turn = max(turn for turn, row in session.events if row is made[-1])
-    hashes = ", ".join(row.hash[:8] for row in made if row.hash)
-    text = f"Push branch {on[-1]}: what was committed in the session ({hashes}) was not pushed in it"
+    text = f"Push branch {on[-1]}: “{made[-1].subject}” was committed and not pushed in the session"
     yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 56, turn)
