@@ -180,8 +180,8 @@ def _in_own_words(text: str) -> str:
 def _joined(*parts: str) -> str:
     """Parts as sentences of one line, as many as fit."""
     told = ""
-    for part in (part.rstrip(".。") for part in parts if part):
-        longer = f"{told}. {part}" if told else part
+    for part in (part.rstrip(".") for part in parts if part):
+        longer = f"{told}{'' if told.endswith('。') else '. '}{part}" if told else part
         told = longer if len(longer) <= LONGEST_BODY else told
     return told
 

@@ -54,9 +54,14 @@ def find_findings(session: Session) -> Iterator[Found]:
     if not findings:
         yield from _newest(list(_left(session, rows)), MOST_LEFT)
         yield from find_risks(session, rows)
-    yield from list(_causes(session, rows))[-MOST_CAUSES:]
-    yield from list(_reasoned(session, rows))[-MOST_REASONED:]
-    yield from list(_explained(session, rows))[-MOST_EXPLAINED:]
+    told = [*list(_causes(session, rows))[-MOST_CAUSES:], *list(_reasoned(session, rows))[-MOST_REASONED:]]
+    yield from told
+    said = [row for row in _explained(session, rows) if not any(_same(row, other) for other in told)]
+    yield from said[-MOST_EXPLAINED:]
+
+
+def _same(one: Found, other: Found) -> bool:
+    return alike(one.fields["statement"], other.fields["statement"])
 
 
 def _newest(found: list[Found], most: int) -> list[Found]:
