@@ -9,7 +9,7 @@ words that matter are in `cues.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -150,38 +150,19 @@ class Session:
         later = "\n".join(row.turn.text for row in self.closings if row.number > turn).casefold()
         return any(found.strip("`()").casefold() in later for found in cues.ANCHOR.findall(text))
 
-    @cached_property
-    def _work(self) -> tuple[tuple[int, str], ...]:
-        """What was written and said to the end of a piece of work, by turns, in lower case."""
-        turns = self.conversation.turns
-        if not self.events:  # what was changed does not show: any later word may tell of it
-            return tuple((at, turn.text.casefold()) for at, turn in enumerate(turns) if turn.role == "assistant")
-        at_work = {at for at, row in self.events if is_change(row)} | {row.number for row in self.closings}
-        paths = {at: row.path for at, row in self.events if isinstance(row, Edit)}
-        return tuple((at, f"{paths.get(at, '')}\n{turns[at].text}".casefold()) for at in sorted(at_work))
-
-    def worked_on(self, closing: Closing, text: str) -> bool:
-        """Whether what a sentence of a closing message names was written or told of again afterwards, so that it may be
-        so no more; of a sentence that names nothing, whether anything was."""
-        names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
-        if not names:
-            return closing.overtaken or not (closing.at_end or self.events)
-        return any(self._last_work_on(name) > closing.number for name in names)
-
     def rewritten(self, turn: int, text: str) -> bool:
-        """Whether something that a sentence names was written again after a turn."""
+        """Whether something that a sentence names was written again after a turn; where the file does not tell what was
+        written, whether it was spoken of."""
+        if not self.events:
+            return self.named_later(turn, text)
         names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
-        later = [said for at, said in self._work if at > turn and at in self._at_change]
-        return any(name in said for name in names for said in later)
+        return any(name in said for at, said in self._changes if at > turn for name in names)
 
     @cached_property
-    def _at_change(self) -> frozenset[int]:
-        return frozenset(at for at, row in self.events if is_change(row))
-
-    @cached_property
-    def _last_work_on(self) -> Callable[[str], int]:
-        """The last turn at work in which a name stands, -1 for none."""
-        return lru_cache(maxsize=None)(lambda name: next((at for at, said in self._work[::-1] if name in said), -1))
+    def _changes(self) -> tuple[tuple[int, str], ...]:
+        """The turns in which something was written, with their paths, in lower case."""
+        rows = ((at, row) for at, row in self.events if is_change(row))
+        return tuple((at, f"{getattr(row, 'path', '')}\n{self._low[at]}".casefold()) for at, row in rows)
 
     @cached_property
     def _low(self) -> tuple[str, ...]:
