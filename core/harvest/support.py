@@ -5,8 +5,8 @@ the item's words that stand in it: rare words weigh more than common ones, ident
 scripts without blanks count by pairs of characters, and words that stand nowhere in the conversation (a paraphrase, a
 translation) do not count. The best passage of people and the assistant is compared with the best one of tools.
 
-- A person's words are their own, and so are a command that the assistant ran and that succeeded, and what it made by
-  one: a commit, a push, a pull request.
+- A person's words are their own, and so are what they answered to a question that a tool put to them, a command that
+  the assistant ran and that succeeded, and what it made by one: a commit, a push, a pull request.
 - The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
   in one passage of an earlier tool turn, and where it says that it reads something out, or what something
   wants that a tool named, the assistant is an echo.
@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 
 from core.base.late import late
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push
+from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push, Question
 
 # Verbs of orders in their plain form; they count where a clause begins. Nouns that often begin a fact (test, build,
 # log, report) are left out.
@@ -332,6 +332,9 @@ class Voices:
                 self._hear(event.subject if isinstance(event, Commit) else event.words, number, own=True)
             elif isinstance(event, PullRequest):
                 self._hear(f"{event.title} {event.url}", number, own=True)
+            elif isinstance(event, Question):
+                for asked, options, answer in event.asked:
+                    self._hear(f"{asked} {options} {answer}" if answer else "", number, own=True)
 
     def _hear_tool(self, text: str, number: int) -> None:
         found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
