@@ -400,9 +400,16 @@ def library_undo(
 
 
 def library_reflect(
-    workspace: Workspace, scope: str = "all", concept: str = "", *, now: Callable[[], datetime] = utc_now
+    workspace: Workspace,
+    scope: str = "all",
+    concept: str = "",
+    days: int = 0,
+    *,
+    now: Callable[[], datetime] = utc_now,
 ) -> Result[Reflection]:
-    """The seed's questions about the library, answered from what was recorded."""
+    """The seed's questions about the library, answered from what was recorded; with `days`, lately."""
     from core.library.use.reflect import reflect
 
-    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, now=now()))
+    if not 0 <= days <= 36_500:
+        return fail("usage", "--days must be from 1 to 36500")
+    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, days=days, now=now()))
