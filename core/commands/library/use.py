@@ -292,14 +292,13 @@ class UsageReader:
         return made if made._known is None or made._known else None
 
     def __call__(self, conversation: Conversation) -> None:
-        """A conversation was read, in any thread. Of a server's library the ids are not known beforehand: there a
-        retrieval must be spoken of too."""
+        """A conversation was read, in any thread. Of a server's library the ids are not known beforehand."""
         for turn in conversation.turns:
             if turn.role not in ("tool", "assistant"):
                 continue
             said = "\n".join((turn.text, *(event.output for event in turn.events if isinstance(event, Call))))
-            ids = _ID.findall(said)
-            if ids and ("retriev" in said if self._known is None else not self._known.isdisjoint(ids)):
+            ids = _ID.findall(said) if "retrieval" in said else []  # the key beside the id, in every answer of ours
+            if ids and (self._known is None or not self._known.isdisjoint(ids)):
                 self._heard.append(conversation)
                 return
 
