@@ -1,4 +1,4 @@
-"""Puts context files and the digest into the stable part of a new conversation's prompt (seed 2, part 8; seed 3).
+"""Puts context files and the digest into the stable part of a new conversation's prompt.
 
 For a host application there is one call, `prompt_prefix`: it reads the settings, honours them, and returns the text or
 an error as a value; `join_prompt` puts the text where it belongs. What `__all__` names is what a host may rely on: it

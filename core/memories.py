@@ -119,7 +119,7 @@ def restore_memory(path: Path) -> Path:
 
 
 def recall(memories: Sequence[Memory], query: str) -> list[Memory]:
-    """The memories that have the query, newest first (seed 3: in text or tags, whatever the case): its very words in
+    """The memories that have the query, newest first, in text or tags, whatever the case: its very words in
     their order, or all of them anywhere. An empty query fits all."""
     folded = query.casefold().strip()
     words = set(folded.split())

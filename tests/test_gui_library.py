@@ -219,7 +219,7 @@ def test_enter_walks_from_concept_to_concept_and_backspace_back(stand: Stand, ho
     assert stand.view.data.around.centre.id == first.key and stand.view.sheet.nodes
     second = stand.view.list.rows[0]
     node = stand.view.sheet.nodes[second.key]
-    left, top = stand.desk.dpg.get_item_rect_min(stand.view.sheet.canvas.item)
+    left, top = stand.desk.dpg.get_item_rect_min(stand.view.sheet.drawing.item)
     x, y = stand.desk.dpg.get_viewport_pos()
     stand.desk.move(int(x + left + node[0]), int(y + top + node[1]))
     stand.desk.frames(2)

@@ -17,7 +17,7 @@ from core.commands.transcript import read_entry
 from core.commands.workspace import Workspace
 from core.conversations.events import Command, Reminder
 from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn
-from gui.toolkit.typeset import lines_of_code, lines_of_words, visible
+from gui.toolkit.typeset import colours_of, lines_of_code, lines_of_words, visible
 from gui.views.reader_rows import (
     CALL,
     CODE,
@@ -26,7 +26,6 @@ from gui.views.reader_rows import (
     WORDS,
     Script,
     blocks,
-    colours_of,
     legend,
     places_of,
     script_of,

@@ -29,7 +29,7 @@ from core.context_files import OPEN as BEGIN
 from core.injection import CLOSE, OPEN, prompt_prefix
 from core.mcp_server import tools
 from tests.spoken_home import Disk, call, result
-from tests.test_base_marks import PLANTED, marks_in, pieces
+from tests.test_base_markdown import PLANTED, marks_in, pieces
 
 REAL = "[from: a talk, 2026-01-02]"
 

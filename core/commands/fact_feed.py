@@ -48,7 +48,7 @@ from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
 from core.factindex.places import FOLDERS, fact_places
 from core.factindex.record import History, Key
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
-from core.harvest.merge import QUOTED, UNQUOTED, mark_of_text
+from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.check import Finding

@@ -1,4 +1,4 @@
-"""`knowledge facts`: the fact index of seed 5, looked at, checked, brought up to date, put before a conversation."""
+"""`knowledge facts`: the fact index, looked at, checked, brought up to date, put before a conversation."""
 
 from __future__ import annotations
 

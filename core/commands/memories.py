@@ -1,4 +1,4 @@
-"""`knowledge save`, `recall` and `memories`: the three tools of seed 3 with its display texts, and what a person needs
+"""`knowledge save`, `recall` and `memories`: three tools of an agent with their display texts, and what a person needs
 beside them.
 """
 
@@ -39,14 +39,14 @@ from core.memory_file import read_memory as read_memory
 
 def in_two_scopes(memories: Iterable[Memory]) -> bool:
     """Whether some belong to the home and some to a project. Each counts from 1: only then does an id need its scope in
-    front, and the seed's texts, which know one folder, stay as they are otherwise."""
+    front, and the texts for one folder stay as they are otherwise."""
     return len({row.scope for row in memories}) > 1
 
 
 @dataclass(frozen=True)
 class Saved:
     """A memory that was written, or (`already`) one that says the same and stood there before. `display` is what an
-    agent is told, as seed 3 has it; `warning` a sentence about the secrets that were replaced in it ("" for none)."""
+    agent is told; `warning` a sentence about the secrets that were replaced in it ("" for none)."""
 
     memory: Memory
     warning: str = ""
@@ -64,7 +64,7 @@ class Saved:
         return f"✓ Saved memory {self.memory.id}: {path.name}\nLocation: {path}"
 
     def to_json(self) -> dict[str, Any]:
-        """The return value of seed 3's `save_memory`, with `warnings` when there are any."""
+        """The return value of the tool `save_memory`, with `warnings` when there are any."""
         row = {"display": self.display, "path": str(self.memory.path), "memory_id": self.memory.id}
         return {**row, "warnings": list(self.warnings)} if self.warning else row
 
@@ -99,7 +99,7 @@ class Recalled:
         return f"**Memory {name}** (created {row.created[:10]})\n{tags}{words}\n"
 
     def tool_result(self) -> dict[str, Any]:
-        """The return value of seed 3's `recall_memory`."""
+        """The return value of the tool `recall_memory`."""
         results = [
             {
                 "id": row.id,
@@ -157,7 +157,7 @@ class Listed:
         return tame("".join(parts))
 
     def to_json(self) -> dict[str, Any]:
-        """The return value of seed 3's `list_memories`; each row has its scope and path too."""
+        """The return value of the tool `list_memories`; each row has its scope and path too."""
         rows = [
             {
                 "id": row.id,

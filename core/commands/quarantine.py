@@ -1,7 +1,7 @@
 """The quarantine: items that a harvest held back, until the person lets them in or drops them.
 
 A line there is `- [why] category: text (quote: "…") [from: …]`, for a file note `- [why] files PATH: text …`, as
-`harvest/merge.freeze` writes it; the quote is there when the item came with one. An accepted item leaves quarantine.md
+`harvest/freeze.freeze` writes it; the quote is there when the item came with one. An accepted item leaves quarantine.md
 only after it is proven to be in its file. Several are let in or dropped as one edit, which one undo takes back.
 """
 

@@ -55,7 +55,7 @@ class SearchReport:
     warnings: tuple[str, ...] = field(default=())
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The list of `--json`, as commands.md has it."""
+        """The list of `--json`."""
         return [hit.to_json() for hit in self.hits]
 
 
@@ -74,7 +74,7 @@ class FoundReport:
     built: BuildReport | None = None
 
     def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
-        """The list of `--json`, as commands.md has it; of a build alone, what it did."""
+        """The list of `--json`; of a build alone, what it did."""
         if self.built is not None and not self.query:
             return self.built.to_json()
         return [hit.to_json() for hit in self.hits]

@@ -1,7 +1,7 @@
 """What happens before a run: whatever the last one left unfinished is brought to its end.
 
-After storage.md, "Recovery at the next start": read the journal, replay every intent without a DONE from its frozen
-plan (the model is not asked again), then close that run as if it had ended by itself. A damaged journal is set aside;
+It reads the journal, replays every intent without a DONE from its frozen
+plan (the model is not asked again), then closes that run as if it had ended by itself. A damaged journal is set aside;
 each record carries its own checksum, so those that are whole still count, and a DONE proves what an INTENT has lost.
 """
 

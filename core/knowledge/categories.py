@@ -1,4 +1,4 @@
-"""The seven categories of a harvest and the markdown files that hold them (seeds 1 and 2)."""
+"""The seven categories of a harvest and the markdown files that hold them."""
 
 from __future__ import annotations
 

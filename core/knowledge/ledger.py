@@ -1,7 +1,7 @@
-"""The audit log `ledger.json`: sha256 of a conversation's content -> what became of it (seeds 1 and 2).
+"""The audit log `ledger.json`: sha256 of a conversation's content -> what became of it.
 
-The seed's keys are `path`, `status`, `at`, `items`, `deleted` and `error`; readers of these do not notice our extra
-keys (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `trash`, `trashed_until`,
+Its first keys are `path`, `status`, `at`, `items`, `deleted` and `error`; readers of these do not notice the
+others (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `trash`, `trashed_until`,
 `quarantined`, `notes_as_facts`, `from_tools`, `restored`).
 """
 
@@ -169,7 +169,7 @@ def seen_ledger(paths: Paths) -> Result[Mapping[str, Entry]]:
 
 
 def format_ledger(entries: Entries) -> bytes:
-    """Indented and sorted, as in the seed: to the byte what json.dumps gives with an indent of 2, which takes twice as
+    """Indented and sorted: to the byte what json.dumps gives with an indent of 2, which takes twice as
     long for it (an indent switches off its fast encoder)."""
     if not entries:
         return b'{\n  "entries": {}\n}\n'
@@ -304,7 +304,7 @@ def drop_from_trash(entry: Entry, name: str) -> None:
 
 
 def counts_by_status(entries: Mapping[str, Entry]) -> dict[str, int]:
-    """How many entries of each status; the seed's statuses are always there."""
+    """How many entries of each status; those of a harvest are always there."""
     counts = dict.fromkeys(STATUSES, 0)
     for entry in entries.values():
         status = str(entry.get("status", "unknown"))

@@ -102,7 +102,7 @@ def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) ->
 
 
 def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> dict[str, Any]:
-    """Seed 3's `save_memory`. Who calls it has asked the person."""
+    """The tool `save_memory`. Who calls it has asked the person."""
     now = _now(workspace)
     _preview(now, content, tags, project)
     saved = _value(save(now, content, tag=tags, project=project))
@@ -115,7 +115,7 @@ def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project
 def recall_memory(
     workspace: Workspace, query: str = "", max_results: int = 5, offset: int = 0, project: str = ""
 ) -> dict[str, Any]:
-    """Seed 3's `recall_memory`, page by page. Where texts are long, `display` has their first lines only."""
+    """The tool `recall_memory`, page by page. Where texts are long, `display` has their first lines only."""
     now = _now(workspace)
     found = _value(recall_command(now, query, limit=ALL_MEMORIES, project=project))
 
@@ -133,7 +133,7 @@ def recall_memory(
 
 
 def list_memories(workspace: Workspace, limit: int = MOST, offset: int = 0, project: str = "") -> dict[str, Any]:
-    """Seed 3's `list_memories`, page by page, the newest first: a long list must not hide what was saved last."""
+    """The tool `list_memories`, page by page, the newest first: a long list must not hide what was saved last."""
     now = _now(workspace)
     listed = _value(memories_list(now, project=project))
     newest = recall(listed.memories, "")

@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.canvas import Pen
 from gui.toolkit.draft import (
     Draft,
     Layout,
@@ -27,6 +26,7 @@ from gui.toolkit.draft import (
     typed,
     word_at,
 )
+from gui.toolkit.drawing import Pen
 from gui.toolkit.letters import LETTERS
 from gui.toolkit.theme import Look
 

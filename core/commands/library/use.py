@@ -220,7 +220,9 @@ def library_record(
 def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now: datetime) -> Result[Recorded]:
     from dataclasses import replace
 
+    from core.base.secrets.repeats import clear_title
     from core.conversations.read import read_all
+    from core.conversations.searched import title_of
     from core.library.use.inference import record_conversation
 
     traces: list[UsageTrace] = []
@@ -236,8 +238,10 @@ def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now:
         for one in read_all(path.name, data):
             number += 1
             turns = tuple(replace(turn, text=_cleared(workspace, turn.text)) for turn in one.turns)
+            said = (turn.text for turn in one.turns)
+            title = title_of(clear_title(one.title, said) if workspace.config.redact else one.title)
             with library.writing() as connection:
-                traces += record_conversation(connection, replace(one, turns=turns), now)
+                traces += record_conversation(connection, replace(one, title=title, turns=turns), now)
     return Ok(Recorded(tuple(traces), number, tuple(errors)))
 
 
@@ -325,7 +329,7 @@ def library_undo(
 def library_reflect(
     workspace: Workspace, scope: str = "all", concept: str = "", *, now: Callable[[], datetime] = utc_now
 ) -> Result[Reflection]:
-    """The seed's questions about the library, answered from what was recorded."""
+    """Questions about the library, answered from what was recorded."""
     from core.library.use.reflect import reflect
 
     return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, now=now()))

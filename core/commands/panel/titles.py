@@ -18,12 +18,13 @@ from typing import Any
 from core.base import files
 from core.base.markdown import sanitise_name
 from core.base.paths import cache_folder
-from core.base.secrets.redact import redact
+from core.base.secrets.repeats import clear_title
+from core.commands import sources
 from core.commands.history import LedgerRow
 from core.commands.panel.conversations import whereabouts
-from core.commands.sources import title_of
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation
+from core.conversations.searched import title_of
 from core.knowledge.projects import UNTOLD
 from core.sources.artifact import HOME, Artifact
 
@@ -35,7 +36,6 @@ KEPT = 20_000
 """Of so many conversations, the newest, files are read for their titles, and so many titles are remembered."""
 PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 """Names that `sanitise_name` leaves as they are; most are."""
-TITLE_CHARACTERS = 120
 NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown_json", HOME}
 
 
@@ -52,7 +52,7 @@ class Called:
     @property
     def tool_title(self) -> str:
         """The tool as a person calls it, "" for none that is known."""
-        return "" if self.tool in NO_TOOL else title_of(self.tool)
+        return "" if self.tool in NO_TOOL else sources.title_of(self.tool)
 
     @property
     def project_name(self) -> str:
@@ -139,7 +139,8 @@ class _Kept:
         self.rows: dict[str, Called] = {}
         try:
             told = json.loads(files.read_or_empty(self._file) or b"{}")
-            self.rows = {str(key): Called(*map(str, row)) for key, row in told.items()}
+            # A file without `cleared` is of a time when a title could keep a part of a secret.
+            self.rows = {str(key): Called(*map(str, row)) for key, row in told.get("cleared", {}).items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             self.rows = {}
 
@@ -162,9 +163,10 @@ class _Kept:
         except (OSError, ValueError):
             return self._learn(key, Called())
         read = read_conversation(Path(path).name, data)
-        title = " ".join(read.title.split())[:TITLE_CHARACTERS]
-        title = redact(title).text if self._workspace.config.redact else title
-        return self._learn(key, Called(title, read.format, (read.ended or read.started)[:10], read.folder))
+        title = read.title
+        if self._workspace.config.redact:
+            title = clear_title(title, (turn.text for turn in read.turns))
+        return self._learn(key, Called(title_of(title), read.format, (read.ended or read.started)[:10], read.folder))
 
     def _learn(self, key: str, row: Called) -> Called:
         self._new = True
@@ -175,5 +177,6 @@ class _Kept:
         """Write what was learned: whether that can be done does not matter."""
         if self._new:
             newest = dict(list(self.rows.items())[-KEPT:])
-            text = json.dumps({key: list(asdict(row).values()) for key, row in newest.items()}, ensure_ascii=False)
+            rows = {key: list(asdict(row).values()) for key, row in newest.items()}
+            text = json.dumps({"cleared": rows}, ensure_ascii=False)
             files.write_cache(self._file, text.encode("utf-8", "replace"))

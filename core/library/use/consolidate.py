@@ -94,7 +94,7 @@ def consolidate(
     progress: Progress = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Result[Consolidation]:
-    """Carry out the maintenance that the seed describes. With `dry_run` nothing is written and no model is asked. A run
+    """Carry out the maintenance. With `dry_run` nothing is written and no model is asked. A run
     that is cancelled before it writes has done nothing."""
     with library.reading() as connection:
         plan = _Plan(connection, now, None if dry_run else generate)

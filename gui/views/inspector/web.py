@@ -20,8 +20,9 @@ from core.commands.panel.conversations import ConversationView
 from core.commands.panel.files import NoteView
 from core.commands.statements import Found
 from gui.state import Selection
-from gui.toolkit.drawing import Canvas
+from gui.toolkit.drawing import Drawing
 from gui.toolkit.icons import icon
+from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OF_FILE, OTHER, short_name
 
@@ -156,7 +157,7 @@ class SelectionPicture:
         self._places: list[tuple[float, float, float, float, Node]] = []
         self._under: Node | None = None
         self._down = False
-        self.canvas = Canvas(look, parent, 10, self._draw)
+        self.drawing = Drawing(look, parent, 10, self._draw)
         self.show(NO_WEB, NO_COURSE)
         look.every_tick(self.tick)
 
@@ -164,10 +165,10 @@ class SelectionPicture:
         """Another selection."""
         self._web, self._course, self._under = web, course, None
         drawn = (COURSE if len(course.moments) > 1 else 0) + (web.tall * ROW + 2 * EDGE if web.tall else 0)
-        dpg.configure_item(self.canvas.holder, show=drawn > 0)
+        dpg.configure_item(self.drawing.holder, show=drawn > 0)
         if drawn:
-            self.canvas.set_height(drawn)
-            self.canvas.redraw()
+            self.drawing.set_height(drawn)
+            self.drawing.redraw()
 
     def node_at(self, x: float, y: float) -> Node | None:
         """What is drawn at a place of the picture, in pixels of the screen."""
@@ -179,9 +180,9 @@ class SelectionPicture:
 
     def tick(self) -> bool:
         """Follow the mouse; true when something is drawn anew."""
-        if not self._places or not dpg.is_item_shown(self.canvas.holder):
+        if not self._places or not dpg.is_item_shown(self.drawing.holder):
             return False
-        place = self.canvas.mouse()
+        place = self.drawing.mouse()
         node = self.node_at(*place) if place is not None else None
         down = dpg.is_mouse_button_down(dpg.mvMouseButton_Left)
         if node is not None and node.to is not None and down and not self._down:
@@ -190,10 +191,10 @@ class SelectionPicture:
         if node is self._under:
             return False
         self._under = node
-        self.canvas.redraw()
+        self.drawing.redraw()
         return True
 
-    def _draw(self, canvas: Canvas) -> None:
+    def _draw(self, canvas: Drawing) -> None:
         self._places = []
         top = 0.0
         if len(self._course.moments) > 1:
@@ -202,9 +203,10 @@ class SelectionPicture:
         if self._web.tall:
             self._draw_web(canvas, top)
         if self._under is not None and (self._under.tip or self._under.label):
-            canvas.bubble(self._under.tip or self._under.label)
+            words, wide = self._under.tip or self._under.label, LETTERS.wide(self._look.font_id("small"))
+            canvas.bubble(cut(words, canvas.width - self._look.px(24), wide) if wide is not None else words)
 
-    def _draw_web(self, canvas: Canvas, top: float) -> None:
+    def _draw_web(self, canvas: Drawing, top: float) -> None:
         px, layer = self._look.px, canvas.below
         room = canvas.width - 2 * px(GAP)
         lefts, wide = [], [room * share for share in WIDTHS]
@@ -230,7 +232,7 @@ class SelectionPicture:
                             room=max(1.0, x1 - x0 - px(28)))  # fmt: skip
                 self._places.append((x0, y0, x1, y1, node))
 
-    def _draw_course(self, canvas: Canvas) -> None:
+    def _draw_course(self, canvas: Drawing) -> None:
         """Steps from left to right, one for each conversation; a dot where one said it."""
         px, layer, moments = self._look.px, canvas.below, self._course.moments
         left, right, high, low = float(px(30)), canvas.width - px(8), float(px(24)), float(px(COURSE) - px(26))

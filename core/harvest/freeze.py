@@ -47,7 +47,7 @@ QUOTED, UNQUOTED = 0.8, 0.6
 
 
 def note_as_fact(item: Item) -> str:
-    """What the note on a file that was not found says as a fact (seed 1, "files")."""
+    """What the note on a file that was not found says as a fact."""
     return sanitise_line(f"{item.path}: {item.text}" if item.path else item.text, None)
 
 

@@ -1,11 +1,13 @@
-"""Exports of ChatGPT and Claude.ai, each conversation on its own. A person would lose the conversations behind a
-damaged one, or a program that unpacks what a stranger packed would take their memory or their disk."""
+"""Files and databases that hold many conversations."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
+import shutil
+import sqlite3
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -20,14 +22,224 @@ from core.conversations import json_array
 from core.conversations.collections import export_file
 from core.conversations.collections.export_file import OpenExport, export_kind
 from core.conversations.collections.store_file import StoreError
+from core.conversations.collections.stores import OpenStore
+from core.conversations.conversation import Conversation
 from core.conversations.formats import chatgpt, claude_ai
 from core.conversations.json_array import ArraySource
 from core.conversations.read import read_all, read_conversation
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
-from tests.made_records import check_records, document, roles, said
+from tests.made_records import check_records, document, roles
+from tests.made_records import said as exports_said
+from tests.store_makers import MAKERS, say_in_opencode
 
-MAKERS = {"chatgpt": chat, "claude_ai": claude_chat}
+# --- stores: Databases of other tools. A person would lose history to a lock or a stray file of ours, or not see it
+# read.
+
+SAID = {
+    "opencode": {
+        "ses_1": ["user:Which port do we use?", "assistant:We use port 8080.\n\n```bash\nls\n```", "tool:a.py"],
+        "ses_2": ["system:Look for the port."],
+        "ses_3": ["user:Newer question?", "assistant:Newer answer."],
+    },
+    "goose": {
+        "20260101_1": ["user:Which port?", "assistant:Port 8080.", "system:Hidden from the person"],
+        "20260101_2": ["system:Do it."],
+    },
+    "cursor": {
+        "c0": ["user:Older?", "assistant:Yes."],
+        "c1": ["user:Which port?", "assistant:Port 8080.\n\n```bash\nls\n```", "tool:a.py"],
+    },
+    "llm": {
+        "both": ["user:First?", "assistant:One.", "user:See the shared text", "assistant:Two."],
+        "old": [
+            "system:Be brief.",
+            "user:Which port?",
+            "assistant:Port 8080.",
+            "tool:scan\nhost: a",
+            "user:And the other?",
+            "assistant:Port 9090.",
+        ],
+        "response-r3": ["user:Alone?", "assistant:Yes."],
+    },
+}
+FOLDERS = {"opencode": "/srv/app", "goose": "/srv/app", "cursor": "/srv/my app", "llm": ""}
+
+
+def contents(path: Path, copies: Path) -> dict[str, bytes]:
+    store = OpenStore(str(path), copies)
+    try:
+        return {row.id: store.content(row) for row in store.sessions()}
+    finally:
+        store.close()
+
+
+def said(conversation: Conversation) -> list[str]:
+    return [f"{turn.role}:{turn.text}" for turn in conversation.turns]
+
+
+def state(folder: Path) -> dict[str, str]:
+    """Every file beside a store with its content; the index of the log, which readers lock in, by its name alone."""
+    return {
+        path.name: "" if path.name.endswith("-shm") else hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.iterdir())
+    }
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_conversation_of_a_store_is_read_as_it_was_said(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "store" / "x.db"
+    MAKERS[kind](path).close()
+    found = contents(path, tmp_path / "copies")
+    read = {id: read_conversation(id, data) for id, data in found.items()}
+    assert {id: said(one) for id, one in read.items()} == SAID[kind]
+    for id, one in read.items():
+        assert (one.id, one.format, one.skipped) == (id, kind, 0)
+        assert one.folder == FOLDERS[kind] or id == "c0"
+        assert all(found[id][turn.start : turn.end].startswith(b"{") for turn in one.turns)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_the_list_knows_size_and_age_without_reading_what_was_said(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    MAKERS[kind](path).close()
+    store = OpenStore(str(path), tmp_path)
+    rows = store.sessions()
+    store.close()
+    assert {row.id for row in rows} == set(SAID[kind])
+    assert all(row.size > 0 and row.updated > 1.7e9 for row in rows), rows
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("owner", ["gone", "writing", "killed", "killed without an index", "no log"])
+def test_nothing_is_written_beside_a_store_whatever_its_owner_does(kind: str, owner: str, tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    made = MAKERS[kind](folder / "x.db", wal=owner != "no log")
+    if owner.startswith("killed"):
+        shutil.copytree(folder, tmp_path / "as it was")
+        folder = tmp_path / "as it was"
+        if owner.endswith("index"):
+            (folder / "x.db-shm").unlink()
+    if owner != "writing":
+        made.close()
+    before = state(folder)
+    found = contents(folder / "x.db", tmp_path / "copies")
+    assert set(found) == set(SAID[kind])
+    assert state(folder) == before
+    assert not (tmp_path / "copies").exists() or not list((tmp_path / "copies").iterdir())
+    made.close()
+
+
+def test_the_owner_writes_on_while_we_read_and_what_it_adds_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    made = MAKERS["opencode"](path)
+    store = OpenStore(str(path), tmp_path)
+    first = store.session("ses_1")
+    assert first is not None
+    before = store.content(first)
+    made.execute("PRAGMA busy_timeout = 0")  # a lock of ours would be an error at once
+    for number in range(10, 60):
+        say_in_opencode(made, "ses_1", number, "user", f"word {number}")
+        assert f"word {number}".encode() in store.content(first)
+    assert store.content(first).startswith(before)
+    made.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert b"word 59" in store.content(first)
+    store.close()
+    made.close()
+
+
+def test_an_owner_that_comes_back_while_we_read_is_noticed(tmp_path: Path) -> None:
+    """The file is read without locks while nobody has it open: half of a change must not be taken for one."""
+    path = tmp_path / "opencode.db"
+    MAKERS["opencode"](path).close()
+    store = OpenStore(str(path), tmp_path)
+    first = store.session("ses_1")
+    assert first is not None
+    back = sqlite3.connect(path, isolation_level=None)
+    say_in_opencode(back, "ses_1", 10, "user", "I am back")
+    assert b"I am back" in store.content(first)
+    back.close()
+    store.close()
+
+
+def test_a_title_that_changes_is_no_other_conversation(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    made = MAKERS["opencode"](path)
+    before = contents(path, tmp_path)
+    made.execute("UPDATE session SET title = 'Another', time_updated = time_updated + 1")
+    assert contents(path, tmp_path) == before
+    made.close()
+
+
+def test_what_is_no_store_is_told_in_words(tmp_path: Path) -> None:
+    plain, other, torn, link = (tmp_path / name for name in ("plain.db", "other.db", "torn.db", "link.db"))
+    plain.write_text("hello")
+    sqlite3.connect(other).execute("CREATE TABLE a (b)").connection.close()
+    MAKERS["goose"](tmp_path / "whole.db", wal=False).close()
+    data = bytearray((tmp_path / "whole.db").read_bytes())
+    data[100:3000] = os.urandom(2900)
+    torn.write_bytes(bytes(data))
+    os.symlink(other, link)
+    for path, words in ((plain, "no SQLite database"), (other, "no store"), (torn, "cannot be read")):
+        with pytest.raises(StoreError, match=words):
+            contents(path, tmp_path)
+    with pytest.raises(OSError, match=r"."):
+        contents(link, tmp_path)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_odd_values_in_a_store_are_counted_and_not_fatal(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    made = MAKERS[kind](path, wal=False)
+    columns = {
+        "opencode": (("message", "data"), ("part", "data"), ("session_message", "data"), ("session", "directory")),
+        "goose": (("messages", "content_json"), ("messages", "metadata_json"), ("sessions", "updated_at")),
+        "cursor": (("cursorDiskKV", "value"),),
+        "llm": (("responses", "prompt"), ("parts", "payload"), ("threads", "tip_message_hash")),
+    }
+    looked = 0
+    for table, column in columns[kind]:
+        for value in (
+            None,
+            b"\xff\xfe",
+            7,
+            1.5,
+            "{",
+            "[]",
+            '{"type": []}',
+            '[{"type": 7}, 5]',
+            '{"text_ref": [5, {}]}',
+        ):
+            if value is None and kind in ("opencode", "goose"):
+                continue
+            made.execute(f"UPDATE {table} SET {column} = ?", (value,))
+            for id, data in contents(path, tmp_path).items():
+                read_conversation(id, data)
+                looked += 1
+    made.close()
+    # An odd value costs itself, not the list of sessions; of Cursor's only column it costs the session's name as well.
+    assert looked > (0 if kind == "cursor" else 9)
+
+
+def test_a_database_with_any_name_is_read(tmp_path: Path) -> None:
+    """One such name ended the whole harvest, and every other conversation waited for nothing."""
+    path = tmp_path / os.fsdecode(b"x\xff.db")
+    MAKERS["llm"](path).close()
+    assert contents(path, tmp_path)
+
+
+def test_a_chain_of_messages_that_bites_its_tail_ends(tmp_path: Path) -> None:
+    path = tmp_path / "logs.db"
+    made = MAKERS["llm"](path)
+    made.execute("UPDATE messages SET parent_hash = 'h4' WHERE hash = 'h1'")
+    made.close()
+    assert contents(path, tmp_path)["both"].count(b"\n") == 5
+
+
+# --- exports: Exports of ChatGPT and Claude.ai, each conversation on its own. A person would lose the conversations
+# behind a damaged one, or a program that unpacks what a stranger packed would take their memory or their disk.
+
+EXPORTS_MAKERS = {"chatgpt": chat, "claude_ai": claude_chat}
 
 
 def export(path: Path, rows: list[Any] | str) -> Path:
@@ -39,9 +251,9 @@ def export(path: Path, rows: list[Any] | str) -> Path:
 
 
 @pytest.mark.parametrize("name", ["conversations.json", "export.zip"])
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", EXPORTS_MAKERS)
 def test_each_conversation_has_its_own_id_title_and_words(kind: str, name: str, tmp_path: Path) -> None:
-    make = MAKERS[kind]
+    make = EXPORTS_MAKERS[kind]
     path = export(tmp_path / name, [make("id-1", "First", "one", "two"), make("id-2", "Zwölf", "é\ud83d\ude00")])
     assert export_kind(str(path)) == kind
     held = OpenExport(str(path))
@@ -56,20 +268,20 @@ def test_each_conversation_has_its_own_id_title_and_words(kind: str, name: str, 
         assert row.updated > 0
 
 
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", EXPORTS_MAKERS)
 def test_a_new_title_or_a_field_that_the_service_adds_is_no_other_conversation(kind: str, tmp_path: Path) -> None:
     """Else each download would be paid for again."""
-    made = MAKERS[kind]("id-1", "First", "one")
+    made = EXPORTS_MAKERS[kind]("id-1", "First", "one")
     other = {**made, "title": "Renamed", "name": "Renamed", "is_starred": True, "update_time": 1.8e9}
     held = [OpenExport(str(export(tmp_path / f"{at}.json", [row]))) for at, row in enumerate((made, other))]
     assert len({one.content(one.sessions()[0]) for one in held}) == 1
-    grown = OpenExport(str(export(tmp_path / "2.json", [MAKERS[kind]("id-1", "First", "one", "more")])))
+    grown = OpenExport(str(export(tmp_path / "2.json", [EXPORTS_MAKERS[kind]("id-1", "First", "one", "more")])))
     assert grown.content(grown.sessions()[0]) != held[0].content(held[0].sessions()[0])
 
 
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", EXPORTS_MAKERS)
 def test_a_damaged_conversation_costs_only_itself_and_is_counted(kind: str, tmp_path: Path) -> None:
-    make = MAKERS[kind]
+    make = EXPORTS_MAKERS[kind]
     good = [json.dumps(make(f"id-{at}", "T", f"word {at}")) for at in range(3)]
     empty = json.dumps({**make("id-9", "T"), "mapping": {}, "chat_messages": []})
     rows = [good[0], '{"mapping": oops, "chat_messages": [,]}', '"words"', "null", good[1], empty, good[0], good[2]]
@@ -289,7 +501,7 @@ def test_the_way_from_the_current_node_up_is_what_was_said() -> None:
     data = document([tree("One", 1758176530, "a2", *TALK)])
     conversation = check_records(data, "chatgpt")
     assert roles(conversation) == ["system", "system", "user", "tool", "tool", "assistant"]
-    assert said(conversation, "user") == ["the question è"]
+    assert exports_said(conversation, "user") == ["the question è"]
     assert "draft" not in str(conversation.turns)
     assert (conversation.id, conversation.title, conversation.started) == ("id-One", "One", "2025-09-18T06:22:10Z")
     asked = conversation.turns[2]
@@ -298,9 +510,12 @@ def test_the_way_from_the_current_node_up_is_what_was_said() -> None:
 
 def test_without_a_current_node_the_leaf_written_last_is_it_and_a_circle_ends() -> None:
     late = node("late", "q1", "user", "later", create_time=1758176999)
-    assert said(check_records(document([tree("x", None, None, *TALK, late)]), "chatgpt"), "user") == ["draft", "later"]
+    assert exports_said(check_records(document([tree("x", None, None, *TALK, late)]), "chatgpt"), "user") == [
+        "draft",
+        "later",
+    ]
     ring = tree("x", None, "a", node("a", "b", "user", "one"), node("b", "a", "user", "two"))
-    assert said(check_records(document([ring]), "chatgpt"), "user") == ["two", "one"]
+    assert exports_said(check_records(document([ring]), "chatgpt"), "user") == ["two", "one"]
 
 
 def test_an_export_gives_its_conversations_one_by_one_and_as_a_whole() -> None:
@@ -322,7 +537,7 @@ def test_an_export_gives_its_conversations_one_by_one_and_as_a_whole() -> None:
 def test_an_export_that_breaks_off_gives_what_was_whole() -> None:
     data = document([tree("One", 1, "a2", *TALK), tree("Two", 2, "a2", *TALK)])
     conversation = check_records(data[:-100], "chatgpt", skipped=1)
-    assert said(conversation, "user").count("the question è") >= 1
+    assert exports_said(conversation, "user").count("the question è") >= 1
     assert read_conversation("x", b'[{"title": "t", "mapping": {"a": 7, "b": {"message": 3}}}]').skipped == 1
 
 
@@ -365,8 +580,8 @@ def test_a_chat_with_its_attachment_and_tools() -> None:
     data = document([CLAUDE_AI_TALK])
     conversation = check_records(data, "claude_ai", skipped=1)
     assert roles(conversation) == ["tool", "user", "assistant", "tool", "tool", "user"]
-    assert said(conversation, "user") == ["summarise é", "thanks"]
-    assert said(conversation, "assistant") == ["It says that you pay."]
+    assert exports_said(conversation, "user") == ["summarise é", "thanks"]
+    assert exports_said(conversation, "assistant") == ["It says that you pay."]
     assert conversation.turns[0].text == "lease.txt:\nWe must pay."
     assert (conversation.id, conversation.title) == ("id-The lease", "The lease")
     last = conversation.turns[-1]
@@ -377,5 +592,5 @@ def test_an_export_gives_its_chats_one_by_one_and_as_a_whole() -> None:
     data = document([CLAUDE_AI_TALK, claude_ai_chat("Older", "2024-01-01T00:00:00Z", message("human", "first"), 7)], 1)
     assert [row.title for row in read_all("conversations.json", data)] == ["The lease", "Older"]
     whole = read_conversation("conversations.json", data)
-    assert said(whole, "user") == ["first", "summarise é", "thanks"]
+    assert exports_said(whole, "user") == ["first", "summarise é", "thanks"]
     assert whole.skipped == 2
