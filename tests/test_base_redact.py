@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -251,12 +252,52 @@ def test_a_token_is_found_behind_whatever_lies_before_it(kind: str) -> None:
         assert (found.text, found.counts) == (wanted, {kind: 1}), repr(over)
 
 
+HIDDEN = (
+    *("\u200b", "\u2060", "\ufeff", "\u00ad", "\u034f", "\u2028", "\u2800", "\x1b[0m", "\x00", "\r"),
+    *("\\33[1m", "\\u{200b}", "\\U0000200b", "\\342\\200\\213", "\\xe2\\x80\\x8b", "[m", "[K"),
+    *("&#8203;", "&#x0200B;", "&ZeroWidthSpace;", "&shy;", "=\n", "=\r\n"),
+)
+
+
 @pytest.mark.parametrize("kind", TOKENS)
 def test_what_nobody_sees_does_not_cut_a_token_in_two(kind: str) -> None:
     token = TOKENS[kind]
-    for hidden in ("\u200b", "\u2060", "\ufeff", "\u00ad", "\u034f", "\x1b[0m", "\x00"):
+    for hidden in HIDDEN:
         for cut in (2, len(token) // 2):
             assert redact(f"a {token[:cut]}{hidden}{token[cut:]} b").text == f"a {MARK}{kind}] b", repr(hidden)
+
+
+SPELLED = {
+    "octal": lambda sign: f"\\{ord(sign):03o}",
+    "short octal": lambda sign: f"\\{ord(sign):o}",
+    "eight digits": lambda sign: f"\\U{ord(sign):08x}",
+    "braces": lambda sign: f"\\u{{{ord(sign):x}}}",
+    "entity": lambda sign: f"&#{ord(sign):05d};",
+    "hexadecimal entity": lambda sign: f"&#x{ord(sign):04x};",
+    "quoted-printable": lambda sign: f"={ord(sign):02X}",
+    "full width": lambda sign: chr(ord(sign) + 0xFEE0),
+    "mathematical": lambda sign: unicodedata.lookup(f"MATHEMATICAL BOLD {_name(sign)}") if sign.isalnum() else sign,
+}
+
+
+def _name(sign: str) -> str:
+    size = "CAPITAL" if sign.isupper() else "SMALL"
+    return unicodedata.name(sign) if sign.isdigit() else f"{size} {sign.upper()}"
+
+
+@pytest.mark.parametrize("how", SPELLED)
+@pytest.mark.parametrize("kind", TOKENS)
+def test_a_token_that_is_spelled_otherwise_is_the_same_token(kind: str, how: str) -> None:
+    """A shell, a mail, a page or a C string writes it so, and who reads it has the key."""
+    token, spell = TOKENS[kind], SPELLED[how]
+    for text in ("".join(map(spell, token)), token[:7] + "".join(map(spell, token[7:12])) + token[12:]):
+        assert redact(f"it is: {text} there").text == f"it is: {MARK}{kind}] there", text
+
+
+@pytest.mark.parametrize("between", ['" + "', "' + '", '" "', "' '", '" . "'])
+def test_a_token_in_pieces_of_a_program_is_one_token(between: str) -> None:
+    token = TOKENS["github-token"]
+    assert MIXED[24:36] not in redact(f'key = "{token[:20]}{between}{token[20:]}"').text
 
 
 @pytest.mark.parametrize("between", ["\n", "\r\n", '" +\n    "', "\\\n", "\n> "])
@@ -348,6 +389,7 @@ ERASED = {
     "underlined": "".join(f"_\b{sign}" for sign in TOKEN),
     "as cat -v shows it": TOKEN[:10] + "x^H" + TOKEN[10:],
     "in JSON": "".join(f"{sign}\\b{sign}" for sign in TOKEN),
+    "in C": "".join(f"{sign}\\010{sign}" for sign in TOKEN),
     "in JSON, by number": "".join(f"{sign}\\u0008{sign}" for sign in TOKEN),
 }
 

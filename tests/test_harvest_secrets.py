@@ -241,6 +241,63 @@ def test_a_key_in_the_name_of_a_file_stands_in_no_line(tmp_path: Path) -> None:
     assert "the cache is warm" in lines and "(redacted: hugging-face-token)" in lines and FACE[:12] not in lines
 
 
+def test_a_secret_that_is_said_again_alone_is_sent_no_more_than_the_first_time(tmp_path: Path) -> None:
+    """Nothing beside it says what it is, the second time; nor does a later harvest of the same session."""
+    workspace = make_home(tmp_path)
+    path = converse(workspace, text=f"DB_PASSWORD={PASSWORD} is set")
+    path.write_text(f"{path.read_text()}\n\nAssistant: It lets me in by {PASSWORD} then.\n")
+    prompts: list[str] = []
+
+    class Seeing(Model):
+        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+            prompts.append(prompt)
+            return super().__call__(prompt, schema)
+
+    harvested(workspace, Seeing(), Clock(), keep=True)
+    path.write_text(f"{path.read_text()}\n\nUser: go on, {PASSWORD} still works.\n")
+    harvested(workspace, Seeing(), Clock(), keep=True)
+    assert len(prompts) > 1 and "still works" in prompts[-1] and "lets me in by" in "".join(prompts)
+    assert not any(PASSWORD in prompt for prompt in prompts)
+
+
+@pytest.mark.parametrize("cover", ["{}", "\x1b[01;31m\x1b[K{}\x1b[m\x1b[K", "`{}`"])
+def test_a_title_that_cuts_a_key_in_two_shows_no_half_of_it(tmp_path: Path, cover: str) -> None:
+    """A title is the first line, cut at 80 characters and without its signs: `ghp_` alone is lost there already."""
+    workspace = make_home(tmp_path)
+    path = converse(workspace)
+    path.write_text(f"User: please look at the deploy again, it says that {cover.format(GITHUB)} is bad\n")
+    prompts: list[str] = []
+
+    class Seeing(Model):
+        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+            prompts.append(prompt)
+            return super().__call__(prompt, schema)
+
+    harvested(workspace, Seeing(facts=["the cache is warm"]), Clock(), keep=True)
+    written = {name: data for name, data in everywhere(tmp_path).items() if "/trash/" not in name}
+    half = MIXED[:10]
+    assert prompts and not any(half in prompt for prompt in prompts)
+    assert [name for name, data in written.items() if half.encode() in data] == []
+
+
+def test_a_key_in_the_name_of_a_file_is_piped_nowhere(tmp_path: Path) -> None:
+    """`knowledge ledger | agent` is a prompt as well, and a log of a timer's runs is read by others."""
+    talks = tmp_path / "home" / "conversations"
+    talks.mkdir(parents=True)
+    (tmp_path / "config.toml").write_text('[ai_settings.knowledge]\nreclaim = "always"\n')
+    for name in (f"{FACE}-{UUID}", f"kept-{GITHUB}-{UUID[:-1]}f"):
+        (talks / name).write_text(f"User: We decided to use {name[:4]} for the cache.\n")
+    (talks / f"{FACE}-{UUID[:-1]}0").write_bytes(bytes(range(256)) * 10)
+    shown = []
+    for words in (["sources"], ["harvest"], ["harvest", "--apply"], ["ledger"], ["trash"], ["undo"], ["missing"],
+                  ["quarantine"], ["status"], ["doctor"], ["supersede"]):  # fmt: skip
+        out, err = io.StringIO(), io.StringIO()
+        main([*words, "--home", str(tmp_path / "home"), "--config", str(tmp_path / "config.toml")], out, err)
+        if any(secret[:12] in out.getvalue() + err.getvalue() for secret in SECRETS[:2]):
+            shown.append((words, out.getvalue(), err.getvalue()))
+    assert shown == []
+
+
 def test_the_search_index_holds_no_secret_that_a_person_wrote(tmp_path: Path) -> None:
     """The index is a copy in the cache folder, which people throw at a backup or a bug report."""
     from core.commands.search import search

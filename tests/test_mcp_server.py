@@ -43,7 +43,7 @@ TOOLS = {
     "ingest",
     "reflect",
 }
-OF_LIBRARY = {"retrieve", "record_usage", "ingest", "reflect"}
+OF_LIBRARY = {"retrieve", "record_usage", "withdraw_usage", "ingest", "reflect"}
 """There is one library for the home."""
 EVERYWHERE = {"project": "all"}
 KEY = "ghp_" + "a1B2" * 9
@@ -155,6 +155,7 @@ def test_an_agent_finds_every_tool_and_resource(home: Path) -> None:
         "save_memory",
         "retrieve",
         "record_usage",
+        "withdraw_usage",
         "ingest",
     ]
     assert all(tool.description for tool in tools)

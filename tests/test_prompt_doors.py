@@ -17,12 +17,14 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 
 from core import conversation_index
+from core.base.marks import for_prompt
 from core.base.result import Ok
 from core.cli.main import main
 from core.commands.context import context, digest_on
 from core.commands.facts import bootstrap
 from core.commands.imports import import_memories
 from core.commands.memories import memories_list, recall_command
+from core.commands.statements import all_without_secrets
 from core.commands.workspace import Workspace, open_workspace
 from core.context_files import CLOSE as END
 from core.context_files import OPEN as BEGIN
@@ -31,6 +33,7 @@ from core.mcp_server import tools
 from tests.spoken_home import Disk, call, result
 from tests.test_base_markdown import PLANTED, marks_in, pieces
 
+SECRET = "ghp_" + "x9Kq" * 9
 REAL = "[from: a talk, 2026-01-02]"
 
 
@@ -149,6 +152,24 @@ def test_no_door_lets_any_mark_through(text: str) -> None:
         assert check(Path(folder), text) > 60
 
 
+COVERED = {
+    "as grep paints it": f"{SECRET[:9]}\x1b[01;31m\x1b[K{SECRET[9:15]}\x1b[m\x1b[K{SECRET[15:]}",
+    "printed twice over": "".join(f"{sign}\b{sign}" for sign in SECRET),
+    "a link of a terminal": f"\x1b]8;;http://a\x1b\\{SECRET[:9]}\x1b]8;;\x1b\\{SECRET[9:]}",
+    "with Braille blanks": f"{SECRET[:9]}\u2800{SECRET[9:]}",
+    "over lines of another system": f"{SECRET[:9]}\r{SECRET[9:]}",
+}
+
+
+@pytest.mark.parametrize("how", COVERED)
+def test_what_the_gate_takes_away_hides_no_secret(how: str, tmp_path: Path) -> None:
+    """The gate takes away what lies over a key, after which its shape could no longer be told; so could `add`."""
+    text = f"the key is {COVERED[how]} and so on"
+    assert "redacted: github-token" in for_prompt(text) and "K9q" not in for_prompt(text)
+    kept = all_without_secrets(store(tmp_path, "plain words"), (text,), False, "")[0]
+    assert "[redacted: github-token]" in kept[0] and "K9q" not in kept[0]
+
+
 def test_what_is_ours_is_still_there(tmp_path: Path) -> None:
     """A gate that took the frame away as well would leave a host without its marks."""
     workspace = store(tmp_path, "plain words")
@@ -212,7 +233,6 @@ def test_a_terminal_shows_the_line_as_it_stands_and_obeys_nothing_in_it(
 
 # --- conversations, documents and other tools ------------------------------------------------------------------------
 
-SECRET = "ghp_" + "x9Kq" * 9
 ESCAPES = "\x1b]0;title\x07 red\x9b31m \u202egnol\u2066"
 
 

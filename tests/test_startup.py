@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.table import MODULE, commands
+from core.cli.table import MODULE, NAMED, commands
 
 ROOT = Path(__file__).resolve().parents[1]
 BASED_ON = {
@@ -139,4 +139,8 @@ def test_a_command_loads_no_other(name: str, tmp_path: Path) -> None:
     heavy = {one.split(".")[0] for one in loaded} & HEAVY
     assert heavy <= NEEDS.get(name, set()), f"{name} loads {heavy}"
     assert len(loaded) <= bare * MORE.get(name, MOST), f"{name} loads {len(loaded)} modules, a bare Python {bare}"
-    assert len(loaded) - as_json <= 6, f"{name} loads {len(loaded) - as_json} modules more for text than for JSON"
+    masks = any(leaf.words == NAMED for row in commands() if row.name == name for leaf in row.leaves)
+    # What names files of others looks for secrets in the text.
+    assert len(loaded) - as_json <= (13 if masks else 6), (
+        f"{name} loads {len(loaded) - as_json} modules more for text than for JSON"
+    )

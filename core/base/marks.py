@@ -228,13 +228,15 @@ _DEFINITION = late(r"^[ \t>*+-]{0,12}\[[^\]\n]+\]:", re.MULTILINE)
 
 
 def for_prompt(text: str, *, secrets: bool = True, origins: bool = False) -> str:
-    """What every door into a prompt lets through: `tame`, and with `secrets` no password, key or token. Tamed first,
-    because a character that nobody sees would hide a secret; and once more, because a placeholder has brackets."""
-    safe = tame(text, origins=origins)
+    """What every door into a prompt lets through: `tame`, and with `secrets` no password, key or token. These are
+    sought before `tame` takes away the signs that tell what was erased or painted, and behind it, where nothing is left
+    to hide one; and it tames once more, because a placeholder has brackets."""
     if not secrets:
-        return safe
+        return tame(text, origins=origins)
     from core.base.secrets.redact import redact  # five hundred shapes: only for who fills a prompt
 
+    plain = text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+    safe = tame(text if plain else redact(text).text, origins=origins)
     masked = redact(safe).text
     return safe if masked == safe else tame(masked, origins=origins)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.base.choices import PROVIDERS
-from core.cli.table import Argument, Command, flag, listed, repeated, whole_number
+from core.cli.table import NAMED, Argument, Command, flag, listed, repeated, whole_number
 from core.cli.text import count, dollars, fed, one_line, short, size, tokens
 
 if TYPE_CHECKING:
     from core.harvest.report import HarvestReport
 
-NAMED, NAME_CHARACTERS = 20, 80
+SHOWN, NAME_CHARACTERS = 20, 80
 """So many conversations are named before a run, and so much of a name."""
 LINES, LINE_CHARACTERS = 10, 300
 """So many new lines of a category are shown, and so much of one."""
@@ -181,13 +181,13 @@ def _named(report: HarvestReport) -> list[str]:
     from core.commands.sources import title_of
 
     found = [step.artifact for step in report.plan.steps if step.action == "harvest"]
-    whose = [title_of(row.source) if row.is_foreign else "home" for row in found[:NAMED]]
+    whose = [title_of(row.source) if row.is_foreign else "home" for row in found[:SHOWN]]
     width = max(map(len, whose), default=0)
     lines = [
         f"  {_day(row.mtime_ns):<10}  {size(row.size):>7}  {source:<{width}}  {short(row.name, NAME_CHARACTERS)}"
         for row, source in zip(found, whose, strict=False)
     ]
-    return lines + [f"  and {len(found) - NAMED} more"] * (len(found) > NAMED)
+    return lines + [f"  and {len(found) - SHOWN} more"] * (len(found) > SHOWN)
 
 
 def _local_day(when: str) -> str:
@@ -264,5 +264,6 @@ COMMANDS = (
         ),
         long=True,
         quiet_text=without_new_lines,
+        words=NAMED,
     ),
 )

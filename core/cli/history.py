@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import Command, flag, needed, option, optional
+from core.cli.table import NAMED, Command, flag, needed, option, optional
 from core.cli.text import KEY_CHARACTERS, count, one_line, size
 
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ COMMANDS = (
             optional("sha", "show only the entry whose hash begins with this"),
             option("--status", "only entries of this status", "S"),
         ),
+        words=NAMED,
     ),
     Command(
         "trash",
@@ -157,6 +158,7 @@ COMMANDS = (
                 "knowledge trash list",
                 "core.commands.trash:trash_list",
                 trash_text,
+                words=NAMED,
             ),
             Command(
                 "restore",
@@ -165,6 +167,7 @@ COMMANDS = (
                 "core.commands.trash:trash_restore",
                 restored_text,
                 (_SHA,),
+                words=NAMED,
             ),
             Command(
                 "release",
@@ -173,6 +176,7 @@ COMMANDS = (
                 "core.commands.trash:trash_release",
                 released_text,
                 (_SHA,),
+                words=NAMED,
             ),
             Command(
                 "purge",
@@ -181,6 +185,7 @@ COMMANDS = (
                 "core.commands.trash:trash_purge",
                 purged_text,
                 (flag("--all", "also conversations still in their grace period", dest="everything"),),
+                words=NAMED,
             ),
         ),
     ),

@@ -151,7 +151,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
     with Interrupt(enabled=row.long) as interrupt:
         result = _run(row, workspace, options, interrupt, err, quiet or (row.asks and as_json))
     if isinstance(result, Err):
-        _tell(str(result.error), err)
+        _tell(_cleared(row, str(result.error)), err)
         return 2 if result.error.code == "usage" else 1
     if is_new and not quiet and workspace.paths.home.exists():
         _tell(f"made a new home: {workspace.paths.home}", err)
@@ -240,11 +240,22 @@ def _report_problems(
 
     for warning in () if quiet else getattr(value, "warnings", ()):
         if warning not in workspace.loaded.warnings:  # those were told before
-            print(visible(one_line(warning)), file=err)
+            print(visible(_cleared(row, one_line(warning))), file=err)
     errors = errors_of(value)
     for sentence in [] if row.names_errors and not as_json else grouped(errors):
-        _tell(sentence, err)
+        _tell(_cleared(row, sentence), err)
     return bool(errors)
+
+
+def _cleared(row: Command, sentence: str) -> str:
+    """A sentence about files that others named, without a secret in such a name: what is told ends in logs."""
+    from core.cli.table import NAMED
+
+    if row.words != NAMED:
+        return sentence
+    from core.base.secrets.redact import redact
+
+    return redact(sentence).text
 
 
 def _tell(sentence: str, err: IO[str]) -> None:

@@ -28,8 +28,11 @@ def reporter(stream: IO[str], quiet: bool) -> Report:
         return _Bar(stream)
 
     def line(step: Progress) -> None:
+        from core.base.secrets.redact import redact
+
         if step.outcome not in ("", LATER):  # the report has their number
-            print(f"({step.done}/{step.total}) {short(step.name)}: {step.outcome}", file=stream, flush=True)
+            name = short(redact(step.name).text)  # cut, half of a key has no shape
+            print(f"({step.done}/{step.total}) {name}: {step.outcome}", file=stream, flush=True)
 
     return line
 

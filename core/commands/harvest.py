@@ -44,6 +44,7 @@ from core.sources.artifact import HashCache
 if TYPE_CHECKING:
     from core.base.answer import Generate
     from core.base.markdown import Bullet
+    from core.commands.library.use import UsageReader
 
 MANY = 10
 """From so many conversations on, a run that found next to nothing says why that may be."""
@@ -76,6 +77,9 @@ def harvest(
         options = Ok(replace(options.value, distil=replace(options.value.distil, context_tokens=window)))
     cache_file = cache_folder(workspace.paths.home, workspace.environment) / "hashes"
     cache = _read_cache(cache_file)
+    reader = _usage_reader(workspace) if request.apply else None
+    if reader is not None:
+        options = Ok(replace(options.value, read_by=reader))
     report = (
         _apply(workspace, request, options.value, cache, progress, cancelled, now, generate)
         if request.apply
@@ -87,6 +91,7 @@ def harvest(
         _estimate(workspace, request, options.value, report.value)
     if isinstance(report, Ok) and report.value.applied:
         _feed_facts(workspace, report.value, now)
+        report.value.notes += filter(None, [reader.record(now()) if reader is not None else ""])
         try:
             report.value.lines = _new_lines(workspace, report.value.run)
         except OSError as error:
@@ -95,6 +100,16 @@ def harvest(
         if options.value.limits.provider == "offline":
             report.value.notes += _little_found(report.value)
     return report
+
+
+def _usage_reader(workspace: Workspace) -> UsageReader | None:
+    """Who infers afterwards what conversations used of the library, where there is one."""
+    there = workspace.config.library_url or files.exists(workspace.paths.library)
+    if not (workspace.config.library_infers and there):
+        return None
+    from core.commands.library.use import UsageReader
+
+    return UsageReader.of(workspace)
 
 
 def _little_found(report: HarvestReport) -> list[str]:

@@ -256,8 +256,9 @@ def all_without_secrets(workspace: Workspace, texts: Sequence[str], keep: bool, 
     kinds: Counter[str] = Counter()
     rows = []
     for text in texts:
-        # What cannot be seen is taken out before anything is written; it must not hide a key until then.
-        clean = redact(without_invisible(text))
+        # What cannot be seen is taken out before anything is written: neither it nor its absence may hide a key.
+        clean = redact(text)
+        clean = clean if clean.counts else redact(without_invisible(text))
         kinds.update(clean.counts)
         rows.append(clean.text if clean.counts else text)
     named = ", ".join(f"{kind}:{number}" for kind, number in sorted(kinds.items()))

@@ -115,7 +115,7 @@ class Harvest:
     """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind; `folder`
     is the working folder of the session, "" when it is not known; `entry` holds what else the ledger will say; `offers`
     are what the model says of lines that are known, for the person to decide; `date` is the UTC day of the conversation
-    (YYYY-MM-DD), "" when nothing tells it."""
+    (YYYY-MM-DD), "" when nothing tells it. `title` is what it is called, without secrets where those are replaced."""
 
     items: tuple[Item, ...]
     skipped: dict[str, int] = field(default_factory=dict)
@@ -124,19 +124,28 @@ class Harvest:
     entry: Mapping[str, Any] = field(default_factory=dict)
     offers: tuple[Offer, ...] = ()
     date: str = ""
+    title: str = ""
 
 
-def redacted_conversation(conversation: Conversation) -> tuple[Conversation, dict[str, int]]:
-    """The conversation with every secret replaced, and how many of each kind there were."""
+def redacted_conversation(
+    conversation: Conversation, whole: Conversation | None = None
+) -> tuple[Conversation, dict[str, int]]:
+    """The conversation with every secret replaced, and how many of each kind there were. What stands alone somewhere
+    and is a secret by what stands beside it elsewhere, also in the `whole` that this is the end of, goes as well."""
     secrets = Secrets()
-    turns = []
-    for turn in conversation.turns:
-        text = secrets.clear(turn.text)
-        # What an event holds stands in a turn as well: it is masked and not counted again.
-        events = tuple(with_text(event, _masked) for event in turn.events)
-        same = text == turn.text and events == turn.events
-        turns.append(turn if same else replace(turn, text=text, events=events))
-    counts = dict(secrets.counts)
+    texts = [secrets.clear(turn.text) for turn in conversation.turns]
+    counts = dict(secrets.kinds)
+    # What an event holds stands in a turn as well: it is masked and not counted again.
+    events = [tuple(with_text(event, secrets.clear) for event in turn.events) for turn in conversation.turns]
+    for turn in whole.turns if whole is not None else ():
+        secrets.clear(turn.text)
+    if secrets.count:
+        texts = [secrets.hide(text) for text in texts]
+        events = [tuple(with_text(event, secrets.hide) for event in row) for row in events]
+    turns = [
+        turn if (text, row) == (turn.text, turn.events) else replace(turn, text=text, events=row)
+        for turn, text, row in zip(conversation.turns, texts, events, strict=True)
+    ]
     # A title is cut from what was said: alone it may not look like a secret any more.
     title, folder = secrets.title(conversation.title), secrets.hide(_masked(conversation.folder))
     branch, repository = secrets.hide(_masked(conversation.branch)), secrets.hide(_masked(conversation.repository))
@@ -165,9 +174,9 @@ def distil(
     """
     counts: dict[str, int] = {}
     if settings.redact:
-        conversation, counts = redacted_conversation(conversation)
+        conversation, counts = redacted_conversation(conversation, whole)
     if not any(turn.text.strip() for turn in conversation.turns):
-        return Ok(Harvest(()))
+        return Ok(Harvest((), title=conversation.title))
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
@@ -229,7 +238,7 @@ def _finish(
             | ({"new": mark_of_text(one.new)} if one.new else {})
             for one in found.offers
         ]
-    return Harvest(items, skipped, counts, conversation.folder, entry, found.offers)
+    return Harvest(items, skipped, counts, conversation.folder, entry, found.offers, title=conversation.title)
 
 
 def _with_whole_path(item: Item, folder: str) -> Item:
@@ -274,8 +283,6 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
             if unread is not None:
                 return fail(unread.code, unread.message, item.path, unread.hint)
             tail = tail_of(conversation, step.earlier, context=generate is not None)
-            if options.distil.redact:
-                tail = _with_clear_title(tail, conversation.turns)
             whole = conversation
             facts = facts_of(conversation.turns)
     except OSError as error:
@@ -293,8 +300,10 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
     if isinstance(found, Err):
         return found
+    if options.read_by is not None:
+        options.read_by(whole or tail.conversation)
     entry |= {"bytes": item.size, "format": tail.conversation.format, **facts}
-    if title := title_of(tail.conversation.title):
+    if title := title_of(found.value.title):
         entry["title"] = title
     if tail.conversation.folder:
         entry["project"] = tail.conversation.folder

@@ -322,6 +322,13 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         given = (chunks, outcome, notes, task_type, retrieval, session, context, query)
         return answers.RecordedUsage(**_told(lambda: tools.record_usage(workspace, *given)))
 
+    @records("Take a record back")
+    def withdraw_usage(
+        trace: Annotated[str, Field(min_length=36, max_length=36, description="The id that record_usage gave.")],
+    ) -> answers.RecordedUsage:
+        """Take back what record_usage wrote down, where the outcome was another one; say the right one afterwards."""
+        return answers.RecordedUsage(**_told(lambda: tools.withdraw_usage(workspace, trace)))
+
     def ask_ingest(ctx: Context, paths: list[str]) -> Approval | Elicit[Approval]:
         if allow_writes:
             return Approval(save=True)

@@ -357,6 +357,14 @@ def record_usage(
     return _safe(here, {**said, "warnings": []})
 
 
+def withdraw_usage(workspace: Workspace, trace: str) -> dict[str, Any]:
+    """Take back what was said of chunks."""
+    here = _now(workspace)
+    (gone,) = _value(library_record(here, undo=trace)).traces
+    said = {"trace": gone.id, "task_type": gone.task_type, "outcome": gone.outcome, "chunks": list(gone.chunk_ids)}
+    return _safe(here, {**said, "warnings": []})
+
+
 def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> dict[str, Any]:
     """Take documents into the library, as the person approved."""
     if len(paths) > MOST_PATHS:

@@ -112,6 +112,11 @@ class Session:
         """The command lines that were run."""
         return tuple(row for _, row in self.events if isinstance(row, Command))
 
+    @property
+    def of_chat(self) -> bool:
+        """Whether this is a talk with an assistant that saw nothing of the person's machine."""
+        return self.conversation.format in ("chatgpt", "claude_ai", "export_file")
+
     @cached_property
     def paired(self) -> bool:
         """Whether the file tells which calls were answered, so that what is missing means something."""
@@ -162,6 +167,16 @@ class Session:
         if not names:
             return closing.overtaken or not (closing.at_end or self.events)
         return any(self._last_work_on(name) > closing.number for name in names)
+
+    def rewritten(self, turn: int, text: str) -> bool:
+        """Whether something that a sentence names was written again after a turn."""
+        names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
+        later = [said for at, said in self._work if at > turn and at in self._at_change]
+        return any(name in said for name in names for said in later)
+
+    @cached_property
+    def _at_change(self) -> frozenset[int]:
+        return frozenset(at for at, row in self.events if is_change(row))
 
     @cached_property
     def _last_work_on(self) -> Callable[[str], int]:
@@ -217,6 +232,7 @@ def find_in_session(session: Session) -> Iterator[Found]:
     """Everything that the events of a session tell; nothing for a conversation without events."""
     yield from _begun(session)
     yield from _unmerged(session)
+    yield from _still_red(session)
     yield from _repairs(session)
     yield from _suppressed(session)
     yield from _environment(session)
@@ -289,6 +305,24 @@ def _unmerged(session: Session) -> Iterator[Found]:
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
 
 
+def _still_red(session: Session) -> Iterator[Found]:
+    """A check that failed when it ran last, after the last change, and that no other run of its kind overtook."""
+    changed = max((at for at, (_, row) in enumerate(session.events) if is_change(row)), default=-1)
+    last: dict[str, tuple[int, Command]] = {}
+    for turn, row in session.events[changed + 1 :] if changed >= 0 else ():
+        if isinstance(row, Command) and row.answered and not row.refused:
+            for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)):
+                kind = cues.check_kind(part)
+                if kind and not cues.ONE_OFF.search(part):
+                    last[kind] = turn, row
+    red = {id(row): (turn, row) for turn, row in last.values() if row.failed and session.failure(row)}
+    for turn, row in red.values():
+        why = session.failure(row)
+        if len(why) <= LONGEST_COMMAND and len(bare(row.words)) <= LONGEST_COMMAND:
+            text = f"`{bare(row.words)}` failed when it ran last in the session (“{why}”)"
+            yield Found("tasks_open", {"statement": text, "detail": "", "quote": why}, 59, turn)
+
+
 # --- a command that fails, and the variant that passes ---
 
 _ASIDE = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head|cat|less)\b[^|;&]*|>\s*/dev/null)\s*")
@@ -359,8 +393,26 @@ def _repairs(session: Session) -> Iterator[Found]:
                 break
             if right == wrong or "\n" in right or len(right) > LONGEST_COMMAND:
                 break
+            if usage and between == [] and went and _stands_in(wrong, right, why):
+                told.add(right)
+                fields = {"statement": f"`{wrong}` fails (“{why}”); `{right}` was run instead and works", "detail": ""}
+                yield Found("facts", fields | {"quote": why, "kind": "tool-quirk"}, 60, turn)
+                break
             if between is not None and went and not _LOOKS.match(right):
                 between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None
+
+
+def _stands_in(wrong: str, right: str, why: str) -> bool:
+    """Whether a command of the same program with an argument of the first, or of what it complained of, was run in its
+    place, and is neither a look nor a step towards it."""
+    program = right.split()[0]
+    words = {word.strip("'\"") for word in re.split(r"[\s/=:]+", f"{wrong} {why}") if len(word) > SHORTEST_ARGUMENT}
+    given = {word for word in re.split(r"[\s/=:]+", right)[1:] if len(word) > SHORTEST_ARGUMENT and word[0] != "-"}
+    other = not any(right.startswith(part.strip()) for part in re.split(r"&&|;", wrong) if part.strip())
+    return program in wrong.split() and other and bool(words & given) and len(why) <= 260 and not _LOOKS.match(right)
+
+
+SHORTEST_ARGUMENT = 3
 
 
 _LOOKS = re.compile(
@@ -392,6 +444,8 @@ def _works(first: str, second: str, why: str) -> str:
         return ""
     if "not found" in why and program == after[0]:
         return ""  # the program was installed meanwhile
+    if _LOOKS.match(right) and not _LOOKS.match(wrong):
+        return ""
     return f"`{right}` works" if SequenceMatcher(None, before, after).ratio() >= 0.6 else ""
 
 
@@ -438,7 +492,9 @@ _ENVIRONMENT = re.compile(
     r"class file version \d|requires? (?:a )?(?:newer |a different )?(?:node(?:\.js)?|python|java|jdk|go|ruby|rust|php|"
     r"npm|pnpm|docker|xcode)\b.{0,30}\d|externally[- ]managed|is not (?:running|supported on)|"
     r"cannot connect to the docker daemon|requires-python|go\.mod requires|incompatible (?:version|architecture)|"
-    r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)",
+    r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)|read-only file system|\bEROFS\b|"
+    r"could not resolve host|network is unreachable|temporary failure in name resolution|\bENOTFOUND\b|"
+    r"permission denied while trying to connect|operation not permitted",
     re.IGNORECASE,
 )
 _VERSIONS = re.compile(

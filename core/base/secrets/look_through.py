@@ -8,37 +8,47 @@ place in the original of each of its characters, so that what is found in one ca
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from html import unescape
 
 from core.base.late import late
 
 _ROUNDS = 3  # an address inside a JSON string inside a JSON string
 _INVISIBLE = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef\x80-\x9a\x9c-\x9f"
 )
+_STYLED = "\uff01-\uff5e\U0001d400-\U0001d6a3\U0001d7ce-\U0001d7ff"
+"""Full-width and mathematical letters and digits, which a reader takes for the plain ones."""
 _CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f"
 _CODE = r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\\\n]{0,400}(?:\x07|\x1b\\|\\{1,8}(?:(?:u00|x)(?:07|1[bB]\\{1,8})|a)))"
 _UNDER = (
     rf"(?:(?<=\x1b)(?:{_CODE}|[ -/]{{0,2}}[0-~]|)"
-    r"|(?<=\[)\d{1,3}(?:;\d{1,3}){0,6}m(?:\[K)?"
-    rf"|(?<=\\)\\{{0,7}}(?:(?:(?:u00|x)1[bB]|033|e){_CODE}|u00(?P<u>[0-7][0-9a-fA-F])|x(?P<x>[2-7][0-9a-fA-F]|08)"
-    r"|u(?P<far>[0-9a-fA-F]{4})|(?P<space>[bnrt])|(?P<self>[\"'`/&=$]))"
+    r"|(?<=\[)(?:(?:\d{1,3}(?:;\d{1,3}){0,6})?m(?:\[K)?|K)"
+    rf"|(?<=\\)\\{{0,7}}(?:(?:(?:u00|x)1[bB]|0?33|[eE]){_CODE}|u00(?P<u>[0-7][0-9a-fA-F])|x(?P<x>[2-7][0-9a-fA-F]|08)"
+    r"|u(?P<far>[0-9a-fA-F]{4})|u\{0{0,4}(?P<braced>[0-9a-fA-F]{1,5})\}|U000(?P<long>[0-9a-fA-F]{5})"
+    r"|x(?P<bytes>[c-eC-E][0-9a-fA-F](?:\\{1,8}x[89abAB][0-9a-fA-F]){1,2})"
+    r"|(?P<octets>3[0-5][0-7](?:\\{1,8}2[0-7]{2}){1,2})|(?P<octal>1[0-7]{2}|0?[4-7][0-7]|0?10)"
+    r"|(?P<space>[bnrt])|(?P<self>[\"'`/&=$]))"
     r"|(?<=%)(?P<percent>[0-7][0-9a-fA-F]|[c-dC-D][0-9a-fA-F]%[89abAB][0-9a-fA-F]"
     r"|[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|[fF][0-4](?:%[89abAB][0-9a-fA-F]){3})"
-    r"|(?<=&)(?:(?P<named>quot|amp|lt|gt|apos|nbsp|equals|colon);|#(?P<dec>\d{2,3});|#[xX](?P<hex>[0-9a-fA-F]{2});)"
-    rf"|(?<=\^)(?P<back>H)|(?<=\^)\[?{_CODE}|(?<=[{_CONTROLS}])"
+    r"|(?<=&)(?P<entity>#0{0,6}[1-9]\d{1,5};?|#[xX]0{0,6}[1-9a-fA-F][0-9a-fA-F]{1,5};|[A-Za-z][A-Za-z0-9]{1,23};)"
+    rf"|(?<=\^)(?P<back>H)|(?<=\^)\[?{_CODE}|(?<=[{_CONTROLS}])|(?<=\r)(?!\n)"
 )
-_COVER = late(rf"[\x1b\\\[%&^{_CONTROLS}]{_UNDER})")
-_ANYWHERE = rf"[\x1b\\\[%&^{_CONTROLS}\x9b␛{_INVISIBLE}]{_UNDER}|(?<=␛){_CODE}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[\x9b{_INVISIBLE}]))"
+_COVER = late(rf"[\x1b\\\[%&^\r{_CONTROLS}]{_UNDER})")
+_ANYWHERE = rf"[\x1b\\\[%&^\r{_CONTROLS}\x9b␛{_STYLED}{_INVISIBLE}]{_UNDER}|(?<=(?P<styled>[{_STYLED}]))|(?<=␛){_CODE}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[\x9b{_INVISIBLE}]))"
 _COVER_ANYWHERE = late(_ANYWHERE)
 """One escape, code or invisible character. The first character is asked for by itself: only then is the search fast."""
 _ERASING = late(rf"[^\n\x08]\x08|{_ANYWHERE}")
-_BACK = ("\b", "^H", "\\b", "u0008", "\\x08")
+_BACK = ("\b", "^H", "\\b", "u0008", "\\x08", "\\010", "\\10")
 _ERASING_ROUNDS = 12
 """So many characters in a row are taken away by as many backspaces."""
-_NAMED = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'", "nbsp": " ", "equals": "=", "colon": ":"}
+_BETWEEN = late(r"%|\\+x?")
+_MAIL_SIGNS = late(r"=[2-7][0-9A-F]{1,2}=[2-7][0-9A-F]|=3D")
+_MAIL = late(r"=(?:\r?\n|(?P<mail>[2-7][0-9A-F]))")
+"""Quoted-printable, as mail writes it (RFC 2045): a line that goes on, and a character by its number."""
 
 
 @dataclass(frozen=True)
@@ -74,22 +84,25 @@ def look_through(text: str) -> list[View]:
         views.append(view)
         if "+" in view.text and "%" in text:
             views.append(replace(view, text=view.text.replace("+", " ")))
+    if "=\n" in text or "=\r\n" in text or _MAIL_SIGNS.search(text):
+        mail = _layers(text, None, 1, _MAIL)
+        views += [mail] if mail is not None else []
     if any(sign in text for sign in _BACK):
-        erased = _layers(text, None, _ERASING_ROUNDS, erasing=True)
+        erased = _layers(text, None, _ERASING_ROUNDS, _ERASING)
         views += [erased] if erased is not None else []
     return views
 
 
-def _layers(text: str, view: View | None, rounds: int, *, erasing: bool = False) -> View | None:
+def _layers(text: str, view: View | None, rounds: int, cover: re.Pattern[str] | None = None) -> View | None:
     for _round in range(rounds):
-        further = _uncovered(view.text if view else text, view, erasing)
+        further = _uncovered(view.text if view else text, view, cover)
         if further is None:
             break
         view = further
     return view
 
 
-def _uncovered(text: str, below: View | None, erasing: bool) -> View | None:
+def _uncovered(text: str, below: View | None, cover: re.Pattern[str] | None) -> View | None:
     """One layer less, of the lines that have one; None where no line has."""
     pieces: list[str] = []
     starts: list[int] = []
@@ -105,7 +118,8 @@ def _uncovered(text: str, below: View | None, erasing: bool) -> View | None:
             origins.append((start, end))
             length += len(piece)
 
-    cover = _ERASING if erasing and "\b" in text else _COVER if text.isascii() else _COVER_ANYWHERE
+    if cover is None or (cover is _ERASING and "\b" not in text):
+        cover = _COVER if text.isascii() else _COVER_ANYWHERE
     for found in cover.finditer(text):
         start, end = found.span()
         if start > line_end:
@@ -142,8 +156,12 @@ def _meant(found: re.Match[str]) -> str:
         return "\b"
     if group == "self":
         return said
-    if group == "named":
-        return _NAMED[said]
-    if group == "percent":
-        return bytes.fromhex(said.replace("%", "")).decode("utf-8", "replace")[:1]
-    return chr(int(said) if group == "dec" else int(said, 16))
+    if group == "entity":
+        return unescape(f"&{said}")
+    if group == "styled":
+        return unicodedata.normalize("NFKC", said)
+    if group in ("percent", "bytes"):
+        return bytes.fromhex(_BETWEEN.sub("", said)).decode("utf-8", "replace")[:1]
+    if group == "octets":
+        return bytes(int(one, 8) for one in _BETWEEN.split(said)).decode("utf-8", "replace")[:1]
+    return chr(int(said, 8 if group == "octal" else 16))

@@ -57,7 +57,8 @@ _PACKED_WORD = late(r"[A-Za-z0-9+/]{20,}(?:\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,}){0,
 _WORD = late(r"[A-Za-z0-9+/_-]{20,}")
 _TOKEN_END = late(r"[^\w.~+/=-]")
 _TOKEN_START = late(
-    r"(?:[\"'`]?[ \t]{0,4}[+\\]?[ \t]{0,4}\r?\n[ \t>|#*]{0,16}[\"'`]?|[\"'`][ \t]{0,4}\+[ \t]{0,4}[\"'`])(?=[\w./+=-])"
+    r"(?:[\"'`]?[ \t]{0,4}[+\\]?[ \t]{0,4}\r?\n[ \t>|#*]{0,16}[\"'`]?"
+    r"|[\"'`][ \t]{0,4}(?:[+.][ \t]{0,4}|[ \t])[\"'`])(?=[\w./+=-])"
 )
 _WRAPPED_PIECES = 12
 _KEEP = late(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
@@ -234,7 +235,7 @@ def _cards(text: str) -> Iterator[_Found]:
 def _shaped(pattern: Pattern, text: str) -> Iterator[_Found]:
     for match in pattern.regex.finditer(text):
         yield from _checked(pattern, match, _SHAPE)
-    if pattern.regex.pattern.startswith(re.escape(pattern.prefilter)) and len(pattern.prefilter) > 2 and "\n" in text:
+    if pattern.regex.pattern.startswith(re.escape(pattern.prefilter)) and len(pattern.prefilter) > 2:
         yield from _wrapped(pattern, text)
 
 
@@ -260,7 +261,7 @@ def _wrapped(pattern: Pattern, text: str) -> Iterator[_Found]:
             if (
                 whole
                 and whole.end() == len(joined)
-                and place - text.rfind("\n", max(0, place - 80), place) + len(joined) < 60
+                and ("\n" not in gap[0] or place - text.rfind("\n", max(0, place - 80), place) + len(joined) < 60)
             ):
                 break  # it was complete, and the line had room for more
             joined += text[start:end]

@@ -7,6 +7,7 @@ that turn says what it is.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from core.base.secrets.redact import MARK, redact
@@ -30,12 +31,12 @@ class Secrets:
 
     def __init__(self) -> None:
         self._values: set[str] = set()
-        self.counts: dict[str, int] = {}
+        self.kinds: Counter[str] = Counter()
 
     @property
     def count(self) -> int:
-        """How many secrets were replaced, of all kinds."""
-        return sum(self.counts.values())
+        """How many were replaced so far."""
+        return sum(self.kinds.values())
 
     def clear(self, text: str) -> str:
         """The text with placeholders, its secrets remembered."""
@@ -43,8 +44,7 @@ class Secrets:
             return text
         found = redact(text)
         if found.counts:
-            for kind, number in found.counts.items():
-                self.counts[kind] = self.counts.get(kind, 0) + number
+            self.kinds.update(found.counts)
             self._values.update(_replaced(text, found.text))
         return found.text
 

@@ -194,21 +194,21 @@ class SelectionPicture:
         self.drawing.redraw()
         return True
 
-    def _draw(self, canvas: Drawing) -> None:
+    def _draw(self, drawing: Drawing) -> None:
         self._places = []
         top = 0.0
         if len(self._course.moments) > 1:
-            self._draw_course(canvas)
+            self._draw_course(drawing)
             top = float(self._look.px(COURSE))
         if self._web.tall:
-            self._draw_web(canvas, top)
+            self._draw_web(drawing, top)
         if self._under is not None and (self._under.tip or self._under.label):
             words, wide = self._under.tip or self._under.label, LETTERS.wide(self._look.font_id("small"))
-            canvas.bubble(cut(words, canvas.width - self._look.px(24), wide) if wide is not None else words)
+            drawing.bubble(cut(words, drawing.width - self._look.px(24), wide) if wide is not None else words)
 
-    def _draw_web(self, canvas: Drawing, top: float) -> None:
-        px, layer = self._look.px, canvas.below
-        room = canvas.width - 2 * px(GAP)
+    def _draw_web(self, drawing: Drawing, top: float) -> None:
+        px, layer = self._look.px, drawing.below
+        room = drawing.width - 2 * px(GAP)
         lefts, wide = [], [room * share for share in WIDTHS]
         x = 0.0
         for width in wide:
@@ -232,10 +232,10 @@ class SelectionPicture:
                             room=max(1.0, x1 - x0 - px(28)))  # fmt: skip
                 self._places.append((x0, y0, x1, y1, node))
 
-    def _draw_course(self, canvas: Drawing) -> None:
+    def _draw_course(self, drawing: Drawing) -> None:
         """Steps from left to right, one for each conversation; a dot where one said it."""
-        px, layer, moments = self._look.px, canvas.below, self._course.moments
-        left, right, high, low = float(px(30)), canvas.width - px(8), float(px(24)), float(px(COURSE) - px(26))
+        px, layer, moments = self._look.px, drawing.below, self._course.moments
+        left, right, high, low = float(px(30)), drawing.width - px(8), float(px(24)), float(px(COURSE) - px(26))
         first, last = moments[0].conversations, moments[-1].conversations
         step = (right - left) / max(1, last - first)
 
