@@ -466,3 +466,44 @@ def test_without_the_library_there_is_a_sentence(home: Path) -> None:
     assert ended.returncode == 1 and ended.stdout == ""
     assert ended.stderr.startswith("knowledge: the Model Context Protocol needs the package 'mcp'")
     assert "Traceback" not in ended.stderr
+
+
+AGENT_TASKS = Path(__file__).parent / "quality" / "agent_tasks.jsonl"
+
+
+def test_the_tasks_for_a_played_agent_name_tools_that_there_are(home: Path) -> None:
+    """Half of the requests need the memory and half do not: a reader plays the agent from the tool list alone, and a
+    tool that was renamed must not be looked for."""
+    rows = [json.loads(line) for line in AGENT_TASKS.read_text().splitlines()]
+    assert len(rows) == 20 and sum(bool(row["right"]) for row in rows) == 10
+    assert len({row["request"] for row in rows}) == 20
+    told = {tool.name: tool.description or "" for tool in asyncio.run(server(home).list_tools())}
+    assert {name for row in rows for name in row["right"]} <= set(told)
+    asked_at_a_moment = ("when", "before", "for who", "once", "afterwards", "say how")
+    silent = [name for name, words in told.items() if not any(word in words.lower() for word in asked_at_a_moment)]
+    assert not silent, f"these do not say when to ask them: {silent}"
+
+
+def test_the_first_answer_waits_for_the_library_of_the_protocol_and_little_else(home: Path) -> None:
+    """A tool starts us with every session. What is our own in that start is less than that library's own."""
+    resource = pytest.importorskip("resource")
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
+    started = process(home, "mcp", "--home", str(home))
+    environment = {**(started.env or {}), "PYTHONDONTWRITEBYTECODE": ""}
+
+    def spent(*words: str, said: str = "") -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
+            [sys.executable, *words], input=said, env=environment, cwd=home.parent, capture_output=True, text=True,
+            timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0 and (not said or '"serverInfo"' in done.stdout), done.stderr
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return float(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+    rows = []
+    for _ in range(3):
+        ours = spent("-m", "core", "mcp", "--home", str(home), said=line)
+        rows.append(ours / spent("-c", "import mcp.server.mcpserver, mcp.server.stdio"))
+    assert sorted(rows)[1] <= 2.0, rows
