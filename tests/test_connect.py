@@ -403,7 +403,7 @@ def test_without_the_library_of_the_protocol_no_server_is_registered(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "mcp" else real(name, *rest))
     told = json.loads(call("connect", "opencode", "claude_code", "--json")[1])
     assert {part for row in told["tools"] for part in row["parts"]} == {"start", "end"}
-    assert any("not installed" in note for note in told["notes"])
+    assert any("extra mcp" in note for note in told["notes"])
     assert "digest.md" in (person / ".config" / "opencode" / "AGENTS.md").read_text()
 
 

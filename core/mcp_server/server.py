@@ -391,8 +391,8 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         ] = 2000,
         project: Project = "",
     ) -> answers.Facts:
-        """The facts worth knowing at the start of a larger task in a repository, one a line: pitfalls first, the surest
-        first. For one question, search_knowledge is shorter."""
+        """The facts worth knowing about a repository, one a line: pitfalls first, the surest first. Ask it before a
+        larger task there; for one question, search_knowledge is shorter."""
         return answers.Facts(**_told(lambda: tools.get_facts(workspace, domains or [], budget, project)))
 
     @looks("Get the context")

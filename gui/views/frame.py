@@ -15,7 +15,6 @@ from pathlib import Path, PurePosixPath
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, dollars, size, tokens
-from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.overview import Day, FileState, Overview
 from core.knowledge.run_state import (
     DELETED,
@@ -38,7 +37,7 @@ from gui.toolkit.letters import END, LETTERS, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, labelled, say_hint, text
 from gui.views.digest_switch import LABEL, DigestSwitch
-from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, ago, capital, seconds_of, since
+from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, ago, autopilot_words, capital, seconds_of, since
 
 HEADER_HEIGHT = 48
 SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 300, 210, 40
@@ -530,15 +529,6 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
         words += f" · {waiting:,} conversation{'' if waiting == 1 else 's'} waiting"
         return "circle-dot", "accent", words
     return "circle-check", "harvested", f"Up to date · {words[0].lower()}{words[1:]}"
-
-
-def autopilot_words(last: Autopilot, now: float) -> tuple[str, str, str]:
-    """The last harvest that nobody waited for: what came of it, what it left for the next."""
-    words = f"Harvested by itself {ago(seconds_of(last.at), now)}: {count(last.harvested, 'conversation')}"
-    words += f", {count(last.items, 'line')}"
-    rest = ((last.left, "left for the next time"), (last.writing, "still being written"), (last.failed, "failed"))
-    words += "".join(f" · {number} {what}" for number, what in rest if number)
-    return ("circle-x", "failed", words) if last.failed else ("circle-check", "harvested", words)
 
 
 class StatusLine:

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from core.base.figures import age
+from core.base.figures import age, count
+from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.titles import NO_TOOL, Called
 from core.knowledge.categories import CATEGORIES as STORED
 
@@ -181,3 +182,12 @@ def seconds_of(when: object) -> float:
         return datetime.fromisoformat(when).timestamp() if isinstance(when, str) else 0.0
     except (ValueError, OverflowError, OSError):
         return 0.0
+
+
+def autopilot_words(last: Autopilot, now: float) -> tuple[str, str, str]:
+    """The last harvest that nobody waited for: what came of it, what it left for the next."""
+    words = f"Harvested by itself {ago(seconds_of(last.at), now)}: {count(last.harvested, 'conversation')}"
+    words += f", {count(last.items, 'line')}"
+    rest = ((last.left, "left for the next time"), (last.writing, "still being written"), (last.failed, "failed"))
+    words += "".join(f" · {number} {what}" for number, what in rest if number)
+    return ("circle-x", "failed", words) if last.failed else ("circle-check", "harvested", words)

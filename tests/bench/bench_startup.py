@@ -26,11 +26,11 @@ START = "from core.cli.main import run; run()"
 PASS = "python -c pass"
 AT_MOST = {
     "context": (5, 5),  # kept ready while nothing changes
-    "add": (13, 28),
-    "done": (13, 28),
+    "add": (13, 17),
+    "done": (13, 20),
     "recall": (16, 18),
     "search": (15, 18),
-    "status": (18, 38),
+    "status": (18, 19),
 }
 """Command -> what it may cost on an empty home and at 1,000 conversations, in bare starts."""
 
