@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
+from core.commands.settings import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
 from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.dialogs import Menu, MenuRow

@@ -12,8 +12,8 @@ import pytest
 from core.cli.main import main
 from core.cli.quarantine import quarantine_text
 from core.commands import bullets
-from core.commands.notes import list_tasks
-from core.commands.notes import notes as notes_of
+from core.commands.bullets import list_tasks
+from core.commands.bullets import notes as notes_of
 from core.commands.panel.bullets import category_view
 from core.commands.quarantine import ReleasedMany, quarantine, quarantine_accept, quarantine_drop, quarantine_list
 from core.commands.statements import change_all, resolve_bullet, said, said_with

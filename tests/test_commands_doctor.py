@@ -10,8 +10,8 @@ import pytest
 
 from core.base import files, locks
 from core.commands import bullets
+from core.commands.bullets import notes as notes_of
 from core.commands.doctor import doctor
-from core.commands.notes import notes as notes_of
 from core.commands.trash import trash_restore
 from core.commands.workspace import Workspace, reopened
 from core.knowledge.check import Finding

@@ -18,9 +18,8 @@ from core.base.result import Ok
 from core.cli.facts import validation_text
 from core.cli.harvest import harvest_text
 from core.commands.context import context
-from core.commands.fact_edits import delete_fact, edit_fact, facts_view, merge_facts
 from core.commands.fact_feed import check_facts, sync_facts
-from core.commands.facts import bootstrap, facts_list, validate
+from core.commands.facts import bootstrap, delete_fact, edit_fact, facts_list, facts_view, merge_facts, validate
 from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.undo import undo
 from core.knowledge.swap import replace_expected
@@ -437,7 +436,7 @@ def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
 def test_a_merge_that_was_cut_in_the_middle_can_be_done_again(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts must not be added up twice."""
     workspace = workspace_of(taught)
-    import core.commands.fact_edits as edits
+    import core.commands.facts as edits
 
     real = edits._change
 

@@ -22,10 +22,9 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.memories import memories_edit, save
 from core.commands.missing import Settled, missing
 from core.commands.quarantine import quarantine_accept
-from core.commands.runs import runs
+from core.commands.runs import UndoReport, runs
 from core.commands.trash import trash_list, trash_purge, trash_release, trash_restore
 from core.commands.undo import redo, undo
-from core.commands.undo_edit import UndoReport
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.proofs import Missing
 from core.knowledge.changes import read_changes

@@ -470,7 +470,7 @@ def test_a_relative_path_is_told_from_the_conversations_folder(world: World) -> 
 
 def test_a_note_on_a_file_of_another_machine_is_found_by_its_path(world: World) -> None:
     """What was learned on Windows about a file stood in facts.md, and asking for that file found nothing."""
-    from core.commands.notes import notes
+    from core.commands.bullets import notes
 
     rows = [
         json.loads(row) | {"cwd": "C:\\src\\pumps"}

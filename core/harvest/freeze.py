@@ -32,7 +32,7 @@ from core.base.result import ErrorInfo
 from core.harvest.answer import Item
 from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import QUOTE_CHARACTERS, with_quote
-from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
+from core.knowledge.categories import CATEGORIES, CATEGORY, QUARANTINE, TASKS_FILE, read_text
 from core.knowledge.changes import read_changes, removed_by_hand
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, note_now, read_records
@@ -123,7 +123,6 @@ def _is_persons(item: Item) -> bool:
     return item.scope == "person" or is_persons(item.text) or (item.kind == "tool-quirk" and not names_place(item.text))
 
 
-QUARANTINE = "quarantine.md"
 _MARK = "~~"
 
 

@@ -20,6 +20,7 @@ from core.base.marks import for_prompt
 from core.base.repository import domain_of
 from core.base.result import Err, ErrorInfo, Result
 from core.base.secrets.redact import redact
+from core.commands.bullets import ALL, file_notes_in, tasks_in
 from core.commands.context import context
 from core.commands.conversations import ConversationFilters, ConversationHit, project_of, read
 from core.commands.conversations import find as find_conversations
@@ -27,7 +28,6 @@ from core.commands.facts import bootstrap
 from core.commands.library.ingest import library_ingest, names_private_host
 from core.commands.library.use import library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, preview, recall, recall_command, save
-from core.commands.notes import ALL, file_notes_in, tasks_in
 from core.commands.project import find_project
 from core.commands.search import MOST as MOST_HITS
 from core.commands.search import search

@@ -9,7 +9,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
-from core.commands.fact_edits import FactRow
+from core.commands.facts import FactRow
 from core.commands.panel.bullets import BulletView
 from core.commands.panel.conversations import ConversationView
 from core.commands.panel.files import NoteView

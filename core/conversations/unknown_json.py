@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 
+from core.conversations import plain
 from core.conversations.conversation import Conversation
-from core.conversations.formats import plain
 from core.conversations.lines import BOM
 from core.conversations.records import json_lines
 
