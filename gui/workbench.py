@@ -136,9 +136,10 @@ class Workbench:
             look.theme_id(style)  # made now, so that another size of the window makes no item later
         self._menu = Menu(look, most=len(TABS))
         self._shell.layers.append(self._menu.key)
-        self._width = 0.0
+        self._width, self._unsure = 0.0, False
         look.follow(parent, self._fit)
         look.on_change(self._name_tabs)
+        look.every_tick(self._sure)
         self._depths = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "chips")
         deep = [row for row in VIEWS if row.depth]
         self.depths = {
@@ -200,7 +201,15 @@ class Workbench:
         """How wide tabs are, in pixels of the screen, with the gap behind each."""
         wide = LETTERS.wide(self._look.font_id(role))
         around = self._look.px(2 * padding + TAB_GAP)
+        self._unsure = self._unsure or wide is None  # a font that was never drawn tells no width yet
         return [(wide(label) if wide is not None else 0) + around for label in labels]
+
+    def _sure(self) -> bool:
+        """Before each frame: name the tabs again once their letters can be measured."""
+        unsure, self._unsure = self._unsure, False
+        if unsure:
+            self._name_tabs()
+        return unsure
 
     def _show_more(self) -> None:
         self._menu.open(

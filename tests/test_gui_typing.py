@@ -21,7 +21,8 @@ ALLOWED = {
     "ledger": {"M"},  # a menu
     "knowledge": {"N", "E", "S", "M", "K", "R"},  # K and R: an offer is left as it is; what the same harvest held
     "files": {"S"},
-    "library": {"W", "P", "M", "L", "N", "G", "R", "U"},  # how the chosen passage served, and ways to what it is about
+    # how the chosen passage served, and ways to what it is about; another kind of task, order or period is shown
+    "library": {"W", "P", "M", "L", "N", "G", "R", "U", "T", "S", "D"},
     "memories": {"N", "E", "R", "O"},
     "facts": {"A", "V", "X", "E", "M", "O"},
     "sources": {"O", "R"},

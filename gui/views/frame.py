@@ -14,19 +14,9 @@ from pathlib import Path, PurePosixPath
 
 import dearpygui.dearpygui as dpg
 
+import core.knowledge.run_state as run_state
 from core.base.figures import count, dollars, size, tokens
 from core.commands.panel.overview import Day, FileState, Overview
-from core.knowledge.run_state import (
-    DELETED,
-    DIFFERENT,
-    EMPTY,
-    INTERRUPTED,
-    MISSING,
-    OFF,
-    UNREADABLE,
-    UNWRITTEN,
-    WRITTEN,
-)
 from gui.shell import Shell
 from gui.state import Activity, State
 from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
@@ -270,14 +260,14 @@ def digest_parts(found: Overview) -> list[Part]:
 
 
 DIGEST_LOOKS = {
-    WRITTEN: ("eye", "harvested"),
-    DIFFERENT: ("file-pen", "edited"),
-    DELETED: ("eye-off", "edited"),
-    MISSING: ("eye-off", "edited"),
-    OFF: ("eye-off", "edited"),
-    UNREADABLE: ("circle-alert", "failed"),
-    EMPTY: ("circle-alert", "edited"),
-    UNWRITTEN: ("circle-dashed", "hint"),
+    run_state.WRITTEN: ("eye", "harvested"),
+    run_state.DIFFERENT: ("file-pen", "edited"),
+    run_state.DELETED: ("eye-off", "edited"),
+    run_state.MISSING: ("eye-off", "edited"),
+    run_state.OFF: ("eye-off", "edited"),
+    run_state.UNREADABLE: ("circle-alert", "failed"),
+    run_state.EMPTY: ("circle-alert", "edited"),
+    run_state.UNWRITTEN: ("circle-dashed", "hint"),
 }
 """Icon and colour of each way in which the digest can stand."""
 
@@ -287,11 +277,11 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
     stands, state = found.status.stands.digest, found.status.digest
     sign, color = DIGEST_LOOKS[stands.state]
     words = capital(stands.words)
-    if stands.state in (DELETED, MISSING) and found.sections:
+    if stands.state in (run_state.DELETED, run_state.MISSING) and found.sections:
         words += f". It would hold {sum(amount for _, amount in found.sections):,} B"
-    if stands.state in (WRITTEN, DIFFERENT) and not state.injected:
+    if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
         return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
-    if stands.state == WRITTEN and found.dropped:
+    if stands.state == run_state.WRITTEN and found.dropped:
         words += f"; {count(found.dropped, 'older bullet')} did not fit"
     return sign, color, words
 
@@ -511,7 +501,7 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     pending, run = found.overview.status.pending, found.overview.status.stands.run
     if run.at_work:
         return "loader", "accent", capital(run.words)
-    if run.state == INTERRUPTED:
+    if run.state == run_state.INTERRUPTED:
         return "triangle-alert", "edited", capital(run.words)
     if found.problems:
         return "triangle-alert", "edited", f"{count(len(found.problems), 'thing')} to look at"
@@ -573,7 +563,7 @@ class StatusLine:
             sign, color, words = resting_words(state, now)
             fraction = -1.0
         stands = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
-        cut_off = running is None and stands is not None and stands.state == INTERRUPTED
+        cut_off = running is None and stands is not None and stands.state == run_state.INTERRUPTED
         if running is None and stands is not None and stands.at_work and stands.of:
             fraction = stands.through / stands.of
         shown, of = state.shown

@@ -26,6 +26,7 @@ from gui.toolkit.widgets import Button, text, text_field
 from gui.views.list_view import ListView, Teach
 from gui.views.looks import ENTRY_KINDS
 from gui.views.search_rows import (
+    LIMIT,
     MARKS,
     Findings,
     bullet_of,
@@ -307,7 +308,9 @@ class SearchView(ListView[Findings]):
     def _name_chips(self) -> None:
         found, kinds = self.data, chip_kinds(self.data)
         dpg.configure_item(self.all.item, show=bool(found.query.strip()))
-        self.all.set_count(sum(found.counts.values()))
+        among = sum(found.counts.values())
+        self.all.name = "Best" if among >= LIMIT else "All"  # there are more, and these are said to be the best
+        self.all.set_count(among)
         self.all.set_on(not self.kind)
         for kind, chip in self.chips.items():
             dpg.configure_item(chip.item, show=bool(found.query.strip()) and (kind in kinds or kind == self.kind))
