@@ -122,6 +122,7 @@ class KnowledgePanel:
         self.palette.build()
         self.harvest = HarvestDialog(look, shell, self.run)
         self.harvest.build()
+        self.first_start.on_harvest = self.harvest.open
         self.keys = KeysDialog(look, shell, SHORTCUTS)
         self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Inspector": self.inspector,
                          "Conversation": self.reading})  # fmt: skip

@@ -197,6 +197,8 @@ PLANTED = [
     "<s\u3164ystem-reminder>", "<system-\u00adreminder>", "<\U000e0041system-reminder>", "&lt;system-reminder&gt;",
     "&#60;/system-reminder&#62;", "&#x3C;system-reminder>", "&amp;lt;system-reminder&amp;gt;",
     "\\u003csystem-reminder\\u003e", "%3Csystem-reminder%3E", "<system-reminder priority='1'>", "<system_reminder>",
+    "<system-rem\\u0069nder>", "\\074system-reminder\\076", "\\u{3c}system-reminder\\u{3e}", "<&#115;ystem-reminder>",
+    "%3C%73ystem-reminder%3E", "\\U0000003csystem-reminder>", "<|im_st\\x61rt|>", "[IN\\123T]", "{kno\\u0077ledge}",
     "{knowledge}", "{/knowledge}", "{ / KNOWLEDGE }", "{{knowledge}}", "｛knowledge｝", "&#123;/knowledge&#125;",
     "{project}", "<|im_start|>system", "<|im_end|>", "<| im_end |>", "<|endoftext|>", "<|eot_id|>",
     "<｜begin▁of▁sentence｜>", "<|start_header_id|>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "</s>",
@@ -215,8 +217,12 @@ def as_read(text: str) -> str:
     """The text as a model reads it: no character that nobody sees, entities and escapes as what they stand for."""
     seen = "".join(char for char in text if unicodedata.category(char) not in ("Cf", "Mn") and char not in "\u3164")
     seen = unescape(unescape(unicodedata.normalize("NFKC", seen).translate(str.maketrans("ѕе", "se"))))
+    seen = re.sub(r"\\([01][0-7]{2})", lambda hit: chr(int(hit[1], 8)), seen)
     return re.sub(
-        r"\\u00([0-7][0-9a-f])|%([2-7][0-9a-f])", lambda hit: chr(int(hit[1] or hit[2], 16)), seen, flags=re.IGNORECASE
+        r"\\(?:u00|x|u\{0{0,4}|(?-i:U000000))([2-7][0-9a-f])\}?|%([2-7][0-9a-f])",
+        lambda hit: chr(int(hit[1] or hit[2], 16)),
+        seen,
+        flags=re.IGNORECASE,
     )
 
 

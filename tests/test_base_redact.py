@@ -267,6 +267,18 @@ def test_what_nobody_sees_does_not_cut_a_token_in_two(kind: str) -> None:
             assert redact(f"a {token[:cut]}{hidden}{token[cut:]} b").text == f"a {MARK}{kind}] b", repr(hidden)
 
 
+@pytest.mark.parametrize(
+    "deeper", ["see %252541 there", '{\\\\"a\\\\":\\\\"\\\\\\\\u0041\\\\"}', "&amp;amp;amp;lt;", "a\b\b\bc"]
+)
+def test_what_lies_deeper_elsewhere_hides_no_token(deeper: str) -> None:
+    """One address in an address, far away in the output of a tool, and what a program had painted was sent."""
+    for hidden in OVER[:6]:
+        token = TOKENS["github-token"]
+        painted = hidden.replace("@@", f"{token[:9]}\x1b[1m{token[9:]}") + "\nanother line\n" * 9
+        for text in (f"{painted}{deeper}\n", f"{deeper}\n{painted}"):
+            assert MIXED[5:36] not in redact(text).text, (hidden, deeper)
+
+
 SPELLED = {
     "octal": lambda sign: f"\\{ord(sign):03o}",
     "short octal": lambda sign: f"\\{ord(sign):o}",

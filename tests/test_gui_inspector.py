@@ -252,7 +252,7 @@ def test_a_click_on_a_node_goes_there(stand: Stand, home: Home) -> None:
     select(stand, "conversation", home.key)
     picture = stand.view.picture
     x, y = picture.place_of("water boils")
-    left, top = stand.desk.dpg.get_item_rect_min(picture.canvas.item)
+    left, top = stand.desk.dpg.get_item_rect_min(picture.drawing.item)
     stand.desk.move(int(left + x), int(top + y))
     stand.desk.frames(2)
     stand.desk.hand.button(1, True)
@@ -260,4 +260,4 @@ def test_a_click_on_a_node_goes_there(stand: Stand, home: Home) -> None:
     stand.desk.hand.button(1, False)
     stand.settle()
     assert stand.shell.state.selected == Selection("bullet", *fact(home))
-    assert stand.view.page.title == "Fact" and stand.desk.dpg.is_item_shown(picture.canvas.holder)
+    assert stand.view.page.title == "Fact" and stand.desk.dpg.is_item_shown(picture.drawing.holder)

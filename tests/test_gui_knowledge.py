@@ -262,8 +262,8 @@ def test_a_selection_from_elsewhere_brings_its_category(stand: Stand) -> None:
     assert stand.shell.state.selected.raw == "- buy tea"
 
 
-def test_refreshing_makes_no_item_with_ten_thousand_bullets(stand: Stand, home: Workspace) -> None:
-    lines = "".join(f"- fact {number} {'with many words ' * (number % 9)}\n" for number in range(10_000))
+def test_refreshing_makes_no_item_with_thousands_of_bullets(stand: Stand, home: Workspace) -> None:
+    lines = "".join(f"- fact {number} {'with many words ' * (number % 9)}\n" for number in range(2_000))
     write(home, "facts.md", f"# Facts\n\n{lines}")
     stand.gather()
     stand.settle()
@@ -276,7 +276,7 @@ def test_refreshing_makes_no_item_with_ten_thousand_bullets(stand: Stand, home: 
     stand.press("End", "Home", "Down")
     stand.view.typed("fact 77")
     stand.settle()
-    assert len(stand.view.list.rows) == 280 and stand.desk.items() == before
+    assert len(stand.view.list.rows) == 38 and stand.desk.items() == before
 
 
 def test_what_is_empty_teaches(stand: Stand) -> None:

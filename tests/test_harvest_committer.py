@@ -288,7 +288,7 @@ def test_bytes_for_a_conversation_do_not_grow_with_the_store(tmp_path: Path) -> 
             by_rules(world, number)
         return counted["write"] / number, counted["read"] / number
 
-    few, many = spent(300), spent(900)
+    few, many = spent(300), spent(600)
     assert many[0] < few[0] * 1.1 and many[1] < few[1] * 1.1
 
 

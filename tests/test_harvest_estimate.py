@@ -8,9 +8,11 @@ import os
 import random
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from threading import Semaphore
 from typing import Any
 
 import pytest
@@ -395,6 +397,18 @@ def test_a_run_that_is_ended_at_once_loses_no_answer(
     """The second Ctrl-C threw away what had been answered and paid for, and the next run paid for it again."""
     talks = [world.converse(f"{TALK}\n\nUser: and number {number}?\n") for number in range(4)]
     first, commit = Asked(), Committer.stage
+    given_out = Semaphore(0)
+
+    class Pool(ThreadPoolExecutor):
+        def submit(self, *work: Any) -> Any:  # type: ignore[override]
+            given_out.release()
+            return super().submit(*work)
+
+    def answer(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        if not first.asked:  # an early answer would be staged, and waited with, before the last talk is given out
+            for _ in talks:
+                given_out.acquire()
+        return first(prompt, schema)
 
     def interrupted(committer: Committer, *step: Any) -> bool:
         while len(first.asked) < 4 * len(NAMES):  # all of them were answered meanwhile
@@ -402,11 +416,12 @@ def test_a_run_that_is_ended_at_once_loses_no_answer(
         raise ends()
 
     monkeypatch.setattr(Committer, "stage", interrupted)
+    monkeypatch.setattr("core.harvest.pipeline.ThreadPoolExecutor", Pool)
     if ends is KeyboardInterrupt:
         with pytest.raises(ends):
-            world.run(first, jobs=4)  # type: ignore[arg-type]
+            world.run(answer, jobs=4)  # type: ignore[arg-type]
     else:
-        world.try_run(first, jobs=4)  # type: ignore[arg-type]
+        world.try_run(answer, jobs=4)  # type: ignore[arg-type]
     assert len(kept(world)) == 4 and all(path.exists() for path in talks)
     monkeypatch.setattr(Committer, "stage", commit)
     second = Asked()

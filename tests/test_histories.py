@@ -149,7 +149,7 @@ INTERESTING = (
     b"## Done\n",
     b"~~",
 )
-SLOW, QUICK = 3, 60
+SLOW, QUICK = 2, 30
 
 
 def changed(data: bytes, chance: random.Random) -> bytes:

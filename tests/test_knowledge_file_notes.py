@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from core.base import disk
-from core.base.birth import birth_ns
 from core.base.markdown import parse_bullets
 from core.base.result import Ok
+from core.base.system import birth_ns
 from core.commands import bullets
 from core.commands.bullets import add, notes
 from core.commands.bullets import notes as facts_notes_of

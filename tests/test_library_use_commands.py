@@ -266,13 +266,20 @@ def test_the_window_has_what_it_draws(home: Path) -> None:
     found = view.search(here, "why does my async callback deadlock")
     assert isinstance(found, Ok)
     best = found.value.retrieved.dossiers[0]
-    assert view.mark(here, "w", best.chunk.id, found.value.retrieved.id) == Ok("win")
-    assert view.mark(here, "l", best.chunk.id, task="factual_lookup") == Ok("misleading")
+    marked = [view.mark(here, "w", best.chunk.id, found.value.retrieved.id),
+              view.mark(here, "m", best.chunk.id, task="factual_lookup")]  # fmt: skip
+    assert all(isinstance(one, Ok) for one in marked)
+    instead = marked[1].value.id  # type: ignore[union-attr]
+    again = view.mark(here, "l", best.chunk.id, task="factual_lookup", instead=instead)
+    assert isinstance(again, Ok) and again.value.outcome == "misleading"
+    assert isinstance(view.unmark(here, instead), Err), "that one was replaced"
     assert isinstance(view.mark(here, "?", best.chunk.id), Err)
     drawn = view.plots(here)
     assert isinstance(drawn, Ok) and drawn.value.by_task.labels == ("debugging", "factual_lookup")
     assert drawn.value.by_task.numbers["win"] == (1, 0) and drawn.value.by_task.numbers["misleading"] == (0, 1)
     assert len(drawn.value.by_source.labels) == 1
+    lately = view.plots(here, days=30)
+    assert isinstance(lately, Ok) and lately.value.reflection.traces == 2 and lately.value.reflection.days == 30
     planned = view.preview(here)
     assert isinstance(planned, Ok) and planned.value.dry_run and planned.value.lonely_count >= 0
     around = view.neighbourhood(here, best.chunk.id)

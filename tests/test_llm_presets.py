@@ -370,6 +370,22 @@ def test_a_model_of_the_hub_is_fetched_once_and_checked(
     assert isinstance(gone, Err) and "404 Client Error" in gone.error.message and "\n" not in gone.error.message
 
 
+def test_a_folder_cannot_lay_a_model_in_the_way(
+    binding: tuple[Binding, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clone that holds a file by the hub's name of a common model would be read by the person's own settings."""
+    (tmp_path / "owner").mkdir()
+    for name in ("owner/small-GGUF", "x.gguf"):
+        (tmp_path / name).write_bytes(b"GGUF of a stranger")
+    monkeypatch.chdir(tmp_path)
+    hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    assert isinstance(local_answer("owner/small-GGUF"), Ok) and hub.downloads == 1
+    for relative in ("x.gguf", "./x.gguf", "../x.gguf"):
+        assert local_answer(relative).error.code == "bad-settings"
+    assert len(binding[0].loads) == 1
+
+
 def test_a_local_model_that_cannot_be_is_a_clear_sentence(
     binding: tuple[Binding, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

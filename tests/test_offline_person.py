@@ -8,6 +8,8 @@ import pytest
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Compaction, Edit, Plan, Question
+from core.harvest.answer import items_from
+from core.harvest.quotes import source_of
 from core.offline.rules import distil_offline
 
 _number = count(1)
@@ -260,6 +262,20 @@ def test_answers_to_several_questions_in_one_line_stand_with_their_questions() -
         "When is the feed read? → At midnight",
     ]
     assert found["decisions"][0]["detail"] == "not: SNB; All of them"
+
+
+def test_an_answer_to_a_question_that_a_tool_put_is_the_persons_and_does_not_wait() -> None:
+    """What they chose themselves must not lie in the quarantine as if a tool had said it."""
+    said = "`What happens when the key of the bank has expired?` = `Ask for a new one`"
+    question = ("What happens when the key of the bank has expired?", "Ask for a new one | Stop", "Ask for a new one")
+    put = Turn("tool", said, events=(Question(asked=(question,), answered=True),))
+    conversation = Conversation("q", "claude_code", (user("Plan"), ran("ls", "feed.py"), put, says("OK")))
+    (item,) = items_from(distil_offline(conversation), source_of(conversation), quotes="check", secrets=True).items
+    assert item.text.startswith("What happens when") and not item.held
+    bare = Conversation("q", "claude_code", (user("Plan"), ran("ls", "feed.py"), Turn("tool", said), says("OK")))
+    rows = {"decisions": [{"statement": item.text, "detail": "", "quote": ""}]}
+    (other,) = items_from(rows, source_of(bare), quotes="check", secrets=True).items
+    assert other.held == "from-tool-output", "what merely looks like an answer is a tool's"
 
 
 def test_all_of_them_is_told_by_name() -> None:

@@ -1,5 +1,5 @@
-"""What the structure of a session gives that no words of a list do: a reason beside a change, what was asked for, what
-stood in the way of a command. Sessions are made up; nothing of the corpus is here."""
+"""What the structure of a session gives that no words of a list do: what was asked for, what stood in the way of a
+command. Sessions are made up; nothing of the corpus is here."""
 
 from __future__ import annotations
 
@@ -9,48 +9,6 @@ from core.conversations.conversation import Turn
 from core.conversations.events import Command, Commit, Push
 from core.offline.recurring import add_borne_out
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
-
-# --- a reason beside a change ---
-
-REASON = "- Empty dates of `load_rates` are let through, since the feed of the bank leaves the date out on Sundays."
-TOLD = "Empty dates of `load_rates` are let through, since the feed of the bank leaves the date out on Sundays."
-READ = ran("cat feed.py", "def load_rates(date): ...\ndef save_rates(rows): ...")
-
-
-def test_a_reason_beside_a_change_is_a_fact_with_its_file() -> None:
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n**`bank/feed.py`**:\n{REASON}")
-    found = harvest(user("The feed fails on Sundays"), READ, edited("bank/feed.py"), closing)
-    assert said(found, "facts") == [f"In `bank/feed.py`: {TOLD}"]
-
-
-def test_a_reason_without_a_file_is_a_remark_on_the_work() -> None:
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n{REASON}")
-    assert said(harvest(user("The feed fails"), READ, edited("bank/feed.py"), closing), "facts") == []
-
-
-def test_a_reason_that_later_work_overtook_is_none() -> None:
-    """Who reads that empty dates are allowed after they were forbidden again is led astray."""
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n**`bank/feed.py`**:\n{REASON}")
-    start = (user("The feed fails on Sundays"), READ, edited("bank/feed.py"), closing)
-    other = (user("Now the colours of the page"), edited("style.css"), says("The page is blue."))
-    assert TOLD in " ".join(said(harvest(*start, *other), "facts"))
-    again = (user("Forbid it again"), edited("feed.py"), says("`load_rates` is as it was."))
-    assert said(harvest(*start, *again), "facts") == []
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Empty dates of `unheard_of` are let through, since the feed of the bank leaves the date out on Sundays.",
-        "Empty dates of `load_rates` are let through, since you asked me for it in the last message of yours.",
-        "Empty dates of `load_rates` are let through, which might help because the feed of the bank is odd.",
-        "Empty dates of `load_rates` are let through, since",
-    ],
-)
-def test_what_no_tool_showed_what_guesses_and_what_is_talk_is_no_reason(line: str) -> None:
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n**`bank/feed.py`**:\n- {line}")
-    assert said(harvest(user("Sundays"), READ, edited("bank/feed.py"), closing), "facts") == []
-
 
 # --- what was asked for ---
 

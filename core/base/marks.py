@@ -187,7 +187,8 @@ MARKS: tuple[Mark, ...] = (
     _mark(
         "word",
         "<&\\%",
-        rf"(?<!\w)(?P<open>{_LT})\s*(?:(?:{_names(WORDS)}){_END}|(?:{_names(WORDS + _CALLS)}){_ATTRIBUTE})"
+        rf"(?<!\w)(?P<open>{_LT})\s*(?:{_names(WORDS)}){_END}"
+        rf"|(?P<open3>{_LT})\s*(?:{_names(WORDS + _CALLS)}){_ATTRIBUTE}"
         rf"|(?P<open2>{_LT})\s*[/\\]\s*(?:{_names(WORDS + _CALLS)})\s*(?P<close2>{_GT})",
         "</system>",
     ),
@@ -218,6 +219,10 @@ _ROLE = late(
     re.IGNORECASE | re.MULTILINE,
 )
 _HINT = late(r"[<{\[&\\%]")
+_ESCAPED_LETTER = late(
+    r"\\(?:u00|x|u\{0*|U000000)[2-7][0-9a-f]|\\[01][0-7]{2}|%(?:25)*[2-7][0-9a-f]|&(?:amp;)*#(?:x0*[2-7][0-9a-f]|0*[3-9]\d|0*1[0-2]\d)(?!\d)",
+    re.IGNORECASE,
+)
 _ADDRESS = late(r"\](?=[(:])|<|\b(?:href|src|action)\s*=", re.IGNORECASE)
 _MAY_BE_SCRIPT = late(r"(?i)script|data|&|\\")
 _NO_LETTER = late(r"[\x00-\x20\x7f-\xa0\"'<>(\\]")
@@ -260,7 +265,26 @@ def tame_line(text: str, *, origins: bool = False) -> str:
             ours = origins and mark.kind == "origin"
             kept = {found.start() for found in _ORIGIN_OF_OURS.finditer(text)} if ours else set[int]()
             text, seen = _rounded(text, seen, mark.pattern, kept)
+    if _ESCAPED_LETTER.search(seen):
+        text = _without_spelled(text)
     return without_images(_without_scripts(text))
+
+
+def _without_spelled(text: str) -> str:
+    """The text without marks that are written in escapes, `<system-rem\\u0069nder>`: what is found in the plain reading
+    loses its brackets in the original."""
+    from core.base.secrets.look_through import look_through
+
+    put: set[tuple[int, int, str]] = set()
+    for view in look_through(text):
+        seen = _as_read(view.text)
+        for mark in MARKS:
+            for found in mark.pattern.finditer(seen) if mark.kind != "origin" else ():
+                for name in mark.pattern.groupindex:
+                    start, end = found.span(name)
+                    if start >= 0:
+                        put.add((*view.original(start, end), "(" if name.startswith("open") else ")"))
+    return _with(text, sorted(put)) if put else text
 
 
 def _rounded(text: str, seen: str, pattern: re.Pattern[str], kept: AbstractSet[int] = frozenset()) -> tuple[str, str]:

@@ -123,7 +123,8 @@ def undone_text(value: Undone | list[ChangeRun]) -> str:
 def reflected_text(found: Reflection) -> str:
     from core.library.use.tasks import told
 
-    rows = [f"{count(found.traces, 'trace')} recorded"]
+    lately = f" in the last {count(found.days, 'day')}" if found.days else ""
+    rows = [f"{count(found.traces, 'trace')} recorded{lately}"]
     if found.tasks:
         rows += ["", "What kinds of task are served well, and which badly?"]
         rows += [
@@ -248,6 +249,7 @@ SUBCOMMANDS = (
         (
             Argument(("--scope",), f"only {listed(SCOPES[1:])}", {"choices": SCOPES, "default": "all"}),
             option("--concept", "also how this concept evolved", "NAME"),
+            whole_number("--days", "only what was asked and recorded in the last N days (default: ever)", 0),
         ),
         words=NAMED,
     ),

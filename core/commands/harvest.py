@@ -4,7 +4,7 @@ bullets, shown first, undoable afterwards."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -35,7 +35,7 @@ from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
-from core.knowledge.ledger import rebuild, seen_ledger
+from core.knowledge.ledger import Entry, LedgerOnDemand, seen_ledger
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
 from core.knowledge.spending import Account, account_trouble
@@ -232,9 +232,11 @@ def _dry_run(
     workspace: Workspace, request: HarvestRequest, options: HarvestOptions, cache: HashCache, now: datetime
 ) -> Result[HarvestReport]:
     paths, notes = workspace.paths, []
-    ledger = seen_ledger(paths)
-    if isinstance(ledger, Err):
-        notes.append(str(ledger.error))
+    entries: Mapping[str, Entry] = LedgerOnDemand(paths)
+    if not request.rough:
+        ledger = seen_ledger(paths)
+        if isinstance(ledger, Err):
+            notes.append(str(ledger.error))
     interrupted = False
     try:
         holder, records = look(paths)
@@ -247,7 +249,6 @@ def _dry_run(
     except OSError as error:
         notes.append(f"nobody knows whether a run is at work: {error.strerror} ({error.filename or paths.lock})")
     try:
-        entries = ledger.value if isinstance(ledger, Ok) else rebuild(paths)
         plan = plan_harvest(paths, options, entries, now, cache)
     except OSError as error:
         return fail("scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or "")

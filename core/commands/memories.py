@@ -257,11 +257,15 @@ def save(
     scope = "project" if where is not workspace.paths else "global"
 
     def write() -> tuple[Memory, bool]:
-        known = load_memories([(scope, where.memories)]).memories
+        known = load_memories([(scope, where.memories)], cache=workspace.cache).memories
         same = next(
             (row for row in known if row.content.strip() == content.strip() and set(tags) <= set(row.tags)), None
         )
-        return (same, True) if same is not None else (write_memory(where.memories, content, tags, now()), False)
+        return (
+            (same, True)
+            if same is not None
+            else (write_memory(where.memories, content, tags, now(), workspace.cache), False)
+        )
 
     written = _locked(where, write)
     if isinstance(written, Err):
@@ -396,6 +400,7 @@ def all_memories(workspace: Workspace, project: str = "", *, archived: bool = Fa
     read = load_memories(
         ((scope, folder / ARCHIVE if archived else folder) for scope, folder in folders),
         lambda scope, path: scope == "global" or readable(path),
+        workspace.cache,
     )
     if problem is None:
         return Ok(read)

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from core.base import files
 from core.base.markdown import Bullet
 from core.base.marks import BREAKS, tame
 from core.base.paths import Paths
+from core.base.ready import kept_ready
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.projects import NONE, OWN, Projects, nearness
 from core.knowledge.same import Statement, statements
@@ -58,14 +60,20 @@ def render_digest(
         if not statement.bullet.struck
     ]
     ranked.sort(key=lambda row: row[:2])
-    rows = [(rank_of, category, raw) for rank_of, _, category, raw in ranked]
+    return _rendered([(rank_of, category, raw) for rank_of, _, category, raw in ranked], max_bytes, _block)
+
+
+def _rendered(
+    rows: list[tuple[int, str, str]], max_bytes: int, block: Callable[[str], str], unseen: int = 0
+) -> Digest | None:
+    """Rows in their order, `block` makes each fit to be shown; `unseen` are those behind them that cannot fit."""
     if not rows:
         return None
-    whole = _fill(rows, max_bytes)
+    whole = _fill(rows, max_bytes, block, unseen)
     if not whole.dropped:
         return whole
     note = NOTE if len((HEADER + NOTE).encode()) <= max_bytes else ""
-    return _fill(rows, max_bytes - len(note.encode()), note)
+    return _fill(rows, max_bytes - len(note.encode()), block, unseen, note)
 
 
 def newest_first(rows: Sequence[Statement]) -> list[Statement]:
@@ -100,7 +108,13 @@ def digest_lines(statement: Statement) -> str:
     return "\n".join(BREAKS.sub(" ", line) for line in (raw, *bullet.more))
 
 
-def _fill(rows: list[tuple[int, str, str]], room: int, note: str = "") -> Digest:
+def _block(raw: str) -> str:
+    return _DEFINES.sub(r"\1\\[", tame(raw, origins=True)) + "\n"
+
+
+def _fill(
+    rows: list[tuple[int, str, str]], room: int, block: Callable[[str], str], unseen: int, note: str = ""
+) -> Digest:
     """Rank by rank, each section first gets its equal share of what is left, then what others did not need goes to the
     sections in their order: a hundred open tasks must not hide every decision."""
     left = room - len(HEADER.encode())
@@ -109,26 +123,32 @@ def _fill(rows: list[tuple[int, str, str]], room: int, note: str = "") -> Digest
     for _, group in groupby(rows, key=itemgetter(0)):
         waiting: dict[str, deque[str]] = {}
         for _, category, raw in group:
-            waiting.setdefault(category, deque()).append(_DEFINES.sub(r"\1\\[", tame(raw, origins=True)) + "\n")
+            waiting.setdefault(category, deque()).append(raw)
         share = left // max(1, len(waiting))
         for bound in (share, left):
             for category, lines in waiting.items():
                 spent = 0
                 while lines:
-                    block = lines[0] if category in taken else _heading(category) + lines[0]
-                    size = len(block.encode("utf-8", "replace"))
-                    if size > left and len(lines[0].encode("utf-8", "replace")) > room // 2:
+                    line = block(lines[0])  # only of what is looked at: of thousands a few dozen fit
+                    own = _size(line)
+                    size = own if category in taken else _size(_heading(category)) + own
+                    if size > left and own > room // 2:
                         lines.popleft()  # one giant bullet must not hide all that comes after it
                         continue
                     if size > left or spent + size > bound:
                         break
                     left, spent = left - size, spent + size
-                    taken.setdefault(category, []).append(lines.popleft())
+                    taken.setdefault(category, []).append(line)
+                    lines.popleft()
                     sizes[category] = sizes.get(category, 0) + size
     shown = {category: len(taken[category]) for category in SECTIONS if category in taken}
     text = "".join(_heading(category) + "".join(taken[category]) for category in shown)
     sizes = {category: sizes[category] for category in shown}
-    return Digest(HEADER + text + note, shown, sizes, len(rows) - sum(shown.values()))
+    return Digest(HEADER + text + note, shown, sizes, len(rows) + unseen - sum(shown.values()))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
 def _heading(category: str) -> str:
@@ -152,15 +172,43 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, project: st
     return render_digest(found, max_bytes, confirmed_first(paths, rank))
 
 
-def current_digest(paths: Paths, max_bytes: int) -> Digest | None:
-    """What digest.md would hold now. Raises OSError when a category file cannot be read."""
+def current_digest(paths: Paths, max_bytes: int, cache: Path | None = None) -> Digest | None:
+    """What digest.md would hold now. Raises OSError when a category file cannot be read. With the home's `cache` folder
+    a category that has not changed is not read again."""
+    if cache is not None and not read_confirmed(paths):
+        heads = [(name, _head(paths, name, max_bytes, cache)) for name in SECTIONS]
+        rows = [(0, name, block) for name, (blocks, _) in heads for block in blocks]
+        unseen = sum(count - len(blocks) for _, (blocks, count) in heads)
+        return _rendered(rows, max_bytes, str, unseen)
     found = {name: read_category(paths, name) for name in SECTIONS}
     return render_digest(found, max_bytes, confirmed_first(paths))
 
 
-def regenerate_digest(paths: Paths, max_bytes: int) -> Path | None:
-    """Write digest.md, or remove it when there is nothing to say (then None). Raises OSError."""
-    digest = current_digest(paths, max_bytes)
+def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[list[str], int]:
+    """The lines of a category that a digest can have room for, in its order, and how many there are in all."""
+
+    def made() -> tuple[list[str], int]:
+        rows = [row for row in newest_first(statements(read_category(paths, category))) if not row.bullet.struck]
+        blocks, room, small = list[str](), max_bytes, (max_bytes - len(NOTE)) // 2
+        for row in rows:
+            if room < 0:
+                break
+            blocks.append(_block(digest_lines(row)))
+            size = _size(blocks[-1])
+            room -= size if size <= small else 0  # a giant one may be passed over
+        return blocks, len(rows)
+
+    def read(kept: list[Any]) -> tuple[list[str], int]:
+        return [str(block) for block in kept[0]], int(kept[1])
+
+    place = cache / "ready" / f"digest-{category}"
+    return kept_ready(place, [paths.knowledge / CATEGORY[category].file], made, asked=max_bytes, read=read)
+
+
+def regenerate_digest(paths: Paths, max_bytes: int, cache: Path | None = None) -> Path | None:
+    """Write digest.md, or remove it when there is nothing to say (then None); `cache` as in `current_digest`. Raises
+    OSError."""
+    digest = current_digest(paths, max_bytes, cache)
     if digest is None:
         files.remove_file(paths.digest)
         files.remove_file(_mark(paths))

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.base import files, locks
-from core.base.birth import birth_ns
 from core.base.paths import Paths
+from core.base.system import birth_ns
 from core.knowledge.lines import missing_lines
 
 HEAD_BYTES = 65536

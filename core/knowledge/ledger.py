@@ -12,7 +12,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -166,6 +166,30 @@ def seen_ledger(paths: Paths) -> Result[Mapping[str, Entry]]:
         return parsed
     _seen = (*key, parsed.value)
     return Ok(parsed.value)
+
+
+class LedgerOnDemand(Mapping[str, Entry]):
+    """The ledger for who may not need it: it is read when the first entry is asked for. Raises OSError then, where the
+    ledger cannot be read and no archived run either."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+        self._entries: Mapping[str, Entry] | None = None
+
+    def _read(self) -> Mapping[str, Entry]:
+        if self._entries is None:
+            found = seen_ledger(self._paths)
+            self._entries = found.value if isinstance(found, Ok) else rebuild(self._paths)
+        return self._entries
+
+    def __getitem__(self, key: str) -> Entry:
+        return self._read()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
 
 
 def format_ledger(entries: Entries) -> bytes:

@@ -55,14 +55,18 @@ _lock = threading.Lock()
 
 
 def named(model: str) -> Result[Path | HubName]:
-    """What a setting means: `~/models/x.gguf` is a file, `owner/name` or `owner/name:file.gguf` stands on the hub.
+    """What a setting means: `~/models/x.gguf` is a file, `owner/name` or `owner/name:file.gguf` stands on the hub. A
+    path that begins in the current folder is neither: who made that folder would choose the model.
     Errors: `no-model`, `bad-settings`."""
     text = model.strip()
     if not text:
         hint = "set model to a GGUF file, or to its name on the hub such as owner/name-GGUF"
         return fail("no-model", "the provider local needs the name of a model", hint=hint)
     path = Path(text).expanduser()
-    if text.startswith(("~", ".")) or path.is_absolute() or path.is_file():
+    if text.startswith("."):
+        hint = "write the whole path, or one that begins with ~/"
+        return fail("bad-settings", f"{excerpt(text)!r} would be another file in every folder", hint=hint)
+    if path.is_absolute():
         if not path.is_file():
             return fail("bad-settings", "there is no such model file", path, "check the path in the setting model")
         return Ok(path)

@@ -358,8 +358,7 @@ def _borne_out(session: Session, asked: str, text: str, at: int) -> bool:
     shown = "\n".join(turn.text for turn in session.conversation.turns[: at + 1] if turn.role == "tool").casefold()
     if not names or not any(name in shown for name in names) or not session.bears_out(f"{asked} {text}"):
         return False
-    edits = " ".join(row.path for turn, row in session.events if turn > at and isinstance(row, Edit)).casefold()
-    return not any(name in edits for name in names if len(name) > 3) and not session.named_later(at, text)
+    return not session.rewritten(at, f"{asked} {text}")
 
 
 def _reason(rows: list[Row], at: int, end: int) -> str:

@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Commit, Edit, PullRequest, Push, Question
+from core.conversations.events import Commit, Edit, PullRequest, Push
 from core.offline import cues
 from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences
 from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
@@ -22,7 +22,6 @@ from core.offline.substance import (
     BY_TOOL,
     CODE,
     COMMITS,
-    DOCUMENT,
     LEAST_WORDS,
     SHORT_UNBROKEN,
     alike,
@@ -49,21 +48,6 @@ def find_done(session: Session) -> Iterator[Found]:
     """The work that was done, by the commits and the closing messages."""
     yield from _done(session)
     yield from _opened(session)
-    yield from _unpushed(session)
-
-
-def _unpushed(session: Session) -> Iterator[Found]:
-    """Commits that were ordered in a session and never pushed in it."""
-    called = {row.start: row.output for row in session.commands if COMMITS.search(row.words)}
-    made = [row for _, row in _commits(session) if row.start in called and not BY_TOOL.match(row.subject)]
-    sent = any(isinstance(row, Push | PullRequest) for _, row in session.events)
-    on = [found["branch"] for row in made if (found := _BRANCH.search(called[row.start]))]
-    if not session.paired or sent or not on or on[-1] in _MAIN:
-        return
-    turn = max(turn for turn, row in session.events if row is made[-1])
-    hashes = ", ".join(row.hash[:8] for row in made if row.hash)
-    text = f"Push branch {on[-1]}: what was committed in the session ({hashes}) was not pushed in it"
-    yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 56, turn)
 
 
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
@@ -92,13 +76,13 @@ _MERGE = re.compile(
 _CHECKPOINT = re.compile(r"^checkpoint\b", re.IGNORECASE)
 _SMALL = re.compile(r"^(?:style|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
-_BRANCH = re.compile(r"(?m)^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
-_MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
+BRANCH = re.compile(r"(?m)^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
+MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
 
 def _done(session: Session) -> Iterator[Found]:
     """What was committed, told with the closing message beside it; and what was changed and not committed."""
-    made = _commits(session)
+    made = commits_of(session)
     last = max((turn for turn, _ in made), default=-1)
     used: set[str] = set()
     for turn, commit in made:
@@ -132,8 +116,6 @@ def _done(session: Session) -> Iterator[Found]:
         for at, one in enumerate(found)
         if not any(alike(one.fields["statement"], later.fields["statement"], SAME_WORK) for later in found[at + 1 :])
     ]
-    if not made and not found:
-        found = list(_worked_on(session))
     yield from found[-MOST_DONE:]
 
 
@@ -198,43 +180,12 @@ def _in_own_words(text: str) -> str:
 def _joined(*parts: str) -> str:
     """Parts as sentences of one line, as many as fit."""
     told = ""
-    for part in (part.rstrip(".。") for part in parts if part):
-        longer = f"{told}. {part}" if told else part
+    for part in (part.rstrip(".") for part in parts if part):
+        longer = f"{told}{'' if told.endswith('。') else '. '}{part}" if told else part
         told = longer if len(longer) <= LONGEST_BODY else told
     return told
 
 
-def _worked_on(session: Session) -> Iterator[Found]:
-    """A piece of work that only its commits together tell: what the person asked for, the files, and these commits."""
-    closing = session.closings[-1] if session.closings else None
-    edits = [(at, row) for at, row in session.edits if row.how != "deleted"]
-    made = [BY_TOOL.sub("", row.subject).rstrip(".") for _, row in session.events if isinstance(row, Commit)]
-    if closing is None or closing.refuted or not edits or not session.paired or len(made) < LEAST_STEPS:
-        return
-    asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if _by_person(turn)]
-    answers = [answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer]
-    asked = [turn for turn in asked if not any(answer[:20] in turn.text for answer in answers)]
-    wanted = request_of(asked[-1].text) or request_of(asked[0].text) if asked else ""
-    names = list(dict.fromkeys(name for _, row in edits for name in row.names))
-    if not wanted or not _ASKS.match(wanted) or _tryout(session, wanted) or all(map(DOCUMENT.search, names)):
-        return
-    if session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
-        return
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
-    more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
-    detail = f"in the commits: {'; '.join(made[-MOST_STEPS:])}"
-    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
-    yield Found("tasks_done", fields, 45, edits[-1][0])
-
-
-LEAST_STEPS = 2
-MOST_STEPS = 4
-_ASKS = re.compile(
-    r"^(?!(?:I|we|there|it|the|my|our|this|that|when|if|refreshing)\b(?! (?:want|need|'d like|would like)))|"
-    r"[^\x00-\x7f]",
-    re.IGNORECASE,
-)
-"""A request begins with what is to be done; what begins with "I think" or "there is" tells of trouble."""
 _VAGUE = re.compile(
     r"^(?:\W*\w+\W+){0,4}(?:this|that|it|them|these|those|both)\b(?! \w+(?:file|page|script))", re.IGNORECASE
 )
@@ -258,7 +209,7 @@ def request_of(text: str) -> str:
     return clean(first).rstrip(".:。：")
 
 
-def _commits(session: Session) -> list[tuple[int, Commit]]:
+def commits_of(session: Session) -> list[tuple[int, Commit]]:
     """The commits that stand at the end: an amended one once, no merges, small ones only where no others are."""
     made = [
         (turn, row)
@@ -343,8 +294,8 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     unnamed = 0 < len(names) <= MOST_NAMED and not any(name in commit.subject for name in names)
     parts = [f"in {', '.join(f'`{name}`' for name in names)}"] if unnamed else []
     parts.append(f"commit {commit.hash[:8]}" if commit.hash else "committed")
-    on = _BRANCH.match(line)
-    if on and on["branch"] not in _MAIN:
+    on = BRANCH.match(line)
+    if on and on["branch"] not in MAIN:
         parts.append(f"branch {on['branch']}")
     later = [row for turn, row in session.events if turn >= at]
     link = next((row.url for row in later if isinstance(row, PullRequest) and row.url), "")
@@ -353,7 +304,7 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
         parts.append(link)
     elif any(row.succeeded and moved(session, row, commit, on["branch"] if on else "") for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired and not (on and on["branch"] not in _MAIN) and _ordered(session):
+    elif not pushes and session.paired and not (on and on["branch"] not in MAIN) and _ordered(session):
         parts.append("not pushed in the session")  # of another branch `_unpushed` tells it
     return ", ".join(parts)
 

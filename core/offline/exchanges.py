@@ -177,5 +177,6 @@ def subject_of(session: Session) -> str:
 
 def found(category: str, statement: str, detail: str, quote: str, score: int, turn: int) -> Found:
     """An item whose statement begins with a capital."""
+    statement = statement.replace("`", "") if statement.count("`") % 2 else statement
     fields = {"statement": begun(statement), "detail": detail.strip(), "quote": quote.strip()}
     return Found(category, fields, score, turn)

@@ -13,20 +13,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.conversations.events import Commit
 from core.offline import cues
 from core.offline.closing import (
-    FILE_LINE,
     LABEL,
     request_of,
     rows_of,
     told_done,
 )
 from core.offline.exchanges import typed
-from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
+from core.offline.prose import Row, begun, has, looks_like_code, whole
 from core.offline.reviews import find_in_review, find_risks
-from core.offline.sessions import TRIVIAL, Closing, Session, is_change
+from core.offline.sessions import Closing, Session, is_change
 from core.offline.statements import Found
 from core.offline.substance import (
     CODE,
-    DOCUMENT,
     LONG,
     SHORT,
     alike,
@@ -37,9 +35,8 @@ from core.offline.substance import (
 )
 
 MOST_CAUSES = 2
-MOST_REASONED = 3
 MOST_LEFT = 3
-MOST_EXPLAINED = 2
+MOST_EXPLAINED, LEAST_EXPLAINED = 2, 60
 
 Rows = Mapping[int, list[Row]]
 
@@ -54,9 +51,14 @@ def find_findings(session: Session) -> Iterator[Found]:
     if not findings:
         yield from _newest(list(_left(session, rows)), MOST_LEFT)
         yield from find_risks(session, rows)
-    yield from list(_causes(session, rows))[-MOST_CAUSES:]
-    yield from list(_reasoned(session, rows))[-MOST_REASONED:]
-    yield from list(_explained(session, rows))[-MOST_EXPLAINED:]
+    told = list(_causes(session, rows))[-MOST_CAUSES:]
+    yield from told
+    said = [row for row in _explained(session, rows) if not any(_same(row, other) for other in told)]
+    yield from said[-MOST_EXPLAINED:]
+
+
+def _same(one: Found, other: Found) -> bool:
+    return alike(one.fields["statement"], other.fields["statement"])
 
 
 def _newest(found: list[Found], most: int) -> list[Found]:
@@ -283,12 +285,12 @@ def _explained(session: Session, rows: Rows) -> Iterator[Found]:
             if said:
                 break
         told = " ".join(said)
-        if len(told) >= (LEAST_REASONED if told.isascii() else SHORT) and not LABEL.match(told):
+        if len(told) >= (LEAST_EXPLAINED if told.isascii() else SHORT) and not LABEL.match(told):
             fields = {"statement": begun(told), "detail": "", "quote": quote}
             yield Found("facts", fields, 56, closing.number)
 
 
-# --- why something is as it is now ---
+# --- what a sentence is about ---
 
 PAST = re.compile(
     rf"(?:{cues.DONE.pattern})|^\W*(?:[A-Z][a-z]+ed|(?:re)?(?:built|wrote|made|set|ran|did)|kept|left|sent|put|cut|brought|"
@@ -312,52 +314,6 @@ def _without_title(session: Session, text: str) -> str:
     title = next((subject for subject in subjects if found and rest.startswith(subject)), "")
     return rest[len(title) :].strip(" .—–-:") + "." if title else "" if found else text
 
-
-def _reasoned(session: Session, rows: Rows) -> Iterator[Found]:
-    """What a change does together with its reason, below the file that the message names for it, where later work left
-    it alone: "empty ids are allowed, since …". A reason without a file is a remark on the work."""
-    told: list[str] = []
-    for closing in session.closings:
-        if closing.refuted or not closing.changed:
-            continue
-        where = ""
-        told += [text for text, _ in told_done(session, closing.number)[:1]]
-        for row in rows[closing.number]:
-            named = FILE_LINE.match(clean(row.text)) or FILE_LINE.match(row.heading)
-            where = named["path"] if named else where if row.kind == "bullet" else ""
-            if row.kind == "check" or cues.LEFT_HEADING.match(row.heading):
-                continue
-            short = row.kind == "bullet" and len(row.text) <= LONG + 100
-            for sentence in [whole(row)] if short else session.parts(row):
-                text = _neutral(sentence.text)
-                label = LABEL.match(text)
-                if label:
-                    where, text = label["path"], text[label.end() :]
-                if not where or not cues.REASON.search(text) or not _tells_why(session, text):
-                    continue
-                if session.worked_on(closing, text):
-                    continue
-                if any(alike(text, done) for done in told) or DOCUMENT.search(where) or where.endswith(".md"):
-                    continue
-                told.append(text)
-                about = f"In `{where}`: " if where.rsplit("/", 1)[-1] not in text else ""
-                fields = {"statement": about + begun(text), "detail": "", "quote": sentence.quote}
-                yield Found("facts", fields, 50, closing.number)
-
-
-def _tells_why(session: Session, text: str) -> bool:
-    """Whether a sentence with a reason in it stands by itself and names what tools have shown."""
-    return (
-        LEAST_REASONED <= len(text) * (1 if text.isascii() else 2) <= 2 * (LONG + 100)
-        and cues.ANCHOR.search(text) is not None
-        and not (PERSONS.search(text) or cues.HEDGE.search(text) or cues.OFFER.search(text) or text.startswith("("))
-        and not (cues.MONOLOGUE.match(text) or cues.DANGLING.match(text) or TRIVIAL.match(text))
-        and not (text.endswith((":", "?", "：", "？")) or looks_like_code(text) or not whole_quotes(text))
-        and session.bears_out(text)
-    )
-
-
-LEAST_REASONED = 60
 
 # --- left ---
 

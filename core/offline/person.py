@@ -37,7 +37,7 @@ MOST_WILL = 5
 MOST_TOLD = 3
 MOST_OF_SUMMARY = 3
 MOST_FILES = 2
-LONGEST = 220
+LONGEST, LONGEST_DETAIL = 220, 160
 _BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
 _FILLER = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|and|but|also|so|well|hmm|um|uh|oh|please|actually|really|sure|"
@@ -231,6 +231,7 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
             if not (cues.REASON.search(agreed) if asked and row.changed else cues.ANCHOR.search(body + agreed)):
                 return  # how things are, and not what was chosen; or about what only the talk knows
             detail = f"the person asked: {body}" if asked else f"the assistant agreed: {agreed}"
+            detail = detail if len(detail) <= LONGEST_DETAIL else ""
             yield found(category, agreed if asked else body, detail, quote, 64, row.number)
         return
     if not said or not _CORRECTS.match(said) or "?" in said or not _STATES.search(said):
@@ -446,8 +447,7 @@ def _messages(rows: list[Row], number: int) -> Iterator[Found]:
         said = _FEEDBACK.match(clean(row.text))
         chose = _CHOICE.match(clean(row.text))
         if chose and len(chose["what"].split()) > 3 and cues.ANCHOR.search(chose["what"]):
-            detail = f"the person answered “{chose['said']}”"
-            yield found("decisions", f"Chosen: {chose['what']}", detail, whole(row).quote, 59, number)
+            yield found("decisions", f"Chosen: {chose['what']}", "", whole(row).quote, 59, number)
         elif said and not said["said"].endswith("?") and not cues.POINTING.search(said["said"]):
             fields = {"statement": f"{begun(said['said'])} ({said['note']})", "detail": "", "quote": whole(row).quote}
             yield Found("decisions", fields, 62, number)

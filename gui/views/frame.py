@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, dollars, size, tokens
+from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.overview import Day, FileState, Overview
 from core.knowledge.run_state import (
     DELETED,
@@ -510,6 +511,10 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     waiting = int(pending.get("conversations", 0))
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
     last = next((run.when for run in harvests if run.when), "")
+    if (itself := found.overview.status.autopilot) is not None and itself.problem is not None:
+        return "triangle-alert", "edited", f"The harvest by itself could not: {itself.problem}"
+    if itself is not None and itself.at >= last[:19]:
+        return autopilot_words(itself, now)
     words = f"Last harvest {ago(seconds_of(last), now)}" if last else "No harvest yet"
     if not last and not waiting:
         return "circle-dashed", "hint", words
@@ -517,6 +522,15 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
         words += f" · {waiting:,} conversation{'' if waiting == 1 else 's'} waiting"
         return "circle-dot", "accent", words
     return "circle-check", "harvested", f"Up to date · {words[0].lower()}{words[1:]}"
+
+
+def autopilot_words(last: Autopilot, now: float) -> tuple[str, str, str]:
+    """The last harvest that nobody waited for: what came of it, what it left for the next."""
+    words = f"Harvested by itself {ago(seconds_of(last.at), now)}: {count(last.harvested, 'conversation')}"
+    words += f", {count(last.items, 'line')}"
+    rest = ((last.left, "left for the next time"), (last.writing, "still being written"), (last.failed, "failed"))
+    words += "".join(f" · {number} {what}" for number, what in rest if number)
+    return ("circle-x", "failed", words) if last.failed else ("circle-check", "harvested", words)
 
 
 class StatusLine:

@@ -76,30 +76,29 @@ class View:
 
 
 def look_through(text: str) -> list[View]:
-    """The plain readings of `text`: none where nothing is hidden, a second one where a plus may be a blank of an
-    address, and one where a backspace takes away what stands before it, as manuals print bold and underlined words."""
-    views: list[View] = []
-    view = _layers(text, None, _ROUNDS)
-    if view is not None:
-        views.append(view)
-        if "+" in view.text and "%" in text:
-            views.append(replace(view, text=view.text.replace("+", " ")))
+    """The plain readings of `text`: none where nothing is hidden, one for each layer that lies over a line, others where
+    a plus may be a blank of an address, where mail goes on behind a line's end, and where a backspace takes away what
+    stands before it, as manuals print bold and underlined words."""
+    views = _layers(text, _ROUNDS)
+    if "%" in text:
+        views += [replace(view, text=view.text.replace("+", " ")) for view in views if "+" in view.text]
     if "=\n" in text or "=\r\n" in text or _MAIL_SIGNS.search(text):
-        mail = _layers(text, None, 1, _MAIL)
-        views += [mail] if mail is not None else []
+        views += _layers(text, 1, _MAIL)
     if any(sign in text for sign in _BACK):
-        erased = _layers(text, None, _ERASING_ROUNDS, _ERASING)
-        views += [erased] if erased is not None else []
+        views += _layers(text, _ERASING_ROUNDS, _ERASING)
     return views
 
 
-def _layers(text: str, view: View | None, rounds: int, cover: re.Pattern[str] | None = None) -> View | None:
+def _layers(text: str, rounds: int, cover: re.Pattern[str] | None = None) -> list[View]:
+    """A reading for each layer: a deeper one has only the lines over which something lay until then."""
+    views: list[View] = []
     for _round in range(rounds):
-        further = _uncovered(view.text if view else text, view, cover)
+        below = views[-1] if views else None
+        further = _uncovered(below.text if below else text, below, cover)
         if further is None:
             break
-        view = further
-    return view
+        views.append(further)
+    return views
 
 
 def _uncovered(text: str, below: View | None, cover: re.Pattern[str] | None) -> View | None:

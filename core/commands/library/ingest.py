@@ -143,7 +143,7 @@ def way_of(workspace: Workspace, provider: str) -> Result[Way]:
             return connected
         way = replace(way, generate=_within(connected.value, config.max_run_tokens))
     if config.embedder:
-        from core.commands.search import embedder_of
+        from core.commands.workspace import embedder_of
 
         embed = embedder_of(workspace)
         if isinstance(embed, Err):

@@ -74,7 +74,7 @@ def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
     """The embedder that the settings name, and a sentence where it cannot be had."""
     if not workspace.config.embedder:
         return None, ""
-    from core.commands.search import embedder_name, embedder_of
+    from core.commands.workspace import embedder_name, embedder_of
     from core.library.use.vectors import Embedder
 
     embed = embedder_of(workspace)
@@ -296,14 +296,13 @@ class UsageReader:
         return made if made._known is None or made._known else None
 
     def __call__(self, conversation: Conversation) -> None:
-        """A conversation was read, in any thread. Of a server's library the ids are not known beforehand: there a
-        retrieval must be spoken of too."""
+        """A conversation was read, in any thread. Of a server's library the ids are not known beforehand."""
         for turn in conversation.turns:
             if turn.role not in ("tool", "assistant"):
                 continue
             said = "\n".join((turn.text, *(event.output for event in turn.events if isinstance(event, Call))))
-            ids = _ID.findall(said)
-            if ids and ("retriev" in said if self._known is None else not self._known.isdisjoint(ids)):
+            ids = _ID.findall(said) if "retrieval" in said else []  # the key beside the id, in every answer of ours
+            if ids and (self._known is None or not self._known.isdisjoint(ids)):
                 self._heard.append(conversation)
                 return
 
@@ -404,9 +403,16 @@ def library_undo(
 
 
 def library_reflect(
-    workspace: Workspace, scope: str = "all", concept: str = "", *, now: Callable[[], datetime] = utc_now
+    workspace: Workspace,
+    scope: str = "all",
+    concept: str = "",
+    days: int = 0,
+    *,
+    now: Callable[[], datetime] = utc_now,
 ) -> Result[Reflection]:
-    """Questions about the library, answered from what was recorded."""
+    """Questions about the library, answered from what was recorded; with `days`, lately."""
     from core.library.use.reflect import reflect
 
-    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, now=now()))
+    if not 0 <= days <= 36_500:
+        return fail("usage", "--days must be from 1 to 36500")
+    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, days=days, now=now()))
