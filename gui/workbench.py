@@ -24,7 +24,7 @@ from gui.toolkit.keys import Shortcut, label_of
 from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS
 from gui.toolkit.messages import Banner
-from gui.toolkit.styles import FRAME, TIGHT
+from gui.toolkit.styles import FRAME, TIGHT, TIGHTEST
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, labelled
 from gui.views.facts import FactsView
@@ -105,6 +105,7 @@ def view_keys(views: tuple[ViewRow, ...] = VIEWS) -> tuple[Shortcut, ...]:
     )
 
 
+PADDED = {TIGHT: "-tight", TIGHTEST: "-tightest"}
 TAB_GAP = 6  # of the style "chips"
 ERROR_SECONDS = 3.0  # an error younger than that goes along to the view that is opened
 
@@ -131,13 +132,13 @@ class Workbench:
         }  # fmt: skip
         self._more = Button(look, line, "", self._show_more, icon="ellipsis", kind="tab-tight", tip="The other views")
         self._more.show(False)
-        look.theme_id("tab-on-tight")  # made now, so that another size of the window makes no item later
+        for style in ("tab-on-tight", "tab-tightest", "tab-on-tightest"):
+            look.theme_id(style)  # made now, so that another size of the window makes no item later
         self._menu = Menu(look, most=len(TABS))
         self._shell.layers.append(self._menu.key)
         self._width = 0.0
         look.follow(parent, self._fit)
         look.on_change(self._name_tabs)
-        self.banner = Banner(look, parent)
         self._depths = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "chips")
         deep = [row for row in VIEWS if row.depth]
         self.depths = {
@@ -148,6 +149,14 @@ class Workbench:
         for name in self.views:
             self._holders[name] = box(look, parent, "clear")
             dpg.configure_item(self._holders[name], show=False)
+        # Below the view: what comes there takes some of its height, and moves nothing under the mouse.
+        self.banner = Banner(look, parent, on_height=self._make_room)
+        look.on_change(lambda: self._make_room(self.banner.height))
+
+    def _make_room(self, high: int) -> None:
+        gap = self._look.px(8)
+        for holder in self._holders.values():
+            dpg.configure_item(holder, height=-(high + gap) if high else -1)
 
     def _opener(self, action: str) -> Callable[[], object]:
         return lambda: self._shell.run(action)
@@ -167,6 +176,7 @@ class Workbench:
             ([labelled(row.label, row.icon) for row in TABS], "text", FRAME[0]),
             (names, "small", FRAME[0]),
             (names, "small", TIGHT),
+            (names, "tiny", TIGHTEST),
             (one, "text", FRAME[0]),
             (one, "text", TIGHT),
             (icons, "text", TIGHT),
@@ -179,7 +189,7 @@ class Workbench:
             hidden.append(TABS[last].name)
             wide[last] = 0
         for row, label in zip(TABS, labels, strict=True):
-            tab, tight = self.tabs[row.name], "-tight" if padding == TIGHT else ""
+            tab, tight = self.tabs[row.name], PADDED.get(padding, "")
             tab.set_label(label, "")
             tab.set_kind(f"tab-on{tight}" if row.name == place else f"tab{tight}")
             tab.show(row.name not in hidden)
@@ -247,11 +257,11 @@ class Workbench:
     def show_error(
         self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None, stays: bool = False
     ) -> None:
-        """An error at the top of the middle; what `stays` is no error of one act."""
+        """An error below the view; what `stays` is no error of one act."""
         self.banner.set(error, action, on_action, stays)
 
     def show_problems(self, problems: tuple[ErrorInfo, ...]) -> None:
-        """What could not be read stands at the top until it is mended; what was closed by hand stays closed."""
+        """What could not be read stands there until it is mended; what was closed by hand stays closed."""
         if problems == self._problems:
             return
         if problems:

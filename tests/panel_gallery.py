@@ -32,7 +32,6 @@ from core.harvest.report import BEGUN, HarvestReport, NewLine, Progress
 from core.harvest.steps import HarvestPlan, Step
 from core.sources.artifact import Artifact
 from gui.harvest_run import Run, Watch
-from gui.views.search import Asked
 from tests import gui_window, panel_gallery_library, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
 from tests.made_home import allow_project
@@ -242,10 +241,12 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         settings_of.press("Esc", False)
         searching: Any = panel.workbench.views["search"]
         for name, words in (("search-begin", ""), ("search", "index 検索"), ("search-none", "zzqq")):
-            shell.put({"search": Asked(words)})
             shell.run("view.search")
             seat.settle()
+            desk.dpg.set_value(searching.filter, words)
+            searching.typed(words)
             seat.until(lambda: not searching.pending)
+            seat.settle()
             shot(name)
         read = next(row for row in shell.state.snapshot.ledger if row.entry.get("run"))
         shell.read(key=read.key)

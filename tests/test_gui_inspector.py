@@ -11,6 +11,7 @@ import pytest
 
 from core.base.result import Err, Ok
 from core.commands import bullets
+from core.commands.memories import save
 from core.commands.panel.bullets import bullet_view, category_view
 from core.commands.panel.confidence import NO_COURSE, Moment, course_of
 from core.commands.panel.conversations import conversation_key
@@ -195,6 +196,13 @@ def test_one_thing_after_the_other_makes_no_item(stand: Stand, home: Home) -> No
         select(stand, "file", "digest.md")
         select(stand, "conversation", home.key)
     assert stand.desk.items() == before
+
+
+def test_a_memory_is_its_words_and_not_what_stands_above_them_in_its_file(home: Home) -> None:
+    saved = value(save(home.core, "Use tabs in Makefiles.", tag=["make"]))
+    page = value(load(home.core, Selection("file", f"memories/{saved.memory.path.name}")))
+    assert [row.text for row in page.tabs[0].rows] == ["Use tabs in Makefiles."] and "#make" in page.facts[0]
+    assert page.can == {"open"} and page.copy == "Use tabs in Makefiles." and ".md" not in page.title
 
 
 # --- the selection as a picture --------------------------------------------------------------------------------------

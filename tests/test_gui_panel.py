@@ -338,3 +338,25 @@ def test_an_error_of_one_act_goes_with_the_next_one_and_a_state_stays(desk: Desk
             now[0] += 1000
             desk.frames(2)
             assert (banner.shown is not None) is stays
+
+
+def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_home: Path) -> None:
+    """A banner that pushed all rows down turned the next click into one on another row."""
+    dpg = desk.dpg
+    with seated(desk, harvested_at(at_home)) as seat:
+        panel, table = seat.panel, seat.panel.workbench.views["ledger"].table
+        holder = panel.workbench._holders["ledger"]
+        places = [row.texts[2] for row in table._pool if dpg.is_item_shown(row.item)][:4]
+        tops, tall = [dpg.get_item_rect_min(item) for item in places], dpg.get_item_rect_size(holder)[1]
+        panel.shell.error(
+            ErrorInfo("no-key", "No key was found for this", "~/keys", "Set one"), "Settings", lambda: None
+        )
+        seat.settle()
+        assert [dpg.get_item_rect_min(item) for item in places] == tops
+        banner, high = panel.workbench.banner.item, panel.workbench.banner.height
+        assert dpg.is_item_shown(banner) and high > 20 and dpg.get_item_rect_size(holder)[1] < tall - high
+        assert dpg.get_item_rect_min(panel.workbench.banner._words)[1] > max(top[1] for top in tops)
+        assert "No key" not in str(dpg.get_value(panel.status._event)) + str(dpg.get_value(panel.status._words))
+        panel.workbench.banner.hide()
+        seat.settle()
+        assert dpg.get_item_rect_size(holder)[1] == tall

@@ -420,6 +420,7 @@ def import_memories(
     """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
     from core.commands.fact_feed import after_harvest
     from core.harvest.imports import plan_import, run_import
+    from core.knowledge.ledger import rebuild
 
     if not path.strip():
         return fail("usage", "which file or folder?", hint="'knowledge import .' takes the current folder")

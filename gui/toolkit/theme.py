@@ -299,6 +299,7 @@ ROLES: dict[str, tuple[str, int]] = {
     "heading": ("heading.ttf", 20),
     "number": ("heading.ttf", 30),
     "small": ("text.ttf", 14),
+    "tiny": ("text.ttf", 12),
     "mono": ("mono.ttf", 14),
     "picture": ("text.ttf", 40),
 }

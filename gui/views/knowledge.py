@@ -400,7 +400,7 @@ class KnowledgeView(ListView[Knowledge]):
                 dpg.set_value(self.filter, OF_RUN + run)
                 self.typed(OF_RUN + run)
             else:
-                self._shell.toast("Nobody recorded which harvest held it back", icon="info", color="accent")
+                self._shell.toast("It is not known which harvest held it back", icon="info", color="accent")
         elif name == "read":
             wanted = says_so(pair) if isinstance(pair, Superseding) else None
             if wanted is not None:

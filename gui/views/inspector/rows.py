@@ -9,12 +9,15 @@ import os
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from core.base.figures import count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.context import GLOBAL, PROJECT
 from core.commands.facts import FactRow
+from core.commands.memories import Memory, read_memory
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
 from core.commands.panel.confidence import NO_COURSE, Course, confidence_over_time
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
@@ -37,6 +40,7 @@ from gui.views.ledger import counted
 from gui.views.looks import (
     CATEGORIES,
     FACT_CATEGORIES,
+    MEMORY_CATEGORIES,
     OF_FILE,
     OTHER,
     STATUSES,
@@ -179,6 +183,11 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
             return Err(ErrorInfo("no-notes", "There are no notes on this file (any more)", selected.key))
         return Ok(source_page(note))
     path = os.path.join(workspace.paths.knowledge, selected.key)
+    apart = os.path.isabs(selected.key)
+    if apart or "memories/" in selected.key:
+        memory = read_memory(Path(path), PROJECT if apart else GLOBAL)
+        if isinstance(memory, Ok):
+            return Ok(memory_page(memory.value, path))
     text = source_text(workspace, path, FILE_BYTES)
     return Ok(file_page(selected.key, path, file, text.value.text if isinstance(text, Ok) else "", selected.line))
 
@@ -442,6 +451,18 @@ def source_page(note: NoteView) -> Page:
     facts = (count(len(rows), "note"), f"kept in {note.note}")
     return Page(picture, color, os.path.basename(note.source), short_folder(note.source), "", facts, can, tabs,
                 sentence, note, note.source, "Copy path", web=web_of(note))  # fmt: skip
+
+
+def memory_page(memory: Memory, path: str) -> Page:
+    """A memory as a person reads it: its words, and in a line what its file says above them."""
+    looks = MEMORY_CATEGORIES.get(memory.category, Looks("Memories", "bookmark", "accent"))
+    told = SEPARATOR.join(
+        part for part in (local_day(memory.created), " ".join(f"#{tag}" for tag in memory.tags)) if part
+    )
+    tab = Tab("Text", text_rows(memory.content), "There is nothing in it.", counted=False)
+    title = capital(memory.category) if memory.category else "Memory"
+    return Page(looks.icon, looks.color, title, short_folder(path), "", tuple(line for line in (told,) if line),
+                frozenset({"open"}), (tab,), copy=memory.content)  # fmt: skip
 
 
 def file_page(name: str, path: str, file: FileState | None, text: str, line: int = 0) -> Page:

@@ -22,6 +22,7 @@ from core.commands.statements import Found
 from gui.state import Selection
 from gui.toolkit.drawing import Drawing
 from gui.toolkit.icons import icon
+from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OF_FILE, OTHER, short_name
 
@@ -202,7 +203,8 @@ class SelectionPicture:
         if self._web.tall:
             self._draw_web(drawing, top)
         if self._under is not None and (self._under.tip or self._under.label):
-            drawing.bubble(self._under.tip or self._under.label)
+            words, wide = self._under.tip or self._under.label, LETTERS.wide(self._look.font_id("small"))
+            drawing.bubble(cut(words, drawing.width - self._look.px(24), wide) if wide is not None else words)
 
     def _draw_web(self, drawing: Drawing, top: float) -> None:
         px, layer = self._look.px, drawing.below
