@@ -35,7 +35,7 @@ from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
-from core.knowledge.ledger import Entry, LedgerOnDemand, rebuild, seen_ledger
+from core.knowledge.ledger import Entry, LedgerOnDemand, seen_ledger
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
 from core.knowledge.spending import Account, account_trouble
