@@ -338,57 +338,78 @@ def items_from(
     what is known. A row of a wrong shape, an empty one, one that repeats another and one that was not asked for is
     skipped and counted. An item that is too long, and what exceeds MAX_ITEMS, is held back whole.
     """
-    kept: list[Item] = []
-    review = review_of(source.conversation) if source.conversation is not None else None
-    voices = Voices(source.conversation, _texts(arrays)) if source.conversation is not None else None
-    seen: set[tuple[str, str, str]] = set()
-    skipped: dict[str, int] = {}
-    offers: dict[Offer, None] = {}
-
-    def count(reason: str, number: int = 1) -> None:
-        if number:
-            skipped[reason] = skipped.get(reason, 0) + number
-
+    intake = _Intake(source, _texts(arrays), quotes, secrets, told)
     for row in CATEGORIES:
         for raw in arrays.get(row.name, []):
-            same = _confirmed(row.name, raw, told)
-            item = _item(row.name, raw)
-            if item is not None and not item.text and same is not None:
-                item = Item(same.category, same.text, quote=raw["quote"] if isinstance(raw.get("quote"), str) else "")
-            if item is not None and row.name in FACTUAL and isinstance(raw, dict):
-                item = _with_about(item, raw, secrets)
-            if item is not None and isinstance(raw, dict) and raw.get("scope") in SCOPES:
-                item = replace(item, scope=raw["scope"])
-            if item is None or not item.text:
-                count("wrong shape" if item is None else "empty")
-                continue
-            if same is not None and same.earlier:
-                count("repeated")
-                continue
-            count("part of a row", isinstance(raw, dict) and bool(_unread_keys(row.name, raw)))
-            item = (secrets and _with_secret(row.name, raw)) or _hold(item, source, voices, quotes, secrets)
-            if review is not None and item.category == "tasks_open" and item.held in ("", "from-tool-output"):
-                theirs = review.owns(item.text, item.turn)
-                item = replace(item, held=OTHERS_WORK) if theirs else item
-            if same is not None and not item.held and not _adds_figures(item.text, same.text):
-                item = replace(item, category=same.category, text=same.text, confirms=True, steps=())
-            key = (item.category, item.text, item.path)
-            if key in seen:
-                count("repeated")
-                continue
-            seen.add(key)
-            item = item if item.held or item.confirms else replace(item, held=_too_much(item, raw, len(kept)))
-            kept.append(item)
-            if not item.held and not item.confirms:
-                offers |= dict.fromkeys(_offers(item, raw, told))
-    offers |= dict.fromkeys(_offers(None, {key: arrays.get(key) for key in OFFERED}, told))
-    count("not asked for", len(arrays.get(UNASKED, ())))
-    count("category full", len(arrays.get(FULL, ())))
-    done = {item.text for item in kept if item.category == "tasks_done"}
+            intake.take(row.name, raw)
+    offers = intake.offers | dict.fromkeys(_offers(None, {key: arrays.get(key) for key in OFFERED}, told))
+    done = {item.text for item in intake.kept if item.category == "tasks_done"}
     done |= {offer.old for offer in offers if offer.kind == "finishes"}
-    finished = [item for item in kept if item.category == "tasks_open" and item.text in done]
-    count("repeated", len(finished))  # a task that is named in both lists is done
-    return Items(tuple(item for item in kept if item not in finished), skipped, tuple(offers))
+    finished = [item for item in intake.kept if item.category == "tasks_open" and item.text in done]
+    intake.count("not asked for", len(arrays.get(UNASKED, ())))
+    intake.count("category full", len(arrays.get(FULL, ())))
+    intake.count("repeated", len(finished))  # a task that is named in both lists is done
+    return Items(tuple(item for item in intake.kept if item not in finished), intake.skipped, tuple(offers))
+
+
+class _Intake:
+    """Takes the rows of an answer one by one: what is kept of them, what is skipped and why, what they offer."""
+
+    def __init__(self, source: Source, texts: list[str], quotes: str, secrets: bool, told: Told) -> None:
+        self._source, self._quotes, self._secrets, self._told = source, quotes, secrets, told
+        conversation = source.conversation
+        self._review = review_of(conversation) if conversation is not None else None
+        self._voices = Voices(conversation, texts) if conversation is not None else None
+        self._seen: set[tuple[str, str, str]] = set()
+        self.kept: list[Item] = []
+        self.skipped: dict[str, int] = {}
+        self.offers: dict[Offer, None] = {}
+
+    def count(self, reason: str, number: int = 1) -> None:
+        if number:
+            self.skipped[reason] = self.skipped.get(reason, 0) + number
+
+    def take(self, category: str, raw: Any) -> None:
+        same = _confirmed(category, raw, self._told)
+        item = self._read(category, raw, same)
+        if item is None or not item.text:
+            return self.count("wrong shape" if item is None else "empty")
+        if same is not None and same.earlier:
+            return self.count("repeated")
+        self.count("part of a row", isinstance(raw, dict) and bool(_unread_keys(category, raw)))
+        item = self._judged(item, category, raw)
+        if same is not None and not item.held and not _adds_figures(item.text, same.text):
+            item = replace(item, category=same.category, text=same.text, confirms=True, steps=())
+        key = (item.category, item.text, item.path)
+        if key in self._seen:
+            return self.count("repeated")
+        self._seen.add(key)
+        if not item.held and not item.confirms:
+            item = replace(item, held=_too_much(item, raw, len(self.kept)))
+        self.kept.append(item)
+        if not item.held and not item.confirms:
+            self.offers |= dict.fromkeys(_offers(item, raw, self._told))
+        return None
+
+    def _read(self, category: str, raw: Any, same: Known | None) -> Item | None:
+        """A row as an item, with what it says for the fact index; one that only confirms a line has the line's text."""
+        item = _item(category, raw)
+        if item is None or not isinstance(raw, dict):
+            return item
+        if not item.text and same is not None:
+            quote = raw.get("quote")
+            item = Item(same.category, same.text, quote=quote if isinstance(quote, str) else "")
+        if category in FACTUAL:
+            item = _with_about(item, raw, self._secrets)
+        return replace(item, scope=raw["scope"]) if raw.get("scope") in SCOPES else item
+
+    def _judged(self, item: Item, category: str, raw: Any) -> Item:
+        """An item with the reason why it must wait, if there is one."""
+        hidden = _with_secret(category, raw) if self._secrets else None
+        item = hidden or _hold(item, self._source, self._voices, self._quotes, self._secrets)
+        if self._review is None or item.category != "tasks_open" or item.held not in ("", "from-tool-output"):
+            return item
+        return replace(item, held=OTHERS_WORK) if self._review.owns(item.text, item.turn) else item
 
 
 def given(arrays: Mapping[str, list[Any]]) -> list[Known]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -110,17 +111,13 @@ def plan_steps(
     shown: Callable[[Artifact, str], int] = lambda item, sha256: item.size,
     goes_soon: Callable[[Artifact], bool] = lambda item: False,
 ) -> HarvestPlan:
-    """Decide what happens to each candidate. Oldest first, so that the newest knowledge
-    ends up last in the files and first in the digest; what failed the last time waits behind all others, or a handful
-    that fails for ever would use up every `limit`. `is_proven` says whether the committed plan of a harvest is
-    there; without it the content is harvested again; `shown` how many bytes a model would be shown of a large file.
-    Before all others stands what `goes_soon`: its tool will delete it.
+    """Decide what happens to each candidate. Oldest first, so that the newest knowledge ends up last in the files and
+    first in the digest; what failed the last time waits behind all others, or a handful that fails for ever would use
+    up every `limit`. `is_proven` says whether the committed plan of a harvest is there; without it the content is
+    harvested again; `shown` how many bytes a model would be shown of a large file. Before all others stands what
+    `goes_soon`: its tool will delete it.
     """
-    kept: dict[str, Classified] = {}
-    steps: list[Step] = []
-    seen: dict[str, Artifact] = {}
-    before = _before(classified, hashes, entries)
-    used_bytes = used_count = 0
+    choices = _Choices(hashes, entries, limits, is_proven, shown, _before(classified, hashes, entries))
     candidates = [row for row in classified if row.verdict == "harvest"]
     # Those of one moment stay in the order of their names.
     candidates.sort(
@@ -130,55 +127,102 @@ def plan_steps(
             row.artifact.mtime_ns,
         )
     )
-    for item, _, reason in candidates:
-        sha = hashes.get(item.path, "")
-        entry = entries.get(sha)
-        settled = entry is not None and entry.get("status") == "harvested"
-        last = "" if settled else before.get(known_as(item.path, item.source), "")
-        earlier = _earlier(last, entries, limits, is_proven)
-        size = Step(item, "", sha, "", earlier).new_bytes if earlier is not None else item.size
-        if was_unread(entry if sha else entries.get(f"path:{item.path}"), item) and limits.harvest:
-            kept[item.path] = Classified(item, "keep", UNREAD)
-        elif not sha:
-            steps.append(Step(item, "unreadable", "", "cannot be read"))
-        elif entry is not None and item.path in restored_paths(entry) and _is_settled(entry, limits):
-            kept[item.path] = Classified(item, "keep", f"{RESTORED}; 'knowledge trash release {sha[:12]}' lets it go")
-        elif entry is not None and _is_harvested(entry, limits) and not may_reclaim(entry, limits, item):
-            kept[item.path] = Classified(item, "keep", _kept_because(entry, limits, item))
-        elif entry is not None and _is_harvested(entry, limits) and is_proven(sha, entry):
-            if limits.limit is not None and used_count >= limits.limit:
-                steps.append(Step(item, "defer", sha, "over --limit"))
-                continue
-            used_count += 1
-            steps.append(Step(item, "reclaim", sha, "already harvested"))
-        elif not limits.harvest and item.is_foreign:
-            kept[item.path] = Classified(item, "keep", "--no-harvest leaves the conversations of other tools alone")
-        elif not limits.harvest:
-            if limits.keep or (limits.limit is not None and used_count >= limits.limit):
-                steps.append(Step(item, "defer", sha, "kept by --keep" if limits.keep else "over --limit"))
-                continue
-            used_count += 1
-            steps.append(Step(item, "discard", sha, "removed without harvest, as you asked"))
-        elif size > limits.max_source_bytes and (sent := shown(item, sha)) > limits.max_source_bytes:
-            why = f"{sent:,} bytes to read, above max_harvest_source_bytes ({limits.max_source_bytes:,})"
-            steps.append(Step(item, "too-large", sha, why, None, sent))
-        elif limits.retry_before and _failed_since(entry, limits.retry_before):
-            steps.append(Step(item, "defer", sha, "failed a short while ago"))
-        elif sha in seen and (limits.limit is None or used_count < limits.limit):
-            used_count += 1
-            steps.append(Step(item, "duplicate", sha, f"same content as {seen[sha].name}"))
-        elif limits.max_run_bytes is not None and used_bytes + size > limits.max_run_bytes:
-            steps.append(Step(item, "defer", sha, "over --max-harvest-bytes, the budget of this run"))
-        elif limits.limit is not None and used_count >= limits.limit:
-            steps.append(Step(item, "defer", sha, "over --limit"))
-        else:
-            seen[sha], used_bytes, used_count = item, used_bytes + size, used_count + 1
-            steps.append(Step(item, "harvest", sha, "changed since its last harvest" if earlier else reason, earlier))
+    chosen = [choices.of(row) for row in candidates]
+    steps = [one for one in chosen if isinstance(one, Step)]
     steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.verdict == "prune"]
+    kept = {one.artifact.path: one for one in chosen if isinstance(one, Classified)}
     final = tuple(kept.get(row.artifact.path, row) for row in classified) if kept else tuple(classified)
     classes = [verdict for _, verdict, _ in final]
     counts = {name: classes.count(name) for name in CLASSES}
     return HarvestPlan(final, tuple(steps), why_careful(unreadable), counts)
+
+
+@dataclass
+class _Choices:
+    """What is done with one candidate after the other: a step, or it is kept after all. The limits of the run fill up
+    meanwhile. `before` is path -> hash of the last harvest of what stood there."""
+
+    hashes: Mapping[str, str]
+    entries: Mapping[str, Mapping[str, Any]]
+    limits: Limits
+    is_proven: Callable[[str, Mapping[str, Any]], bool]
+    shown: Callable[[Artifact, str], int]
+    before: Mapping[str, str]
+    number: int = 0
+    bytes: int = 0
+    first_of: dict[str, Artifact] = field(default_factory=dict)
+    """Hash -> the first conversation of this run with that content."""
+
+    def of(self, row: Classified) -> Step | Classified:
+        item = row.artifact
+        sha = self.hashes.get(item.path, "")
+        entry = self.entries.get(sha)
+        if self.limits.harvest and was_unread(entry if sha else self.entries.get(f"path:{item.path}"), item):
+            return Classified(item, "keep", UNREAD)
+        if not sha:
+            return Step(item, "unreadable", "", "cannot be read")
+        known = self._of_known(item, sha, entry) if entry is not None else None
+        if known is not None:
+            return known
+        return self._to_harvest(row, sha, entry) if self.limits.harvest else self._to_discard(item, sha)
+
+    def _of_known(self, item: Artifact, sha: str, entry: Mapping[str, Any]) -> Step | Classified | None:
+        """For content that is in the ledger; None where it is to be harvested as if it were new."""
+        if item.path in restored_paths(entry) and _is_settled(entry, self.limits):
+            return Classified(item, "keep", f"{RESTORED}; 'knowledge trash release {sha[:12]}' lets it go")
+        if not _is_harvested(entry, self.limits):
+            return None
+        if not may_reclaim(entry, self.limits, item):
+            return Classified(item, "keep", _kept_because(entry, self.limits, item))
+        return (
+            self._within_limit(Step(item, "reclaim", sha, "already harvested")) if self.is_proven(sha, entry) else None
+        )
+
+    def _to_discard(self, item: Artifact, sha: str) -> Step | Classified:
+        if item.is_foreign:
+            return Classified(item, "keep", "--no-harvest leaves the conversations of other tools alone")
+        if self.limits.keep:
+            return Step(item, "defer", sha, "kept by --keep")
+        return self._within_limit(Step(item, "discard", sha, "removed without harvest, as you asked"))
+
+    def _to_harvest(self, row: Classified, sha: str, entry: Mapping[str, Any] | None) -> Step:
+        item, limits = row.artifact, self.limits
+        earlier = self._earlier(item, entry)
+        size = Step(item, "", sha, "", earlier).new_bytes if earlier is not None else item.size
+        if size > limits.max_source_bytes and (sent := self.shown(item, sha)) > limits.max_source_bytes:
+            why = f"{sent:,} bytes to read, above max_harvest_source_bytes ({limits.max_source_bytes:,})"
+            return Step(item, "too-large", sha, why, None, sent)
+        if limits.retry_before and _failed_since(entry, limits.retry_before):
+            return Step(item, "defer", sha, "failed a short while ago")
+        if sha in self.first_of and not self._is_full():
+            return self._within_limit(Step(item, "duplicate", sha, f"same content as {self.first_of[sha].name}"))
+        if limits.max_run_bytes is not None and self.bytes + size > limits.max_run_bytes:
+            return Step(item, "defer", sha, "over --max-harvest-bytes, the budget of this run")
+        reason = "changed since its last harvest" if earlier else row.reason
+        step = self._within_limit(Step(item, "harvest", sha, reason, earlier))
+        if step.action == "harvest":
+            self.first_of[sha] = item
+            self.bytes += size
+        return step
+
+    def _earlier(self, item: Artifact, entry: Mapping[str, Any] | None) -> Earlier | None:
+        """The last harvest of what stood at this path, if it is proven: what is not is no base for anything."""
+        if entry is not None and entry.get("status") == "harvested":
+            return None
+        last = self.before.get(known_as(item.path, item.source), "")
+        if not last or not self.is_proven(last, self.entries[last]):
+            return None
+        return earlier_of(last, self.entries[last], whole=not _is_harvested(self.entries[last], self.limits))
+
+    def _is_full(self) -> bool:
+        return self.limits.limit is not None and self.number >= self.limits.limit
+
+    def _within_limit(self, step: Step) -> Step:
+        """The step, counted; deferred where the run has as many as it may have."""
+        if self._is_full():
+            return Step(step.artifact, "defer", step.sha256, "over --limit")
+        self.number += 1
+        return step
 
 
 def unread_mark(item: Artifact) -> list[object]:
@@ -206,18 +250,6 @@ def _before(
     wanted = (entries.get(hashes.get(row.artifact.path, ""), {}) for row in classified if row.verdict == "harvest")
     unknown = any(entry.get("status") != "harvested" for entry in wanted)
     return earlier_by_path(entries) if unknown and entries else {}
-
-
-def _earlier(
-    sha256: str,
-    entries: Mapping[str, Mapping[str, Any]],
-    limits: Limits,
-    is_proven: Callable[[str, Mapping[str, Any]], bool],
-) -> Earlier | None:
-    """The last harvest of what stood at a path, if it is proven: what is not is no base for anything."""
-    if not sha256 or not is_proven(sha256, entries[sha256]):
-        return None
-    return earlier_of(sha256, entries[sha256], whole=not _is_harvested(entries[sha256], limits))
 
 
 def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:

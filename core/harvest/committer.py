@@ -170,24 +170,8 @@ class Committer:
             self._append_error("missing-unknown", error)
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
-        name, today = self._masked(step.artifact.name), at.astimezone(UTC).date().isoformat()
-        date = min(harvest.date or today, today)  # a clock that went wrong must not keep a line the newest for years
-        own = [harvest.folder] if is_working_folder(harvest.folder) else []
-        roots = [*self.options.file_roots, *own]
-        if any(item.category == "files" for item in harvest.items):
-            self._bindings.refresh()
-        plan = freeze(harvest.items, name, date, roots, self.paths, self._bindings.records, before_rename=self.flush)
-        self._bindings.stage(plan.notes)
-        old = self.entries.get(step.sha256, {})
-        called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
-        if (old.get("items") or step.earlier is not None) and self._batch.has_lines_of(name, self._masked(called)):
-            self.flush()
-        if old.get("items"):
-            plan = with_old_dates(self.paths, plan, (name, self._masked(called)))
-        if step.earlier is not None:
-            earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
-            plan = onto(self.paths, plan, earlier) if earlier is not None else plan
-        plan = self._struck.kept(plan)
+        """The lines, in the order that freeze.py tells, and the entry and the lessons that go with them."""
+        plan = self._struck.kept(self._beside_earlier(step, self._lines_of(step, harvest, at)))
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:
@@ -197,6 +181,36 @@ class Committer:
         facts = lessons_of(harvest.items, harvest.folder, noted, quotes_checked=checked)
         plan = self._repeats.settled(replace(plan, entry=entry, facts=facts))
         return replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
+
+    def _lines_of(self, step: Step, harvest: Harvest, at: datetime) -> FrozenPlan:
+        """The items as lines of files; notes are bound to their source files."""
+        today = at.astimezone(UTC).date().isoformat()
+        date = min(harvest.date or today, today)  # a clock that went wrong must not keep a line the newest for years
+        own = [harvest.folder] if is_working_folder(harvest.folder) else []
+        roots = [*self.options.file_roots, *own]
+        if any(item.category == "files" for item in harvest.items):
+            self._bindings.refresh()
+        name, records = self._masked(step.artifact.name), self._bindings.records
+        plan = freeze(harvest.items, name, date, roots, self.paths, records, before_rename=self.flush)
+        self._bindings.stage(plan.notes)
+        return plan
+
+    def _beside_earlier(self, step: Step, plan: FrozenPlan) -> FrozenPlan:
+        """A plan without what an earlier harvest of this content, or of it before it grew, has written."""
+        old = self.entries.get(step.sha256, {})
+        again = bool(old.get("items"))
+        if not again and step.earlier is None:
+            return plan
+        called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
+        names = (self._masked(step.artifact.name), self._masked(called))
+        if self._batch.has_lines_of(*names):
+            self.flush()
+        if again:
+            plan = with_old_dates(self.paths, plan, names)
+        if step.earlier is None:
+            return plan
+        earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
+        return plan if earlier is None else onto(self.paths, plan, earlier)
 
     def _masked(self, name: str) -> str:
         """A conversation's name as provenances have it: a key in a file's name must not travel with each line."""

@@ -235,17 +235,7 @@ def _distilled(
     """The steps in their order, those that ask the model as their answers come: a slow one holds nobody up. None stands
     for a moment in which no answer is there. Ends early when cancelled."""
 
-    def work(step: Step) -> Distilled:
-        if generate is not None and step is first:
-            try:
-                return asked(step)
-            finally:
-                breaker.first_call.set()  # nothing may have been asked about it
-        if generate is not None:
-            breaker.first_call.wait()
-        return asked(step)
-
-    def asked(step: Step) -> Distilled:
+    def read(step: Step) -> Distilled:
         if breaker.reason is not None:
             return Distilled(step, breaker.refusal(), None)
         live.begun(step)
@@ -256,53 +246,93 @@ def _distilled(
         paid = KeptAnswers(meter, options.kept, step.sha256, options.asked)
         return Distilled(step, distil_step(step, options, paid, opened), meter, paid)
 
-    def arriving() -> Iterator[Distilled | None]:
-        """The next answer, and None before each wait for it."""
-        while True:
-            with suppress(queue.Empty):
-                future = answers.get_nowait()
-                break
-            yield None
-            with suppress(queue.Empty):
-                future = answers.get(timeout=committer.seconds_left())
-                break
-        asking.discard(future)
-        yield future.result()
-
     left = {*committer.recovered.unfinished, *committer.recovered.held}
-    first = next((step for step in plan.steps if step.action == "harvest" and step.sha256 not in left), None)
-    asking: set[Future[Distilled]] = set()
-    answers: queue.SimpleQueue[Future[Distilled]] = queue.SimpleQueue()
     jobs = max(1, options.jobs)
     with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
+        asking = _Asking(pool, read, breaker, committer.seconds_left)
         try:
             for step in plan.steps:
                 if cancelled():
                     break
-                while step.action == "prune" and asking and not cancelled():  # that is for the end of a run
-                    yield from arriving()
+                while step.action == "prune" and asking.waits and not cancelled():  # that is for the end of a run
+                    yield from asking.next()
                 if step.action != "harvest" or step.sha256 in left:
                     yield Distilled(step, Ok(Harvest(())), None)
-                    continue
-                if generate is None:
-                    yield work(step)
-                    continue
-                future = pool.submit(work, step)
-                asking.add(future)
-                future.add_done_callback(answers.put)
-                while not cancelled() and (len(asking) >= jobs * AHEAD or not answers.empty()):
-                    yield from arriving()
-            while asking and not cancelled():
-                yield from arriving()
-            for future in asking:
-                future.cancel()
-            while not answers.empty():  # cancelled: an answer that is there already was paid for
-                future = answers.get()
-                if not future.cancelled():
-                    yield future.result()
+                elif generate is None:
+                    yield read(step)
+                else:
+                    asking.ask(step)
+                    while not cancelled() and (len(asking.waits) >= jobs * AHEAD or asking.has_answers):
+                        yield from asking.next()
+            while asking.waits and not cancelled():
+                yield from asking.next()
+            yield from asking.end()
         finally:
-            for future in asking:
-                future.cancel()
+            asking.cancel()
+
+
+class _Asking:
+    """Conversations that a model is asked about, several at a time. The first call of a run goes alone: where the
+    provider refuses it, the others need not be tried."""
+
+    def __init__(
+        self,
+        pool: ThreadPoolExecutor,
+        read: Callable[[Step], Distilled],
+        breaker: Breaker,
+        seconds: Callable[[], float | None],
+    ) -> None:
+        self._pool, self._read, self._breaker, self._seconds = pool, read, breaker, seconds
+        self._is_first = True
+        self._answers: queue.SimpleQueue[Future[Distilled]] = queue.SimpleQueue()
+        self.waits: set[Future[Distilled]] = set()
+
+    @property
+    def has_answers(self) -> bool:
+        return not self._answers.empty()
+
+    def ask(self, step: Step) -> None:
+        """Hand a conversation over."""
+        future = self._pool.submit(self._ask_first if self._is_first else self._ask_later, step)
+        self._is_first = False
+        self.waits.add(future)
+        future.add_done_callback(self._answers.put)
+
+    def _ask_first(self, step: Step) -> Distilled:
+        try:
+            return self._read(step)
+        finally:
+            self._breaker.first_call.set()  # nothing may have been asked about it
+
+    def _ask_later(self, step: Step) -> Distilled:
+        self._breaker.first_call.wait()
+        return self._read(step)
+
+    def next(self) -> Iterator[Distilled | None]:
+        """The next answer, and None before each wait for it."""
+        while True:
+            with suppress(queue.Empty):
+                future = self._answers.get_nowait()
+                break
+            yield None
+            with suppress(queue.Empty):
+                future = self._answers.get(timeout=self._seconds())
+                break
+        self.waits.discard(future)
+        yield future.result()
+
+    def cancel(self) -> None:
+        """What nobody has begun is not begun."""
+        for future in self.waits:
+            future.cancel()
+
+    def end(self) -> Iterator[Distilled]:
+        """Of a run that was cancelled: the answers that are there already, for they were paid for."""
+        self.cancel()
+        while not self._answers.empty():
+            future = self._answers.get()
+            if not future.cancelled():
+                yield future.result()
 
 
 def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str | None:

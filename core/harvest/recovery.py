@@ -141,32 +141,43 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
 def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[Record]:
     """The whole records of a damaged journal, with what can be told of the lost ones: a harvest that says DONE was
     written and read back, so its other records prove it. What is neither is for unproven.py."""
-    found: list[Record] = []
     states = states_by_sha(records)
-    told = {(change.file, line) for change in read_changes(paths) for line in change.added}
-    run = run_of(records) or next(
-        (str(state.entry["run"]) for state in states.values() if state.entry and state.entry.get("run")), ""
-    )
-    if run and not run_of(records):
-        found.append({"t": "run", "run": run})
-    made: set[str] = set()
+    reported = {(change.file, line) for change in read_changes(paths) for line in change.added}
+    run, found = run_of(records), list[Record]()
+    if not run:
+        entries_told = (state.entry for state in states.values() if state.entry)
+        run = next((str(entry["run"]) for entry in entries_told if entry.get("run")), "")
+        found += [{"t": "run", "run": run}] if run else []
+    without_plan = {sha for sha, state in states.items() if state.plan is None}
     for record in records:
         sha, kind = str(record.get("sha")), record.get("t")
         state = states.get(sha)
-        if state is not None and state.plan is None and sha not in made and kind in ("applied", "done"):
-            made.add(sha)
-            applied = [row for row in records if row.get("sha") == sha and row.get("t") == "applied"]
-            if state.done and state.entry is not None:
-                found.append(_intent(state, applied))
-            elif applied:
-                found.append({"t": "entry", "sha": sha, "entry": _cut_off(state, run, entries.get(sha))})
-        if kind == "done" and state is not None and state.plan is not None:
-            for planned in state.plan.files:
-                if planned.name not in state.applied:
-                    added = [line for line in planned.all_lines if (planned.name, line) not in told]
-                    found.append({"t": "applied", "sha": sha, "file": planned.name, "added": added})
+        if state is not None and kind in ("applied", "done"):
+            if sha in without_plan:
+                without_plan.discard(sha)
+                found += _lost_intent(state, records, run, entries.get(sha))
+            if state.plan is not None and kind == "done":
+                found += _lost_writes(state, reported)
         found.append(record)
     return found
+
+
+def _lost_intent(state: Pending, records: list[Record], run: str, entry: Entry | None) -> list[Record]:
+    """What stands for an intent that is lost, before the first record that came after it."""
+    applied = [row for row in records if row.get("sha") == state.sha256 and row.get("t") == "applied"]
+    if state.done and state.entry is not None:
+        return [_intent(state, applied)]
+    return [{"t": "entry", "sha": state.sha256, "entry": _cut_off(state, run, entry)}] if applied else []
+
+
+def _lost_writes(state: Pending, reported: Collection[tuple[str, str]]) -> list[Record]:
+    """The `applied` records that a harvest which says DONE has lost."""
+    return [
+        {"t": "applied", "sha": state.sha256, "file": planned.name,
+         "added": [line for line in planned.all_lines if (planned.name, line) not in reported]}
+        for planned in (state.plan.files if state.plan is not None else ())
+        if planned.name not in state.applied
+    ]  # fmt: skip
 
 
 def _intent(state: Pending, applied: list[Record]) -> Record:

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from core.base.late import late
@@ -183,6 +183,8 @@ STATEMENT = 200
 """What a tool says stands within so many characters; a longer stretch only has the same words."""
 TOLD = 0.67
 """So much of nearly every planted order stands in one statement of a tool, and of little that others said."""
+LEAST_OF_STEP = 0.6
+"""A step of rarer words than this is judged; `see above` is anybody's."""
 KNOWN = 0.2
 """Where less of a text stands anywhere in the conversation, nobody can be shown to have said it."""
 NOTHING_FOREIGN = 400
@@ -433,33 +435,35 @@ class Voices:
         return True
 
     def _is_foreign(self, text: str, own: frozenset[str] | None, *, whole: bool, deed: bool = False) -> bool:
+        """Whether a text is a tool's: a whole item, or one step or order in it. `own` are the words of its quote where
+        that is no tool's, `deed` says that it is something which the assistant has done."""
         kinds = features(text)
         weights = {
             feature: kind * self._rarity(self._frequency[feature])
             for feature, kind in kinds.items()
             if feature in self._frequency
         }
-        total = sum(weights.values())
-        for feature in weights:
-            if feature in self._first_tool and feature not in self._given and _ADDRESS.match(feature[1:]):
-                return True
+        if self._has_address_of_tool(weights):
+            return True
         if sum([kinds[feature] for feature in weights]) <= KNOWN * sum(kinds.values()):
             return whole and bool(kinds) and self._foreign > 0
-        if not whole and total < 0.6:
+        total = sum(weights.values())
+        if not whole and total < LEAST_OF_STEP:
             return False
         said, tools = self._support(weights, total)
         if said >= RATIO * tools:
             return False
-
-        def share(found: Iterable[str]) -> float:
-            return sum([weights[feature] for feature in found]) / total
-
         if own is None:
             return True
-        if deed and max((share(passage.words.keys() & weights.keys()) for passage in self._deeds), default=0.0) >= DONE:
+        if deed and _best_share(self._deeds, weights, total) >= DONE:
             return False
-        told = max((share(passage.words.keys() & weights.keys()) for passage in self._statements), default=0.0)
-        return told >= TOLD and share(own & weights.keys()) < RATIO * told
+        stated = _best_share(self._statements, weights, total)
+        return stated >= TOLD and _share(own, weights, total) < RATIO * stated
+
+    def _has_address_of_tool(self, found: Iterable[str]) -> bool:
+        """Whether an address is among these features that a tool was the first to name, and no person."""
+        named = (feature for feature in found if feature in self._first_tool and feature not in self._given)
+        return any(_ADDRESS.match(feature[1:]) for feature in named)
 
     def _rarity(self, number: int) -> float:
         passages = len(self._said) + len(self._tools)
@@ -490,6 +494,15 @@ class Voices:
             if echo < ECHO * weigh(words):
                 best = share
         return best / total, tools / total
+
+
+def _share(words: Collection[str], weights: Mapping[str, float], total: float) -> float:
+    """How much of the weight of a text (`total` in all) stands among these words."""
+    return sum([weights[feature] for feature in weights.keys() & words]) / total
+
+
+def _best_share(passages: Iterable[_Passage], weights: Mapping[str, float], total: float) -> float:
+    return max((_share(passage.words.keys(), weights, total) for passage in passages), default=0.0)
 
 
 def _divide(found: list[tuple[str, int]], number: int, length: int, passages: list[_Passage]) -> None:

@@ -6,7 +6,7 @@ next harvest reads the conversation anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from core.base import files
@@ -41,24 +41,17 @@ def hold_back(committer: Committer, steps: Iterable[Step], run: str) -> None:
     for step in wanted:
         name = sanitise_name(step.artifact.name)
         entry = entries.get(step.sha256, {})
-        known, lines = str(entry.get(UNPROVEN, "")), {}
-        if known:
-            lines = _told(changes, known, step.sha256, standing.get(name, {}))
-            known = known if lines else ""
-            waiting += bool(lines) and entry.get("path") == step.artifact.path
+        earlier = str(entry.get(UNPROVEN, ""))
+        known = _reported(changes, earlier, step.sha256, standing.get(name, {})) if earlier else {}
         new = found.get(name, {})
-        lines = _joined(lines, new) if known else new
-        if not lines:
+        if not known and not new:
             continue
+        same_place = entry.get("path") == step.artifact.path
+        waiting += bool(known) and same_place
         recovered.held.add(step.sha256)
-        if known and entry.get("path") == step.artifact.path and not new:
-            continue  # told by an earlier run
-        _tell(paths, new, known or run, step.sha256, when)
-        error = _error(lines, known or run, step)
-        told = {"status": "harvest-failed", "error": error.message, "run": known or run, UNPROVEN: known or run}
-        committer.record(step.sha256, committer.entry_for(step, "harvest-failed", when) | told, True)
-        committer.report.failed += 1
-        committer.report.errors.append(error)
+        if known and same_place and not new:
+            continue  # an earlier run has reported it
+        _hold_one(committer, step, earlier if known else run, known, new, when)
     if found and recovered.damaged:
         recovered.keep_damaged(paths, when)
     if waiting:
@@ -67,6 +60,16 @@ def hold_back(committer: Committer, steps: Iterable[Step], run: str) -> None:
             f"{whose}, because lines of a harvest that nothing proves any more stand in the files: 'knowledge ledger "
             "--status harvest-failed' names the runs that 'knowledge undo' takes back"
         )
+
+
+def _hold_one(committer: Committer, step: Step, run: str, known: Lines, new: Lines, when: datetime) -> None:
+    """Report one conversation as failed, its `new` lines as those of `run`, which has reported the `known` ones."""
+    _tell(committer.paths, new, run, step.sha256, when)
+    error = _error(_joined(known, new), run, step)
+    entry = {"status": "harvest-failed", "error": error.message, "run": run, UNPROVEN: run}
+    committer.record(step.sha256, committer.entry_for(step, "harvest-failed", when) | entry, True)
+    committer.report.failed += 1
+    committer.report.errors.append(error)
 
 
 def _standing(paths: Paths, names: set[str]) -> dict[str, Lines]:
@@ -90,26 +93,24 @@ def _unvouched(paths: Paths, standing: dict[str, Lines], changes: list[Change], 
     """Those of the standing lines that neither changes.jsonl nor a plan tells of. A line that the person has reworded
     in an editor looks the same: so of a conversation that was harvested before only more lines count than are missing
     of those that were told, and only after damage was seen."""
-    told = {line for row in changes for line in row.added}
-    found = {
-        name: left
-        for name, lines in standing.items()
-        if (left := {file: new for file, rows in lines.items() if (new := [row for row in rows if row not in told])})
-    }
-    if not found:
+    reported = {line for row in changes for line in row.added}
+    unknown = {name: left for name, lines in standing.items() if (left := _without(lines, reported))}
+    if not unknown:
         return {}
-    gone = {line for row in changes for line in row.removed}
     planned = _planned(paths)
-    for name, lines in list(found.items()):
-        mine = {line for line in (told | planned) - gone if _source(line) == name}
-        here = {line for rows in standing[name].values() for line in rows}
-        left = {file: new for file, rows in lines.items() if (new := [row for row in rows if row not in planned])}
-        reworded = len(mine - here)
-        if not left or (mine and (not damaged or sum(map(len, left.values())) <= reworded)):
-            del found[name]
-        else:
+    gone = {line for row in changes for line in row.removed}
+    found: dict[str, Lines] = {}
+    for name, lines in unknown.items():
+        left = _without(lines, planned)
+        mine = {line for line in (reported | planned) - gone if _source(line) == name}
+        reworded = len(mine - {line for rows in standing[name].values() for line in rows})
+        if left and (not mine or (damaged and sum(map(len, left.values())) > reworded)):
             found[name] = left
     return found
+
+
+def _without(lines: Lines, known: Collection[str]) -> Lines:
+    return {file: left for file, rows in lines.items() if (left := [row for row in rows if row not in known])}
 
 
 def _planned(paths: Paths) -> set[str]:
@@ -125,10 +126,10 @@ def _source(line: str) -> str:
     return provenance.source if provenance is not None else ""
 
 
-def _told(changes: list[Change], run: str, sha: str, standing: Lines) -> Lines:
-    """The lines that a run told of and that stand still."""
-    told = {line for row in changes if (row.run, row.sha) == (run, sha) for line in row.added}
-    return {file: left for file, rows in standing.items() if (left := [row for row in rows if row in told])}
+def _reported(changes: list[Change], run: str, sha: str, standing: Lines) -> Lines:
+    """The lines that a run has reported and that stand still."""
+    reported = {line for row in changes if (row.run, row.sha) == (run, sha) for line in row.added}
+    return {file: left for file, rows in standing.items() if (left := [row for row in rows if row in reported])}
 
 
 def _joined(one: Lines, other: Lines) -> Lines:

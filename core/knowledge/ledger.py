@@ -129,13 +129,22 @@ _MOVE_AWAY = "move it away, then the next 'knowledge harvest --apply' rebuilds i
 
 def read_ledger(paths: Paths) -> Result[Entries]:
     """The ledger on disk. No file at all is a new store, unless runs are archived: then it is rebuilt from them."""
-    try:
-        data = files.read_file(paths.ledger).data
-    except FileNotFoundError:
+    read = _content(paths)
+    if isinstance(read, Err):
+        return read
+    if read.value is None:
         return Ok(rebuild(paths))
+    return parse_ledger(read.value, paths.ledger)
+
+
+def _content(paths: Paths) -> Result[bytes | None]:
+    """The bytes of the ledger, None where there is no file."""
+    try:
+        return Ok(files.read_file(paths.ledger).data)
+    except FileNotFoundError:
+        return Ok(None)
     except OSError as error:
         return _unreadable(paths, error)
-    return parse_ledger(data, paths.ledger)
 
 
 def _unreadable(paths: Paths, error: OSError) -> Err:
@@ -151,17 +160,16 @@ def seen_ledger(paths: Paths) -> Result[Mapping[str, Entry]]:
     """The same for who only looks: a file with the content of last time is not parsed again, and all who look share one
     copy. Never change what it returns."""
     global _seen
-    try:
-        data = files.read_file(paths.ledger).data
-    except FileNotFoundError:
+    read = _content(paths)
+    if isinstance(read, Err):
+        return read
+    if read.value is None:
         return Ok(rebuild(paths))
-    except OSError as error:
-        return _unreadable(paths, error)
-    key = (str(paths.ledger), hashlib.sha256(data).digest())
+    key = (str(paths.ledger), hashlib.sha256(read.value).digest())
     path, digest, entries = _seen
     if (path, digest) == key:
         return Ok(entries)
-    parsed = parse_ledger(data, paths.ledger)
+    parsed = parse_ledger(read.value, paths.ledger)
     if isinstance(parsed, Err):
         return parsed
     _seen = (*key, parsed.value)

@@ -181,83 +181,115 @@ def _longest_line(row: Row, start: int, end: int) -> str:
 
 
 def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
-    parts: list[str] = []
-    kind, mark, section, heading, above = "", "", "", "", ""
-    fence = language = ""
-    code: list[str] = []
-    blank, diff = True, False
-    begun = 0
+    lines = _Lines(number, turn.role, reading)
+    for at, line in enumerate(turn.text.split("\n")):
+        lines.take(at, line)
+    lines.flush()
 
-    def flush() -> None:
-        nonlocal kind, mark
-        if parts and kind != "skip":
+
+class _Lines:
+    """Takes the lines of one turn: those of one paragraph or item become a row, those of a fence a block of code."""
+
+    def __init__(self, number: int, role: str, reading: _Reading) -> None:
+        self._number, self._role, self._reading = number, role, reading
+        self._parts: list[str] = []
+        self._kind = self._mark = ""
+        self._length = self._begun = 0
+        self._section = self._heading = self._above = ""
+        self._fence = self._language = ""
+        self._code: list[str] = []
+        self._blank, self._diff = True, False
+
+    def flush(self) -> None:
+        """What was gathered is a row."""
+        parts = self._parts
+        if parts and self._kind != "skip":
             text, bounds = parts[0], [0]
             if len(parts) > 1:
                 text = " ".join(parts)
                 for part in parts[:-1]:
                     bounds.append(bounds[-1] + len(part) + 1)
-            reading.rows.append(Row(text, text.lower(), tuple(bounds), kind, turn.role, number, mark, heading, begun))
+            self._reading.rows.append(
+                Row(text, text.lower(), tuple(bounds), self._kind, self._role, self._number, self._mark, self._heading,
+                    self._begun)
+            )  # fmt: skip
         parts.clear()
-        kind = mark = ""
+        self._kind = self._mark = ""
 
-    length = 0
-    for at, line in enumerate(turn.text.split("\n")):
-        if fence:
-            if line.lstrip().startswith(fence) and not line.strip().strip(fence[0]):
-                reading.codes.append(Code(language, tuple(code), clean(above), turn.role, number, begun))
-                fence = ""
-            elif len(code) < 200:
-                code.append(line)
-            continue
+    def take(self, at: int, line: str) -> None:
+        """The next line, with its number in the turn."""
+        if self._fence:
+            self._take_code(line)
+            return
         bare = line.strip()
         if not bare:
-            flush()
-            blank, diff = True, False
-            continue
-        if "``" in line or "~~" in line:
-            opening = _FENCE.match(line)
-            if opening and "`" not in line[opening.end() :]:
-                flush()
-                fence, language = opening[1], opening[2].lower()
-                code, begun = [], at
-                continue
-        if diff or bare.startswith(_DIFF):
-            flush()
-            diff = True
-            continue
+            self.flush()
+            self._blank, self._diff = True, False
+            return
+        if ("``" in line or "~~" in line) and self._opens_fence(at, line):
+            return
+        if self._diff or bare.startswith(_DIFF):
+            self.flush()
+            self._diff = True
+            return
         first = bare[0]
         if first in ">|<" or len(line) > MAX_LINE or (first in "-=*_" and _RULE.match(bare)):
-            flush()
-            continue
-        if first == "#":
-            found = _HEADING.match(bare)
-            if found:
-                flush()
-                section = heading = above = clean(found[1])
-                continue
+            self.flush()
+            return
+        if first == "#" and self._is_heading(bare):
+            return
         item = _BULLET.match(line) if first in "-*+•–0123456789" else None
         if item:
-            flush()
-            kind, mark = ("check", item[2].lower()) if item[2] else ("bullet", "")
-            parts.append(item[3].rstrip())
-            length, begun = len(bare), at
-        elif blank and line.startswith(("    ", "\t")):
+            self._begin_item(at, bare, item)
+        elif self._blank and line.startswith(("    ", "\t")):
             # An indented block below a blank line is code in markdown.
-            kind = "skip"
-            parts.append(bare)
-            begun = at
+            self._kind, self._begun = "skip", at
+            self._parts.append(bare)
         else:
-            if parts and (kind != "prose" or _line_ends(parts[-1], bare)) and not line.startswith((" ", "\t")):
-                # Words at the margin are no part of the item above them, nor of a short line of its own.
-                flush()
-            if not parts:
-                kind, length, begun = "prose", 0, at
-                # A lead-in line stands above the list that follows it, and no further.
-                heading = clean(bare[:-1]) if bare.endswith(":") else section
-            parts.append(bare)
-            length += len(bare)
-            if length > MAX_PARAGRAPH:
-                flush()
+            self._take_words(at, line, bare)
         # Only a heading or a line that ends in a colon announces the code below it.
-        above, blank = bare if bare.endswith(":") else "", False
-    flush()
+        self._above, self._blank = bare if bare.endswith(":") else "", False
+
+    def _take_code(self, line: str) -> None:
+        if line.lstrip().startswith(self._fence) and not line.strip().strip(self._fence[0]):
+            code = Code(self._language, tuple(self._code), clean(self._above), self._role, self._number, self._begun)
+            self._reading.codes.append(code)
+            self._fence = ""
+        elif len(self._code) < 200:
+            self._code.append(line)
+
+    def _opens_fence(self, at: int, line: str) -> bool:
+        opening = _FENCE.match(line)
+        if not opening or "`" in line[opening.end() :]:
+            return False
+        self.flush()
+        self._fence, self._language = opening[1], opening[2].lower()
+        self._code, self._begun = [], at
+        return True
+
+    def _is_heading(self, bare: str) -> bool:
+        found = _HEADING.match(bare)
+        if found:
+            self.flush()
+            self._section = self._heading = self._above = clean(found[1])
+        return found is not None
+
+    def _begin_item(self, at: int, bare: str, item: re.Match[str]) -> None:
+        self.flush()
+        self._kind, self._mark = ("check", item[2].lower()) if item[2] else ("bullet", "")
+        self._parts.append(item[3].rstrip())
+        self._length, self._begun = len(bare), at
+
+    def _take_words(self, at: int, line: str, bare: str) -> None:
+        parts = self._parts
+        if parts and (self._kind != "prose" or _line_ends(parts[-1], bare)) and not line.startswith((" ", "\t")):
+            # Words at the margin are no part of the item above them, nor of a short line of its own.
+            self.flush()
+        if not parts:
+            self._kind, self._length, self._begun = "prose", 0, at
+            # A lead-in line stands above the list that follows it, and no further.
+            self._heading = clean(bare[:-1]) if bare.endswith(":") else self._section
+        parts.append(bare)
+        self._length += len(bare)
+        if self._length > MAX_PARAGRAPH:
+            self.flush()

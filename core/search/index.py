@@ -163,16 +163,25 @@ def open_index(
 # --- the index as it is ----------------------------------------------------------------------------------------------
 
 
-def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: dict[str, str]) -> Index | None:
-    """The index, when it is sound and no source changed. Else `same` gets the states of those that were looked at and
-    had not changed, so that they need not be looked at again."""
+def _sealed(folder: Path) -> sqlite3.Connection | None:
+    """The index as a database, None for one that was not written to its end or cannot be opened."""
     import sqlite3
 
     if not store.is_sealed(folder):
         return None
     try:
-        database = store.connect(folder / store.FILE)
+        return store.connect(folder / store.FILE)
     except sqlite3.Error:
+        return None
+
+
+def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: dict[str, str]) -> Index | None:
+    """The index, when it is sound and no source changed. Else `same` gets the states of those that were looked at and
+    had not changed, so that they need not be looked at again."""
+    import sqlite3
+
+    database = _sealed(folder)
+    if database is None:
         return None
     try:
         if store.is_sound(database):
@@ -198,11 +207,8 @@ def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: 
     """The index with every change of the sources brought in; None when it cannot be trusted."""
     import sqlite3
 
-    if not store.is_sealed(folder):
-        return None
-    try:
-        database = store.connect(folder / store.FILE)
-    except sqlite3.Error:
+    database = _sealed(folder)
+    if database is None:
         return None
     try:
         if not store.is_sound(database):
