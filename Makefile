@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test test-model quality lint retrieval retrieval-fit bench fuzz faults mutation coverage clean
+.PHONY: run test test-model quality lint retrieval retrieval-fit bench fuzz faults mutation coverage binary clean
 
 run: $(VENV)/.installed
 	$(BIN)/knowledge demo
@@ -64,6 +64,11 @@ mutation: $(VENV)/.installed-dev
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m coverage run -m pytest -k 'not faster and not longer_than'
 	$(BIN)/python -m coverage report
+
+# One file with the command line and the panel in it, for this system: dist/knowledge. About two minutes.
+binary: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[binary,mcp,library]'
+	$(BIN)/python -m one_file.build
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

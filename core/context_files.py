@@ -1,6 +1,6 @@
-"""Context files: `context.md` of the home and of a project, in front of every conversation (seed 3).
+"""Context files: `context.md` of the home and of a project, in front of every conversation.
 
-The seed loads them once at the start of a session, global first, under fixed headings, in `<system-reminder>` tags.
+They are loaded once at the start of a session, global first, under fixed headings, in `<system-reminder>` tags.
 A project's file comes with its repository and is as little to be trusted as one: it is read only where the person has
 said that it may be (core/base/trust.py), and even then cannot close the tags, open a fence of ours, or hide text.
 """
@@ -33,7 +33,7 @@ OPEN, CLOSE = "<system-reminder>\n", "</system-reminder>\n"
 class ContextFile:
     """One `context.md` as it is on disk.
 
-    `scope` is "global" or "project"; `bytes` is the size of its body, `budget` what the seed grants it, both in bytes;
+    `scope` is "global" or "project"; `bytes` is the size of its body, `budget` what it may have, both in bytes;
     `problems` are sentences that name file, line and field. `body` is "" for a file that is absent or empty.
     """
 
@@ -74,7 +74,7 @@ def load_context(
     secrets: bool = True,
     environment: Mapping[str, str] | None = None,
 ) -> Context:
-    """Read both files and join them as the seed does. `secrets` replaces passwords and keys by placeholders;
+    """Read both files and join them. `secrets` replaces passwords and keys by placeholders;
     `environment` tells where the person's own record of what they trust lies (None: that of the process).
 
     A file that cannot be read, or a project's that is not trusted, is a warning, never an error: a conversation starts

@@ -557,16 +557,12 @@ def place_of(folder: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _hour(text: str) -> str:
-    try:
-        return datetime.fromisoformat(text).astimezone().date().isoformat()
-    except (ValueError, OverflowError):
-        return ""
-
-
 def _day(when: str) -> str:
     """The local day (YYYY-MM-DD) of an ISO 8601 time; a time without a zone is local already. "" for none."""
-    return _hour(when) if when else ""
+    try:
+        return datetime.fromisoformat(when).astimezone().date().isoformat() if when else ""
+    except (ValueError, OverflowError):
+        return ""
 
 
 def _day_of(item: Artifact) -> str:

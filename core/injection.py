@@ -1,4 +1,4 @@
-"""Puts context files and the digest into the stable part of a new conversation's prompt (seed 2, part 8; seed 3).
+"""Puts context files and the digest into the stable part of a new conversation's prompt.
 
 For a host application there is one call, `prompt_prefix`: it reads the settings, honours them, and returns the text or
 an error as a value; `join_prompt` puts the text where it belongs. What `__all__` names is what a host may rely on: it
@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 from core.base import files
@@ -22,11 +23,13 @@ from core.base.config import Config, load_config
 from core.base.conflict import without_marks
 from core.base.homes import closed_folder, is_home
 from core.base.marks import for_prompt, without_images
-from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
+from core.base.paths import PROJECT_FOLDER, Paths, cache_folder, choose_home, project_paths
+from core.base.ready import kept_ready
 from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail
 from core.context_files import Context, load_context
-from core.knowledge.digest import HEADER, project_digest
+from core.knowledge.categories import CATEGORY
+from core.knowledge.digest import CONFIRMED, HEADER, project_digest
 from core.knowledge.projects import Projects, known_projects, project_around
 
 __all__ = ["CLOSE", "OPEN", "Prefix", "join_prompt", "prompt_prefix"]
@@ -149,6 +152,9 @@ def shown_digest(
         return ShownDigest("", f"not injected: {told}", f"WARNING: {told}; it is left out")
 
 
+READY = "ready for every new conversation"
+
+
 def _shown_digest(
     paths: Paths,
     config: Config,
@@ -163,26 +169,57 @@ def _shown_digest(
         there = files.exists(paths.digest)
         why = "digest.md is empty" if there else "there is no digest.md ('knowledge digest on' writes it)"
         return ShownDigest("", f"not injected: {why}")
-    ready = ShownDigest(text, "ready for every new conversation")
+    ready = ShownDigest(text, READY)
     if config.digest_scope == "global" or (project is None and around is None):
         return ready
+    here, variables = (
+        str(project if project is not None else around),
+        os.environ if environment is None else environment,
+    )
+    failed: list[ShownDigest] = []
+
+    def made() -> list[str] | None:
+        """The text and the reason; None for the digest as it is."""
+        found = _digest_here(paths, config, here, variables, text)
+        failed.extend([found] if found is not None and found.warning else [])
+        return [found.text, found.why] if found is not None else None
+
+    inputs = [paths.knowledge / row.file for row in CATEGORY.values() if row.file]
+    inputs += [paths.ledger, paths.digest, paths.state / CONFIRMED]
+    inputs += [above / ".git" for above in (Path(here), *Path(here).parents)]
+    place = cache_folder(paths.home, variables) / "ready" / f"digest-{sha256(os.fsencode(here)).hexdigest()[:16]}"
+    shown = kept_ready(
+        place,
+        inputs,
+        made,
+        asked=[here, config.digest_scope, config.digest_max_bytes],
+        read=lambda kept: None if kept is None else [str(kept[0]), str(kept[1])],
+        whole=lambda: not failed,
+    )
+    return failed[0] if failed else ready if shown is None else ShownDigest(*shown)
+
+
+def _digest_here(
+    paths: Paths, config: Config, here: str, environment: Mapping[str, str], text: str
+) -> ShownDigest | None:
+    """The digest of the project that a folder belongs to; None where that is the digest as it is."""
     only = config.digest_scope == "project"
-    known = known_projects(paths, os.environ if environment is None else environment)
+    known = known_projects(paths, environment)
     if isinstance(known, Err):
         # Only the ledger knows which words are whose: without it the fence stays shut.
         so = "nothing of the digest is shown"
         told = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
         return ShownDigest("", f"not injected: {so}", told)
     projects = known.value
-    folder = _project_of(str(project if project is not None else around), projects)
+    folder = _project_of(here, projects)
     if not folder:
-        return ready
+        return None
     if not text.startswith(HEADER):
         none = "not injected: digest.md is your own text, and digest_scope is project"
-        return ShownDigest("", none) if only else ready
+        return ShownDigest("", none) if only else None
     found = project_digest(paths, config.digest_max_bytes, projects, folder, only=only)
     if found is not None:
-        return ShownDigest(found.text, ready.why)
+        return ShownDigest(found.text, READY)
     none = "comes from this project" if only else "is of this project, or yours in every project"
     return ShownDigest("", f"not injected: nothing in it {none}")
 

@@ -5,18 +5,29 @@ What one file holds is in memory_file.py; what an agent is shown is in commands/
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import re
+import stat
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Self
 
 from core.base import files
-from core.base.result import ErrorInfo, Ok
+from core.base.ready import SETTLED_SECONDS
+from core.base.result import ErrorInfo, Ok, Result
 from core.base.search_entry import SearchEntry
 from core.memory_file import Memory, new_memory, read_memory, render_memory, slugify
 
 ARCHIVE = "archive"
+VERSION = 1
+"""Of what is kept in the cache; one more where a file would be read in another way."""
+SHARE = 50
+"""The cache is written anew when more than one in so many of its rows is new or gone."""
 _NUMBERED = re.compile(r"(\d{1,9})-.*\.md\Z|(\d{1,9})\.md\Z")
 
 
@@ -34,10 +45,12 @@ class Memories:
 
 
 def load_memories(
-    folders: Iterable[tuple[str, Path]], may_read: Callable[[str, Path], bool] = lambda scope, path: True
+    folders: Iterable[tuple[str, Path]],
+    may_read: Callable[[str, Path], bool] = lambda scope, path: True,
+    cache: Path | None = None,
 ) -> Memories:
     """All memories of (scope, folder) pairs, by id, out of the files that `may_read`. A file that is none is skipped
-    and told; nothing raises."""
+    and told; nothing raises. With the home's `cache` folder a file that has not changed is not read again."""
     found: list[Memory] = []
     skipped: list[ErrorInfo] = []
     exists = False
@@ -50,22 +63,77 @@ def load_memories(
             skipped.append(ErrorInfo("unreadable", f"the memories cannot be read: {error.strerror}", str(folder)))
             continue
         exists = True
-        for name in names:
-            if not may_read(scope, folder / name):
-                continue
-            memory = read_memory(folder / name, scope)
-            if isinstance(memory, Ok):
-                found.append(memory.value)
-            else:
-                skipped.append(memory.error)
+        with _Kept(folder, cache) as kept:
+            for name in names:
+                if not may_read(scope, folder / name):
+                    continue
+                memory = kept.read(name, scope)
+                if isinstance(memory, Ok):
+                    found.append(memory.value)
+                else:
+                    skipped.append(memory.error)
     return Memories(tuple(sorted(found, key=lambda row: (row.id, row.scope, row.path.name))), tuple(skipped), exists)
+
+
+class _Kept:
+    """What the files of one folder held when they were last read, in the cache, each with the state that it was in.
+
+    A file is read again where its inode, size or times differ, where it is a link, or changed so lately that its times
+    could stay the same when it changes once more."""
+
+    def __init__(self, folder: Path, cache: Path | None) -> None:
+        key = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+        self._folder, self._place = folder, cache / "ready" / f"memories-{key}" if cache is not None else None
+        self._rows: dict[str, Any] = {}
+        self._told: dict[str, Any] = {}
+        self._new = 0
+        self._settled = (time.time() - SETTLED_SECONDS) * 1e9
+
+    def __enter__(self) -> Self:
+        try:
+            loaded = json.loads(files.read_or_empty(self._place) or b"{}") if self._place is not None else {}
+        except (OSError, ValueError, RecursionError):
+            loaded = {}
+        rows = loaded.get("files") if isinstance(loaded, dict) and loaded.get("version") == VERSION else None
+        self._rows = rows if isinstance(rows, dict) else {}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # A few new ones are read once more the next time: all are written only where that saves more than it costs.
+        gone = len(self._rows) - (len(self._told) - self._new)
+        if self._place is not None and (self._new + gone) * SHARE > len(self._told):
+            files.write_cache(self._place, json.dumps({"version": VERSION, "files": self._told}).encode())
+
+    def read(self, name: str, scope: str) -> Result[Memory]:
+        """As `read_memory`."""
+        path = self._folder / name
+        if self._place is None:
+            return read_memory(path, scope)
+        try:
+            at = os.lstat(path)
+        except OSError:
+            return read_memory(path, scope)
+        state = [at.st_mode, at.st_uid, at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns]
+        row = self._rows.get(name)
+        if row is not None and row[0] == state:
+            self._told[name] = row
+            number, created, content, tags, source, category, sha256 = row[1]
+            return Ok(Memory(number, created, content, tuple(tags), source, category, path, sha256, scope))
+        found = read_memory(path, scope)
+        if isinstance(found, Ok) and stat.S_ISREG(at.st_mode) and max(at.st_mtime_ns, at.st_ctime_ns) < self._settled:
+            one = found.value
+            fields = [one.id, one.created, one.content, list(one.tags), one.source, one.category, one.sha256]
+            self._told[name] = [state, fields]
+            self._new += 1
+        return found
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def next_id(folder: Path) -> int:
-    """One more than the highest id in the folder and its archive, files that cannot be read included."""
+def next_id(folder: Path, cache: Path | None = None) -> int:
+    """One more than the highest id in the folder and its archive, files that cannot be read included; `cache` as in
+    `load_memories`."""
     highest = 0
     for place in (folder, folder / ARCHIVE):
         try:
@@ -77,17 +145,18 @@ def next_id(folder: Path) -> int:
             if numbered is not None:
                 highest = max(highest, int(numbered[1] or numbered[2]))
         # A person may have given another id inside than in the name.
-        highest = max([highest, *(row.id for row in load_memories([("", place)]).memories)])
+        highest = max([highest, *(row.id for row in load_memories([("", place)], cache=cache).memories)])
     return highest + 1
 
 
-def write_memory(folder: Path, content: str, tags: Sequence[str], now: datetime) -> Memory:
-    """Write a new memory durably and return it with its path. `content` and `tags` must be clean.
+def write_memory(folder: Path, content: str, tags: Sequence[str], now: datetime, cache: Path | None = None) -> Memory:
+    """Write a new memory durably and return it with its path. `content` and `tags` must be clean; `cache` as in
+    `load_memories`.
 
     Call it while holding the lock of the folder: the id is one more than the highest there. Raises OSError.
     """
     files.make_folder(folder)
-    memory = new_memory(next_id(folder), content, tags, now)
+    memory = new_memory(next_id(folder, cache), content, tags, now)
     path = folder / f"{memory.id:03d}-{slugify(content)}.md"
     files.create_atomic(path, render_memory(memory).encode("utf-8"))
     files.sync_folder(folder)
@@ -119,7 +188,7 @@ def restore_memory(path: Path) -> Path:
 
 
 def recall(memories: Sequence[Memory], query: str) -> list[Memory]:
-    """The memories that have the query, newest first (seed 3: in text or tags, whatever the case): its very words in
+    """The memories that have the query, newest first, in text or tags, whatever the case: its very words in
     their order, or all of them anywhere. An empty query fits all."""
     folded = query.casefold().strip()
     words = set(folded.split())

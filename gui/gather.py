@@ -16,8 +16,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.history import LedgerRow, ledger
 from core.commands.panel.overview import overview
 from core.commands.panel.titles import titles
-from core.commands.settings import Settings, config_show
-from core.commands.trust import NOT_TRUSTED, asked, unanswered
+from core.commands.settings import NOT_TRUSTED, Settings, asked, config_show, unanswered
 from core.commands.workspace import Workspace, reopened
 from gui.shell import GATHER, Shell
 from gui.state import NOTHING, Snapshot

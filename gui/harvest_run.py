@@ -191,7 +191,7 @@ class HarvestRun:
         digest = snapshot.overview.status.digest.bytes if snapshot is not None else 0
         watch = Watch(self.now.plan, self.now.names, begun)
         self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
-        self._shell.change(activity=Activity("Harvesting", words="begins", begun=begun), event="Harvest began")
+        self._shell.change(activity=Activity("Harvesting", words="begins", begun=begun), event="")
 
         def finish(result: Result[Any]) -> None:
             self._ended(result, time.monotonic() - begun)
@@ -221,9 +221,7 @@ class HarvestRun:
             elif result.value.errors:
                 self._shell.error(result.value.errors[0])
             else:
-                words = "The harvest that was cut off is finished: its lines are in your files"
-                self._shell.toast(words)
-                self._shell.change(event=words)
+                self._shell.toast("The harvest that was cut off is finished: its lines are in your files")
             self._shell.refresh()
 
         self._shell.submit("Finishing the harvest", lambda _job: finish_harvest(workspace), finished, lane=RUN)
@@ -290,7 +288,7 @@ class HarvestRun:
     def _ended(self, result: Result[HarvestReport], took: float) -> None:
         self._job = None
         if isinstance(result, Err):
-            self._shell.change(activity=None, event="The harvest could not be done")
+            self._shell.change(activity=None)
             self._set(replace(self.now, phase=FAILED, error=result.error))
         else:
             words = ended_words(result.value)

@@ -35,7 +35,8 @@ from gui.toolkit.theme import Look
 from gui.views.first_start import FirstStart, is_first_start
 from gui.views.frame import HEADER_HEIGHT, STATUS_HEIGHT, Header, Rail, StatusLine
 from gui.views.harvest_dialog import HarvestDialog
-from gui.views.inspector import Inspector
+from gui.views.inspector.view import Inspector
+from gui.views.looks import AGES
 from gui.views.palette import CommandPalette, KeysDialog
 from gui.views.reader import ConversationReader
 from gui.workbench import VIEWS, Workbench
@@ -75,7 +76,8 @@ class KnowledgePanel:
         self.shell.places.update(places or {})
         self.shell.choices.update(choices or {})
         self._own = own or workspace
-        self._aged, self._clicked_at = 0, time.monotonic()
+        self._minute = self._turned = 0
+        self._clicked_at = time.monotonic()
         self._first: bool | None = None
         self._inspects: bool | None = None
         self._past_first = False
@@ -120,6 +122,7 @@ class KnowledgePanel:
         self.palette.build()
         self.harvest = HarvestDialog(look, shell, self.run)
         self.harvest.build()
+        self.first_start.on_harvest = self.harvest.open
         self.keys = KeysDialog(look, shell, SHORTCUTS)
         self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Inspector": self.inspector,
                          "Conversation": self.reading})  # fmt: skip
@@ -160,10 +163,13 @@ class KnowledgePanel:
         """Before each frame: do what was posted, show what workers found. 0.0: another frame is wanted; None: idle."""
         worked = self.jobs.run() + self.shell.drain()
         worked += bool(self.reader.tick())
-        age = int(time.time() // AGES_SECONDS)
-        if self.shell.dirty or age != self._aged:
-            worked += 1  # once a minute also without any event: ages are shown
-            self.shell.dirty, self._aged = False, age
+        minute = int(time.time() // AGES_SECONDS)
+        turned = AGES.turn(time.time()) if minute != self._minute else self._turned
+        self._minute = minute
+        if self.shell.dirty or turned != self._turned:  # an age that is shown is another one, by the minute
+            self._turned = turned
+            worked += 1
+            self.shell.dirty = False
             self.jobs.attempt(self._refresh, self.shell.state)
         moved = self.look.tick()
         return 0.0 if worked or moved or self.shell.dirty or self.jobs.waiting() else None

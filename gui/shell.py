@@ -217,8 +217,6 @@ class Shell:
             elif said:
                 undo = (lambda: self.undo(run)) if run else None
                 self.toast(said, action="Undo" if run else "", on_action=undo)
-            if said:
-                self.change(event=said)
             self.on_success(name)
             self.after_reading(self.settling.end)
             if done is not None:
@@ -260,14 +258,13 @@ class Shell:
                 self.toast(words, icon="info", color="accent")
             else:
                 stayed = len(report.stayed)
-                parts = [f"{count(out, 'line')} left the files"] if out or not back else []
+                parts = [f"{count(out, 'line')} taken out of the files"] if out or not back else []
                 parts += [f"{count(back, 'line')} came back"] if back else []
                 parts += [f"{stayed} stayed, changed since"] if stayed else []
                 words = f"Taken back: {', '.join(parts)}"
                 self.toast(words, icon="undo-2")
             if report.errors:
                 self.error(report.errors[0])
-            self.change(event=words)
             if done is not None:
                 done(report)
 
@@ -282,7 +279,6 @@ class Shell:
             row = value.edits[0]
             words = f"Done again: {_named(row['in'] or row['out'], row['file'])}"
             self.toast(words, icon="redo-2", action="Undo", on_action=lambda: self.undo(value.run))
-            self.change(event=words)
 
         def failed(error: ErrorInfo) -> None:
             if error.code in ("changed-since", "not-undone", "missing"):
@@ -364,9 +360,8 @@ class Shell:
             self._toast.show(words, icon=icon, color=color, action=action, on_action=on_action, seconds=seconds)
 
     def error(self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None) -> None:
-        """An error as a sentence at the top of the middle, with the way out as a button."""
+        """An error as a sentence below the middle, with the way out as a button."""
         self.on_banner(error, action, on_action)
-        self.change(event=error.message)
 
     def ask(
         self, title: str, words: str, confirm: str, on_confirm: Callable[[], object], *, kind: str = "primary"

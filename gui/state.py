@@ -17,8 +17,7 @@ from core.base.result import ErrorInfo
 from core.commands.history import LedgerRow
 from core.commands.panel.overview import Overview
 from core.commands.panel.titles import NO_TITLES, Titles
-from core.commands.settings import Settings
-from core.commands.trust import TrustRow
+from core.commands.settings import Settings, TrustRow
 from gui.toolkit.keys import Shortcut
 
 

@@ -16,7 +16,8 @@ from core.commands.panel.files import source_mark
 IGNORED_ENDINGS = (".swp", ".swx", ".swpx", "~", ".tmp")
 IGNORED_BEGINNINGS = (".#", ".goutputstream", "4913")
 DEBOUNCE_MILLISECONDS = 250
-STEP_MILLISECONDS = 60
+STEP_MILLISECONDS = 200
+"""How often the system is asked for changes: each time wakes the processor, also where nothing ever changes."""
 POLL_MILLISECONDS = 600
 
 
@@ -118,7 +119,7 @@ class Watcher:
             watch_filter=lambda _kind, path: matters(path, self._paths, others),
             debounce=DEBOUNCE_MILLISECONDS,
             step=STEP_MILLISECONDS,
-            rust_timeout=500,
+            rust_timeout=1000,
             yield_on_timeout=True,
             stop_event=self._again,
             recursive=False,

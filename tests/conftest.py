@@ -3,7 +3,9 @@ keys or the conversations of who runs it, or depend on them."""
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -46,11 +48,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem if screens else "windows"))
 
 
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def _folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tests")
+
+
+@pytest.fixture
+def tmp_path(_folders: Path, request: pytest.FixtureRequest) -> Path:
+    """As pytest's own, which looks through the folders of all tests before for a free name."""
+    made = _folders / f"{re.sub(r'[^A-Za-z0-9]+', '_', request.node.name)[:30]}{next(_NUMBERS)}"
+    made.mkdir()
+    return made
+
+
 @pytest.fixture(autouse=True)
-def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _own_folders(
+    _folders: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     for name in _OF_OTHERS - {""}:
         monkeypatch.delenv(name, raising=False)
-    folder = tmp_path_factory.mktemp("person")
+    folder = _folders / f"person{next(_NUMBERS)}"
+    folder.mkdir()
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(folder))
     # The demo lives in the folder for temporary files: not in one that other runs of the tests share.

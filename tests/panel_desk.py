@@ -105,7 +105,7 @@ def number_of(view: str) -> str:
     """The number key of a view."""
     from gui.workbench import VIEWS
 
-    return str(([row.name for row in VIEWS].index(view) + 1) % 10)
+    return next(row.key for row in VIEWS if row.name == view)
 
 
 def control_of(view: str) -> str:

@@ -1,15 +1,17 @@
-"""A long working day in the panel: `python -m tests.panel_endurance [500] [100]`.
+"""A long working day in the panel: `python -m tests.panel_endurance [500] [100] [beside]`.
 
 A harvest of that many small conversations by a slow model, four at a time, while a person writes and edits bullets,
 scrolls and filters the ledger with real keys and mouse; then that many harvests one after the other, with what they
-leave behind in memory.
+leave behind in memory. With `beside` a second program harvests, and the panel only looks on.
 """
 
 from __future__ import annotations
 
 import gc
+import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -27,7 +29,7 @@ from core.commands.status import status
 from core.commands.workspace import Workspace
 from tests.chatty_model import ChattyModel, chatty_model
 from tests.gui_window import Desk, open_desk
-from tests.panel_desk import Seat, workspace_at
+from tests.panel_desk import Seat, number_of, workspace_at
 
 WORDS = """User: conversation {number}: why is the build slow today?
 
@@ -49,7 +51,8 @@ class Day:
     frames: list[float] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
     calls: int = 0
-    report: Any = None
+    items: int = 0
+    said: set[str] = field(default_factory=set)
 
     @property
     def long_frames(self) -> int:
@@ -98,7 +101,9 @@ def watched_frames(desk: Desk, frames: list[float]) -> Iterator[None]:
         desk.loop.frame = usual  # type: ignore[method-assign]
 
 
-def working_day(desk: Desk, folder: Path, conversations: int, seconds: float) -> tuple[Day, Workspace]:
+def working_day(
+    desk: Desk, folder: Path, conversations: int, seconds: float, beside: bool = False
+) -> tuple[Day, Workspace]:
     """The harvest and the person; returns when both are done and everything is drawn."""
     day = Day()
     with slow_home(folder, seconds) as (workspace, model):
@@ -106,33 +111,60 @@ def working_day(desk: Desk, folder: Path, conversations: int, seconds: float) ->
         seat = Seat(desk, workspace)
         try:
             seat.settle()
-            for key in "21":  # what is made when it is first shown is there before frames are counted
-                desk.press(key)
+            for view in ("knowledge", "ledger"):  # what is made when it is first shown is there before frames count
+                seat.panel.shell.run(f"view.{view}")
                 seat.settle()
-            desk.press("ctrl+h")
-            seat.until(lambda: seat.panel.run.now.phase == "planned")
-            desk.press("Return")
-            seat.until(lambda: seat.state.activity is not None and seat.state.activity.done > 0)
-            desk.press("Escape")
-            with watched_frames(desk, day.frames):
-                steps = person(seat, day)
-                while seat.state.activity is not None:
-                    day.steps.append(seat.state.activity.done)
-                    next(steps)
-            seat.until(lambda: seat.panel.run.now.phase == "ended")
+            (by_another_program if beside else by_the_panel)(desk, seat, day)
             seat.settle()
-            day.report, day.calls = seat.panel.run.now.report, model.calls
+            day.calls = model.calls
             assert seat.faults() == []
         finally:
             seat.leave()
     return day, workspace
 
 
+def by_the_panel(desk: Desk, seat: Seat, day: Day) -> None:
+    """The person has the panel harvest, and works on in it."""
+    desk.press("ctrl+h")
+    seat.until(lambda: seat.panel.run.now.phase == "planned")
+    desk.press("Return")
+    seat.until(lambda: seat.state.activity is not None and seat.state.activity.done > 0)
+    desk.press("Escape")
+    with watched_frames(desk, day.frames):
+        steps = person(seat, day)
+        while seat.state.activity is not None:
+            day.steps.append(seat.state.activity.done)
+            next(steps)
+    seat.until(lambda: seat.panel.run.now.phase == "ended")
+    day.items = sum(seat.panel.run.now.report.items.values())
+
+
+def by_another_program(desk: Desk, seat: Seat, day: Day) -> None:
+    """`knowledge harvest --apply` in a terminal, and a person who goes on writing; the panel tells that it runs."""
+    workspace, said = seat.workspace, set[str]()
+    command = [sys.executable, "-m", "core", "--home", str(workspace.paths.home), "harvest", "--apply", "--json"]
+    environment = {**os.environ, **workspace.environment, "SLOP_CONFIG": str(workspace.loaded.file)}
+    root = Path(__file__).resolve().parents[1]
+    with subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as other:
+        with watched_frames(desk, day.frames):
+            steps = person(seat, day)
+            while other.poll() is None:
+                if seat.state.snapshot is not None:
+                    run = seat.state.snapshot.overview.status.stands.run
+                    said.add(run.state)
+                    day.steps.append(run.through)
+                next(steps)
+        assert other.stdout is not None and other.stderr is not None
+        report, told = json.loads(other.stdout.read()), other.stderr.read().decode("utf-8", "replace")
+        assert other.returncode == 0, told
+    day.items, day.said = sum(report["items"].values()), said
+
+
 def person(seat: Seat, day: Day) -> Iterator[None]:
     """Look through the ledger, write a bullet, find it and change it, and so on; a step each time it is asked."""
     desk, ledger, view = seat.desk, *(seat.panel.workbench.views[name] for name in ("ledger", "knowledge"))  # type: ignore[misc]
     for number in count():
-        desk.press("1")
+        desk.press(number_of("ledger"))
         if ledger.table.rows:
             desk.wheel(ledger.table._pool[3].texts[1], 3)
         desk.press("slash")
@@ -140,7 +172,7 @@ def person(seat: Seat, day: Day) -> Iterator[None]:
         desk.press("Escape")
         yield
         words = f"{number}qz"
-        desk.press("2")
+        desk.press(number_of("knowledge"))
         desk.press("n")
         seat.until(view._look.typing)
         desk.type_text(words)
@@ -196,8 +228,8 @@ def faults_of(day: Day, workspace: Workspace, conversations: int) -> list[str]:
     mine = [text.removeprefix("- ") for text in texts if not text.startswith("- Answer ")]
     if sorted(mine) != sorted(day.bullets):
         found.append(f"wrote {day.bullets}, and there stands {mine}")
-    if len(lines) != sum(day.report.items.values()) + len(day.bullets):
-        found.append(f"{len(lines)} lines of {sum(day.report.items.values())} harvested and {len(day.bullets)} written")
+    if len(lines) != day.items + len(day.bullets):
+        found.append(f"{len(lines)} lines of {day.items} harvested and {len(day.bullets)} written")
     return found
 
 
@@ -232,18 +264,19 @@ def harvest_once(seat: Seat, number: int) -> None:
     seat.settle()
 
 
-def main(conversations: int, harvests: int) -> int:
+def main(conversations: int, harvests: int, beside: bool = False) -> int:
     """Both, with their figures; 1 when something is not as it must be."""
     desk = open_desk()
     desk.fresh()
     folder = Path(tempfile.mkdtemp(prefix="knowledge-endurance-"))
     begun = time.monotonic()
-    day, workspace = working_day(desk, folder, conversations, 0.25)
+    day, workspace = working_day(desk, folder, conversations, 0.25, beside)
     usual = statistics.median(day.frames)
     print(
         f"{conversations} conversations in {time.monotonic() - begun:.0f} s; meanwhile {len(day.bullets)} bullets "
         f"written and edited ({day.refused} saves refused first); {len(day.frames)} frames, the usual "
-        f"{usual * 1000:.0f} ms, the longest {max(day.frames) / usual:.1f} times that, {day.long_frames} stutters",
+        f"{usual * 1000:.0f} ms, the longest {max(day.frames) / usual:.1f} times that, {day.long_frames} stutters; "
+        f"the panel said of the other program: {', '.join(sorted(day.said)) or 'nothing, it harvested itself'}",
         flush=True,
     )
     faults = faults_of(day, workspace, conversations)
@@ -261,5 +294,5 @@ def main(conversations: int, harvests: int) -> int:
 
 
 if __name__ == "__main__":
-    asked = [int(word) for word in sys.argv[1:]]
-    sys.exit(main(*asked, *(500, 100)[len(asked) :]))
+    asked = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    sys.exit(main(*asked, *(500, 100)[len(asked) :], beside="beside" in sys.argv))

@@ -1,4 +1,4 @@
-"""Pictures of the whole panel, for eyes: `python tests/panel_gallery.py FOLDER [dark|light] [1.0|1.5] [1000x650]
+"""Pictures of the whole panel, for eyes: `python tests/panel_gallery.py FOLDER [dark|light] [1.0|1.5|2.0] [1000x650]
 [lists]`, with `lists` only the states of the views that panel_gallery_lists.py tells of.
 
 All data in it is made up. It is not a test and not shipped.
@@ -32,7 +32,6 @@ from core.harvest.report import BEGUN, HarvestReport, NewLine, Progress
 from core.harvest.steps import HarvestPlan, Step
 from core.sources.artifact import Artifact
 from gui.harvest_run import Run, Watch
-from gui.views.search import Asked
 from tests import gui_window, panel_gallery_library, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
 from tests.made_home import allow_project
@@ -242,10 +241,12 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         settings_of.press("Esc", False)
         searching: Any = panel.workbench.views["search"]
         for name, words in (("search-begin", ""), ("search", "index 検索"), ("search-none", "zzqq")):
-            shell.put({"search": Asked(words)})
             shell.run("view.search")
             seat.settle()
+            desk.dpg.set_value(searching.filter, words)
+            searching.typed(words)
             seat.until(lambda: not searching.pending)
+            seat.settle()
             shot(name)
         read = next(row for row in shell.state.snapshot.ledger if row.entry.get("run"))
         shell.read(key=read.key)
@@ -358,7 +359,7 @@ def main(
     state = tempfile.mkdtemp()
     for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         os.environ[name] = state
-    if 1.5 in scales and size is None:
+    if (max(scales) > 1 and size is None) or (size and size[0] > 1440):
         gui_window.WIDTH, gui_window.HEIGHT, gui_window.SCREEN = 1920, 1200, "2000x1260x24"
     desk = open_desk()
     if size is not None:
@@ -378,7 +379,7 @@ if __name__ == "__main__":
     main(
         Path(words[0] if words else "shots"),
         [word for word in words if word in ("dark", "light")] or ["dark"],
-        [float(word) for word in words if word in ("1.0", "1.5")] or [1.0],
+        [float(word) for word in words if word in ("1.0", "1.5", "2.0")] or [1.0],
         "lists" in words,
         next(((int(wide), int(tall)) for word in words[1:] for wide, x, tall in [word.partition("x")] if x), None),
     )

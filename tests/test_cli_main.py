@@ -1,25 +1,32 @@
-"""How the command line behaves whatever it is asked: JSON, exit statuses, no traceback, Ctrl-C, pipes."""
+"""The command line as a program: what goes in, what comes out, with which exit status."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from core.base import figures
+from core.base.paths import Paths
 from core.base.result import Ok
 from core.cli.main import main
 from core.cli.progress import reporter
+from core.cli.table import Command, command, commands
 from core.commands.demo import make_demo_home
 from core.harvest.report import ANSWERED, BEGUN, Progress
 from tests.cli_call import call
+from tests.made_home import converse, make_home, read, write
+
+# --- main: How the command line behaves whatever it is asked: JSON, exit statuses, no traceback, Ctrl-C, pipes.
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -247,3 +254,312 @@ def test_more_jobs_than_the_setting_allows_are_refused(home: Path) -> None:
     code, _, err = call("harvest", "--jobs", "999", "--home", str(home))
     assert (code, err) == (2, "knowledge: --jobs cannot be 999. Accepted: a whole number from 1 to 64.\n")
     assert call("harvest", "--jobs", "64", "--home", str(home))[0] == 0
+
+
+# --- refused: A system that refuses every file from some moment on, also those of this program: a sentence, and
+# nothing lost.
+
+needs_limits = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of open files")
+TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- clean the kettle\n\n## Done\n\n"
+STARVED = """
+import os, resource, sys
+from unittest.mock import patch
+from core.base import disk
+from core.cli.main import main
+
+left, honest = [int(sys.argv[1])], disk.perform
+
+def starving(name, call, *rest, **named):
+    left[0] -= 1
+    if left[0] == 0:
+        used = max(int(fd) for fd in os.listdir("/dev/fd"))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(used, 3), resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    return honest(name, call, *rest, **named)
+
+with patch.object(disk, "perform", starving):
+    sys.exit(main(sys.argv[2:]))
+"""
+COMMANDS = (
+    ["done", "buy tea"],
+    ["harvest", "--apply"],
+    ["trash", "purge", "--all"],
+    ["undo", "edit-none"],
+    ["notes", "x"],
+)
+
+
+@needs_limits
+@pytest.mark.parametrize("at", [1, 3, 8, 21])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+def test_no_more_files_from_now_on_ends_in_a_sentence(tmp_path: Path, command: list[str], at: int) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "tasks.md", TASKS)
+    converse(workspace)
+    arguments = [sys.executable, "-c", STARVED, str(at), "--home", str(workspace.paths.home), *command]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    told = done.stdout + done.stderr
+    assert done.returncode in (0, 1) and "Traceback" not in told and "unexpected" not in told, told
+    assert done.returncode == 0 or [line for line in done.stderr.split("\n") if line.startswith("knowledge: ")], told
+    assert read(workspace, "tasks.md").count("buy tea") == 1 and "clean the kettle" in read(workspace, "tasks.md")
+
+
+@needs_limits
+def test_what_the_system_says_is_passed_on_in_plain_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*_: object) -> int:
+        raise OSError(24, "Too many open files", "/a/\x1b[31mplace")
+
+    monkeypatch.setattr("core.cli.main._dispatch", refused)
+    assert main(["status"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(
+        "knowledge: the system refuses to go on: Too many open files (/a/?[31mplace); nothing is lost"
+    )
+
+
+# --- closed home: A home that this person may not open or not write: if these fail, the answer is a crash or a wrong
+# hint.
+
+IS_ROOT = os.name != "nt" and os.geteuid() == 0
+UNPRIVILEGED = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if IS_ROOT else []
+ADVICE = "Check its owner and rights, or name another with --home."
+
+needs_privileges = pytest.mark.skipif(
+    os.name == "nt" or (IS_ROOT and shutil.which("setpriv") is None), reason="needs a person without root's privileges"
+)
+
+
+def knowledge(home: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [*UNPRIVILEGED, sys.executable, "-m", "core", *words, "--home", str(home)]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=cwd or home.parent, env=variables, text=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Iterator[Paths]:
+    """A home with one fact."""
+    place = Paths(tmp_path / "home")
+    assert knowledge(place.home, "add", "facts", "Ports start at 8080").returncode == 0
+    yield place
+    for folder in (place.home, place.knowledge, place.state, place.file_notes):
+        if folder.is_dir():
+            folder.chmod(0o700)
+
+
+@needs_privileges
+@pytest.mark.parametrize(
+    "words", [["doctor"], ["status"], ["harvest"], ["search", "port"], ["add", "facts", "x"], ["context"]]
+)
+def test_every_command_says_that_the_home_is_closed(paths: Paths, words: list[str]) -> None:
+    paths.home.chmod(0)
+    ended = knowledge(paths.home, *words)
+    assert ended.returncode == 1 and ended.stdout == ""
+    assert ended.stderr == f"knowledge: you do not have permission to open this home ({paths.home}). {ADVICE}\n"
+
+
+@needs_privileges
+@pytest.mark.parametrize(("closed", "mode"), [("knowledge", 0), ("home", 0o600), ("state", 0)])
+def test_the_folder_that_is_closed_is_named(paths: Paths, closed: str, mode: int) -> None:
+    """`sudo` leaves one folder behind that belongs to somebody else."""
+    folder: Path = getattr(paths, closed)
+    folder.chmod(mode)
+    ended = knowledge(paths.home, "doctor")
+    assert ended.stderr == f"knowledge: you do not have permission to open this home ({folder}). {ADVICE}\n"
+
+
+@needs_privileges
+def test_a_home_below_a_closed_folder_is_told_too(paths: Paths, tmp_path: Path) -> None:
+    paths.home.chmod(0)
+    ended = knowledge(paths.home / "deeper", "status", cwd=tmp_path)
+    assert ended.returncode == 1
+    assert (
+        ended.stderr == f"knowledge: you do not have permission to open this home ({paths.home / 'deeper'}). {ADVICE}\n"
+    )
+
+
+@needs_privileges
+@pytest.mark.parametrize("closed", ["home", "knowledge"])
+def test_a_home_that_cannot_be_written_is_told_before_it_is_needed(paths: Paths, closed: str) -> None:
+    """The doctor and the dry run say it; otherwise a person learns it from an --apply that fails."""
+    folder: Path = getattr(paths, closed)
+    folder.chmod(0o500)
+    ended = knowledge(paths.home, "doctor")
+    assert ended.returncode == 1 and "the store is whole" not in ended.stdout
+    assert f"you do not have permission to write to this home: check its owner and rights ({folder})" in ended.stdout
+    notes = json.loads(knowledge(paths.home, "harvest", "--json").stdout)["notes"]
+    assert [note for note in notes if "you cannot write to this home" in note and str(folder) in note]
+
+
+@needs_privileges
+def test_an_apply_there_says_what_to_do(paths: Paths) -> None:
+    paths.state.chmod(0o500)
+    (paths.lock).unlink(missing_ok=True)
+    ended = knowledge(paths.home, "harvest", "--apply")
+    assert ended.returncode == 1 and ended.stderr.endswith(f"{ADVICE}\n"), ended.stderr
+
+
+@needs_privileges
+def test_the_doctor_names_a_folder_that_it_cannot_look_into(paths: Paths) -> None:
+    """One closed folder inside must not keep the doctor from saying what else there is."""
+    paths.file_notes.mkdir(exist_ok=True)
+    paths.file_notes.chmod(0)
+    ended = knowledge(paths.home, "doctor")
+    assert ended.returncode == 1 and str(paths.file_notes) in ended.stdout, ended.stderr
+    assert "unexpected" not in ended.stderr
+
+
+def run_in(tmp_path: Path, line: str) -> subprocess.CompletedProcess[str]:
+    """A line of shell, with `knowledge` in it, in a folder of its own."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = f'knowledge() {{ "{sys.executable}" -m core "$@"; }}; {line}'
+    return subprocess.run(["sh", "-c", words], env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+
+@needs_privileges
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("knowledge status >&-", 0, ""),
+        ("knowledge status >&- 2>&-", 0, ""),
+        ("knowledge status > /dev/full", 1, "knowledge: the output cannot be written: No space left on device.\n"),
+        (
+            "mkdir gone; cd gone; rmdir ../gone; knowledge status",
+            1,
+            "knowledge: the folder that you are in does not exist any more. Go to another one (cd).\n",
+        ),
+        (
+            "knowledge config set model \"$(printf 'a\\377b')\"",
+            1,
+            "knowledge: the value for model holds bytes that are no text.\n",
+        ),
+    ],
+)
+def test_a_strange_place_to_be_started_in_is_no_traceback(tmp_path: Path, line: str, code: int, told: str) -> None:
+    """A timer with closed streams, a full disk, a folder that another program removed, bytes pasted by accident."""
+    ended = run_in(tmp_path, line)
+    assert (ended.returncode, ended.stderr) == (code, told)
+
+
+# --- typos: What the command line says to a slip of the fingers, and where it needs to be told less. Without it a
+# person reads twenty-seven names to find the letter that is missing.
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("harvst", "there is no command 'harvst'; the nearest is harvest."),
+        ("stats --json", "there is no command 'stats'; the nearest is status."),
+        ("xyzzy", "there is no command 'xyzzy'. 'knowledge --help' lists them."),
+        ("harvest --aply", "'knowledge harvest' has no option '--aply'; the nearest is --apply."),
+        ("harvest --limt=3", "'knowledge harvest' has no option '--limt'; the nearest is --limit."),
+        ("mcp --allow-write", "'knowledge mcp' has no option '--allow-write'; the nearest is --allow-writes."),
+        ("--hom /tmp/x status", "there is no option '--hom'; the nearest is --home."),
+        ("--home /tmp/x stats", "there is no command 'stats'; the nearest is status."),
+        ("status --jsn", "'knowledge status' has no option '--jsn'; the nearest is --json."),
+        ("trash lst", "'knowledge trash' has no 'lst', only list, restore, release, purge; the nearest is list."),
+        ("facts --domain list synk", "'knowledge facts' has no 'synk', only list, validate, sync,"),
+        ("quarantine list --acept", "'knowledge quarantine' has no option '--acept'"),
+        ("trash restore", "'knowledge trash restore' needs SHA. For example 'knowledge trash restore 3fa9'."),
+        ("config set jobs", "'knowledge config set' needs VALUE. For example 'knowledge config set jobs 2'."),
+        ("harvest --limit few", "--limit takes a whole number, and 'few' is none."),
+        ("--quiet", "'knowledge' needs COMMAND. 'knowledge --help' lists them."),
+    ],
+    ids=str,
+)
+def test_a_slip_is_answered_with_the_nearest_name(words: str, told: str) -> None:
+    code, out, err = call(*words.split())
+    assert (code, out) == (2, "")
+    assert err.startswith(f"knowledge: {told}") and err.count("\n") == 1
+
+
+def test_words_that_only_look_like_slips_are_taken_as_they_are(tmp_path: Path) -> None:
+    """A bullet about an option is a bullet; the value of an option is no command."""
+    home = str(make_home(tmp_path).paths.home)
+    assert call("--home", home, "add", "facts", "--aply is no option of harvest")[0] == 0
+    assert call("add", "--home", home, "facts", "--", "--aply")[0] == 0
+
+
+FACTS = "# Facts\n\n- One\n- Two\n- Three\n"
+
+
+def test_a_place_says_the_category_itself(tmp_path: Path) -> None:
+    """`knowledge similar` prints FILE:LINE; pasted behind `rm` or `edit` it was refused as no category."""
+    workspace = make_home(tmp_path)
+    home = ("--home", str(workspace.paths.home))
+    write(workspace, "facts.md", FACTS)
+    assert call("rm", "facts.md:4", *home)[0] == 0
+    assert call("rm", "--strike", *home, "facts.md:3")[0] == 0
+    assert call("edit", *home, "facts.md:4", "facts")[0] == 0
+    assert read(workspace, "facts.md") == "# Facts\n\n- ~~One~~\n- facts\n"
+    assert call("edit", "facts", "facts.md:4", "Four", *home)[0] == 0
+    assert call("rm", "facts", "--strike", "Four", *home)[0] == 0
+    assert read(workspace, "facts.md") == "# Facts\n\n- ~~One~~\n- ~~Four~~\n"
+    write(workspace, "tasks.md", "# Tasks\n\n## Open\n- Buy milk\n\n## Done\n")
+    assert call("done", "tasks.md:4", *home)[0] == 0
+    assert call("rm", "tasks.md:7", *home)[0] == 0
+    assert "milk" not in read(workspace, "tasks.md")
+
+
+def test_words_that_one_bullet_has_need_no_category(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    home = ("--home", str(workspace.paths.home))
+    write(workspace, "facts.md", "# Facts\n\n- The port is 8080\n- Shared words\n")
+    write(workspace, "decisions.md", "# Decisions\n\n- Shared words\n- We use SQLite\n")
+    assert call("edit", "port is 8080", "The port is 8081", *home)[0] == 0
+    assert call("rm", *home, "We use SQLite")[0] == 0
+    assert "8081" in read(workspace, "facts.md") and "SQLite" not in read(workspace, "decisions.md")
+    code, _, err = call("edit", "Shared words", "Other words", *home)
+    assert code == 1 and "2 bullets match" in err and "facts.md:4" in err and "decisions.md:3" in err
+    code, _, err = call("edit", "nowhere", "Other words", *home)
+    assert code == 1 and "no bullet in any category matches 'nowhere'" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("rm", "facts.md:99"), "there is no bullet of facts in line 99 of facts.md; 2 stand in lines 3 to 4"),
+        (("rm", "questions.md:3"), "there is no bullet of questions in questions.md"),
+        (("done", "nope"), "no open task matches 'nope'"),
+        (("done", "tasks.md:99"), "there is no open task in line 99 of tasks.md; one stands in line 4"),
+        (("reopen", "nope"), "no task that is done matches 'nope'"),
+        (("add", "files", "words", "--file", "."), "this is a folder; a note belongs to one file"),
+    ],
+    ids=str,
+)
+def test_what_is_not_there_is_said_in_plain_words(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "# Facts\n\n- One\n- Two\n")
+    write(workspace, "tasks.md", "# Tasks\n\n## Open\n- Buy milk\n\n## Done\n")
+    code, _, err = call(*words, "--home", str(workspace.paths.home))
+    assert code == 1 and told in err and "tasks_" not in err
+
+
+@pytest.mark.parametrize("name", [row.name for row in commands() if row.subcommands])
+def test_a_command_without_its_subcommand_runs_the_first(tmp_path: Path, name: str) -> None:
+    """`knowledge trash` has always listed; options may stand on either side of the subcommand."""
+    workspace = make_home(tmp_path)
+    home = ("--home", str(workspace.paths.home))
+    first = command(name).subcommands[0].name
+    whole = call(name, first, "--json", *home)
+    assert whole[0] == 0 and whole[1]
+    for words in ((name, *home, "--json"), ("--json", *home, name), (name, "--json", first, *home)):
+        assert call(*words) == whole
+
+
+def test_an_option_of_a_subcommand_may_stand_before_it(tmp_path: Path) -> None:
+    home = ("--home", str(make_home(tmp_path).paths.home))
+    for words in ("facts --category pitfall list", "facts --category pitfall", "facts --category=pitfall list"):
+        assert call(*words.split(), *home) == call("facts", "list", "--category", "pitfall", *home)
+    code, _, err = call("quarantine", "--run", "list", *home)  # a run that is called like a subcommand
+    assert code == 1 and "list: no run of that name" in err
+
+
+@pytest.mark.parametrize("row", [row for row in commands() if row.subcommands], ids=lambda row: row.name)
+def test_help_names_every_subcommand_and_each_helps(row: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(row.name, "--help")[0] == 0
+    shown = capsys.readouterr().out
+    for leaf in row.subcommands:
+        assert f"\n    {leaf.name} " in shown and f"Without one: {row.subcommands[0].name}." in shown
+        assert call(row.name, leaf.name, "--help")[0] == 0
+        assert f"example: {leaf.example}" in capsys.readouterr().out

@@ -1,27 +1,45 @@
-"""The fact index through the commands: harvest, undo, edits, merge, validation, lists. If these fail, a person's facts
-are not what they taught, or an edit is lost."""
+"""What a person does with facts from the command line and the panel."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import os
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from core.base.answer import Answer
+from core.base.result import Ok
 from core.cli.facts import validation_text
 from core.cli.harvest import harvest_text
+from core.commands.context import context
 from core.commands.fact_feed import check_facts, sync_facts
-from core.commands.facts import bootstrap, validate
+from core.commands.facts import bootstrap, delete_fact, edit_fact, facts_list, facts_view, merge_facts, validate
 from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.undo import undo
+from core.knowledge.swap import replace_expected
 from tests.facts_home import (
+    YAML,
     claude_session,
+    cli,
+    code_of,
     facts_of,
     harvested,
-    taught_fixture,  # noqa: F401 - pytest finds the fixture by itself
+    taught_fixture,
     value,
     workspace_of,
 )
-from tests.harvest_world import HURRIED, World, says
+from tests.harvest_world import HURRIED, FakeModel, World, says
+
+__all__ = ["taught_fixture"]
+
+# --- facts: The fact index through the commands: harvest, undo, edits, merge, validation, lists. If these fail, a
+# person's facts are not what they taught, or an edit is lost.
 
 # --- harvest and undo ------------------------------------------------------------------------------------------------
 
@@ -209,3 +227,362 @@ def test_an_undo_that_was_cut_before_the_facts_is_finished_by_the_next_sync(
     assert [fact.fact for fact in facts_of(world)] == ["One"]
     assert value(sync_facts(workspace_of(world))).taken_back == 1
     assert facts_of(world) == []
+
+
+# --- lists: What the fact index shows: lists, validation, context, search, the doctor. If these fail, a person sees
+# other facts than their files hold.
+
+
+def test_validate_ends_with_1_and_names_every_error(taught: World) -> None:
+    """A person mends a file in one go, not error by error."""
+    assert cli(taught, "facts", "validate")[0] == 0
+    path = taught.knowledge(
+        "global/pitfalls.yaml",
+        "---\ndomain: global\ncategory: pitfall\n---\n- id: x:fact:1\n  fact: a\n  confidence: 2\n"
+        "- id: global:pitfall:001\n  fact: a\n  confidence: 1\n  tags: [A]\n- id: global:fact:001\n",
+    )
+    code, out, err = cli(taught, "facts", "validate")
+    assert code == 1 and out == "4 valid facts in 4 files, 6 problems\n"
+    for words in ("pitfalls.yaml:5: x:fact:1: the id is", "the confidence is 2", "pitfalls.yaml:8: global:pitfall:001"):
+        assert words in err
+    assert cli(taught, "facts", "validate", str(path))[0] == 1
+    shown = json.loads(cli(taught, "facts", "validate", str(path), "--json")[1])
+    assert shown["valid"] is False and {"code", "file", "line", "id", "message"} == set(shown["problems"][0])
+    assert cli(taught, "facts", "validate", str(taught.paths.knowledge / "index.json"))[0] == 0
+    assert cli(taught, "facts", "validate", "nothing-here.yaml")[0] == 1
+    assert cli(taught, "facts", "merge", "a")[0] == 2
+
+
+def test_every_format_of_the_list(taught: World) -> None:
+    """What leaves the program can be read by others."""
+    assert [row["id"] for row in json.loads(cli(taught, "facts", "list", "--format", "json")[1])] == [
+        fact.id for fact in facts_of(taught)
+    ]
+    rows = list(csv.DictReader(io.StringIO(cli(taught, "facts", "list", "--format", "csv")[1])))
+    assert [(row["id"], row["tags"]) for row in rows if row["tags"]] == [("global:fact:003", "git")]
+    loaded = yaml.safe_load(cli(taught, "facts", "list", "--format", "yaml")[1])
+    assert [row["fact"] for row in loaded] == ["One", "One or so", "Two", "Why?"]
+    assert "- Two [global:fact:003, 0.6] (git)" in cli(taught, "facts", "list", "--format", "md")[1]
+    assert cli(taught, "facts", "list", "--tag", "git")[1].endswith("1 fact\n")
+    assert cli(taught, "facts", "list", "--category", "question", "--domain", "global")[1].count("\n") == 2
+    assert cli(taught, "facts", "list", "--category", "bug")[0] == 1
+
+
+def test_a_formula_is_not_handed_to_a_spreadsheet(world: World) -> None:
+    world.converse("User: a\n")
+    harvested(world, says(facts=['=HYPERLINK("http://x")']))
+    rows = list(csv.DictReader(io.StringIO(cli(world, "facts", "list", "--format", "csv")[1])))
+    assert rows[0]["fact"].startswith("'=")
+
+
+def test_an_edit_in_an_editor_shows_at_once_and_a_missing_index_is_no_loss(taught: World) -> None:
+    taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"Two, edited"'))
+    (taught.paths.knowledge / "index.json").unlink()
+    assert "Two, edited" in cli(taught, "facts", "list")[1]
+    assert "Two, edited" in cli(taught, "facts", "bootstrap")[1]
+    assert not (taught.paths.knowledge / "index.json").exists()
+    assert cli(taught, "facts", "sync")[0] == 0
+    assert "Two, edited" in taught.text("index.json")
+
+
+def test_the_context_carries_facts_only_when_it_is_told_to(taught: World) -> None:
+    plain = value(context(workspace_of(taught))).prefix.text
+    with_facts = value(context(workspace_of(taught, bootstrap_facts=True))).prefix.text
+    assert with_facts.startswith(plain) and with_facts.count("{knowledge}") == plain.count("{knowledge}") + 1
+    assert "- Two (global, 0.6)" in with_facts[len(plain) :]
+
+
+def test_facts_are_found_by_the_search(taught: World) -> None:
+    found = json.loads(cli(taught, "search", "Two", "--kind", "fact", "--json")[1])
+    assert [row["key"] for row in found] == ["global:fact:003"]
+    taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"Zebra"'))
+    assert [row["key"] for row in json.loads(cli(taught, "search", "zebra", "--json")[1])] == ["global:fact:003"]
+
+
+def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at the times of files must never hide an edit."""
+    import os
+
+    from core.commands import fact_feed
+
+    workspace = workspace_of(taught)
+    for path in taught.paths.knowledge.rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    asked: list[int] = []
+    real = fact_feed.sync
+    monkeypatch.setattr(fact_feed, "sync", lambda *args, **named: asked.append(1) or real(*args, **named))
+    first = value(sync_facts(workspace, now=lambda: taught.clock))
+    assert asked == [1] and fact_feed.unchanged(workspace, taught.clock) == [4, 0, 0]
+    again = value(sync_facts(workspace, now=lambda: taught.clock))
+    assert asked == [1] and again.total == first.total == 4
+    assert [fact.fact for fact in facts_of(taught)] == ["One", "One or so", "Two", "Why?"]
+    taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"2.."'))
+    value(sync_facts(workspace, now=lambda: taught.clock))
+    assert asked == [1, 1] and "2.." in [fact.fact for fact in facts_of(taught)]
+    assert fact_feed.unchanged(workspace, taught.clock) is None, "a file of this very moment is not settled"
+
+
+def test_the_doctor_sees_an_index_that_is_not_what_the_files_say(taught: World) -> None:
+    """And mends it; what only the person can mend it names."""
+    assert cli(taught, "doctor")[0] == 0
+    index = taught.paths.knowledge / "index.json"
+    whole = index.read_bytes()
+    index.write_bytes(b"garbage")
+    (taught.paths.state / "facts.journal").write_bytes(b"")
+    code, out, _ = cli(taught, "doctor")
+    assert code == 1 and "repairable: the index is damaged" in out and "sync of the fact index was interrupted" in out
+    assert cli(taught, "doctor", "--repair")[0] == 0
+    assert index.read_bytes() == whole and not (taught.paths.state / "facts.journal").exists()
+    taught.knowledge(YAML, taught.text(YAML).replace("0.6\n", "0.6.1\n", 1))
+    code, out, _ = cli(taught, "doctor")
+    assert code == 0 and "note: global/facts.yaml:" in out and "note: the fact index is older" in out
+
+
+def test_two_processes_at_once_wait_for_each_other(taught: World) -> None:
+    from core.base import locks
+
+    with locks.locked(taught.paths.state / "facts.lock"):
+        assert code_of(sync_facts(workspace_of(taught), wait=0.05)) == "lock-held"
+
+
+def test_an_unusual_answer_of_a_model_is_no_traceback(world: World) -> None:
+    """Every field of a row is a stranger's."""
+    world.converse("User: a\n")
+    odd = {"statement": "One", "kind": [], "confidence": "NaN", "tags": [[], {}, None, "x" * 99], "domain": "../../etc"}
+    answer = json.dumps({"facts": [odd, {"statement": "Two", "confidence": True, "domain": "a" * 500}]})
+    report = harvested(world, FakeModel(lambda number, prompt: Ok(Answer(answer, "fake", 1, 1))))
+    assert not report.errors
+    assert [fact.domain for fact in facts_of(world)] == ["global", "global"]
+
+
+# --- edits: Edits, deletions and merges of single facts. If these fail, an edit is lost, or a removed fact comes back.
+
+
+def test_an_edit_writes_the_yaml_file_and_can_be_undone(taught: World) -> None:
+    workspace = workspace_of(taught)
+    before = taught.text(YAML)
+    row = next(row for row in value(facts_view(workspace)).rows if row.fact.fact == "Two")
+    edited = value(
+        edit_fact(workspace, row.fact.id, {"confidence": 0.95, "fact": "Two!", "tags": ["a"]}, seen=row.sha256)
+    )
+    assert taught.text(YAML) == before.replace(
+        'fact: "Two"\n  confidence: 0.6\n  tags: [git]', 'fact: "Two!"\n  confidence: 0.95\n  tags: [a]'
+    )
+    assert json.loads(taught.text("index.json"))["facts"][2]["confidence"] == 0.95
+    value(undo(workspace, edited.run, editor_wait=HURRIED))
+    assert taught.text(YAML) == before
+    assert json.loads(taught.text("index.json"))["facts"][2]["confidence"] == 0.6
+
+
+def test_an_edit_of_a_file_that_has_changed_since_is_refused(taught: World) -> None:
+    """Somebody's editor has saved it meanwhile: neither of the two may be lost."""
+    workspace = workspace_of(taught)
+    row = value(facts_view(workspace)).rows[0]
+    taught.knowledge(YAML, taught.text(YAML) + "\nmy words\n")
+    before = taught.text(YAML)
+    assert code_of(edit_fact(workspace, row.fact.id, {"confidence": 0.1}, seen=row.sha256)) == "changed-outside"
+    assert code_of(delete_fact(workspace, row.fact.id, seen=row.sha256)) == "changed-outside"
+    assert code_of(merge_facts(workspace, row.fact.id, "global:fact:002", seen=row.sha256)) == "changed-outside"
+    assert taught.text(YAML) == before
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ({"confidence": 1.01}, "bad-field"),
+        ({"fact": ""}, "bad-field"),
+        ({"fact": "x" * 281}, "bad-field"),
+        ({"tags": ["Git"]}, "bad-field"),
+        ({"expires": "soon"}, "bad-field"),
+        ({"id": "global:fact:009"}, "bad-field"),
+        ({"confidence": 0.6}, "unchanged"),
+    ],
+)
+def test_what_is_not_valid_is_not_written(taught: World, values: dict[str, Any], code: str) -> None:
+    before = taught.text(YAML)
+    assert code_of(edit_fact(workspace_of(taught), "global:fact:001", values)) == code
+    assert taught.text(YAML) == before
+
+
+def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
+    workspace = workspace_of(taught)
+    before = taught.text(YAML)
+    removed = value(delete_fact(workspace, "global:fact:001"))
+    taught.converse("User: b\n")
+    harvested(taught, says(facts=["One"]))
+    assert "One" not in [fact.fact for fact in facts_of(taught)]
+    value(undo(workspace, removed.run, editor_wait=HURRIED))
+    assert taught.text(YAML) == before
+    assert code_of(delete_fact(workspace, "global:fact:01")) == "no-match"
+
+
+def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
+    workspace = workspace_of(taught)
+    before = taught.text(YAML)
+    pairs = value(facts_list(workspace, similar=True)).pairs
+    assert pairs == ()
+    merged = value(merge_facts(workspace, "global:fact:001", "global:fact:002"))
+    assert (merged.into.source_count, merged.into.related) == (2, ("global:fact:002",))
+    assert [fact.id for fact in facts_of(taught)][:2] == ["global:fact:001", "global:fact:003"]
+    taught.converse("User: b\n")
+    run = harvested(taught, says(facts=["One or so"])).run
+    assert facts_of(taught)[0].source_count == 3
+    value(undo(workspace, run, editor_wait=HURRIED))
+    value(undo(workspace, merged.run, editor_wait=HURRIED))
+    assert taught.text(YAML) == before
+    assert code_of(merge_facts(workspace, "global:fact:001", "global:fact:001")) == "usage"
+
+
+def test_a_merge_that_was_cut_in_the_middle_can_be_done_again(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts must not be added up twice."""
+    workspace = workspace_of(taught)
+    import core.commands.facts as edits
+
+    real = edits._change
+
+    def cut(*arguments: Any) -> Any:
+        if arguments[2] is None:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(edits, "_change", cut)
+    with pytest.raises(KeyboardInterrupt):
+        merge_facts(workspace, "global:fact:001", "global:fact:002")
+    monkeypatch.undo()
+    assert value(merge_facts(workspace, "global:fact:001", "global:fact:002")).into.source_count == 2
+
+
+# --- places: Where a fact belongs. A fact in the wrong place is put before conversations about something else, and is
+# missing where it would help; and a folder made of a model's words stays for ever.
+
+WORDS = "To do something: do not obey it and do not turn it into a plan"
+
+
+def places(world: World) -> dict[str, str]:
+    return {fact.fact: fact.domain for fact in facts_of(world)}
+
+
+def folders(world: World) -> list[str]:
+    found = [path for top in ("global", "repos", "agents") for path in (world.paths.knowledge / top).rglob("*")]
+    return sorted(str(path.relative_to(world.paths.knowledge)) for path in found)
+
+
+def repository(world: World, name: str) -> Path:
+    folder = world.folder / name
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def test_a_fact_of_a_conversation_with_a_project_is_of_that_project(world: World) -> None:
+    """97 of 117 facts were global: each was put before every conversation about anything."""
+    world.converse(claude_session(str(repository(world, "cli") / ".worktrees" / "1"), "It listens on 8080"))
+    harvested(world, says(facts=["The port is 8080", {"statement": "It is fast", "domain": "global"}]))
+    assert places(world) == {"The port is 8080": "cli", "It is fast": "cli"}
+
+
+def test_a_folder_that_is_not_on_this_disk_has_a_name_all_the_same(world: World) -> None:
+    world.converse(claude_session("/Users/somebody/workspace/cli/.worktrees/1", "It listens on 8080"))
+    harvested(world, says(facts=["The port is 8080"]))
+    assert places(world) == {"The port is 8080": "cli"}
+
+
+@pytest.mark.parametrize("said", [WORDS, "payments", "a" * 41, "../../etc", "global", "con"])
+def test_free_words_of_a_model_make_no_folder(world: World, said: str) -> None:
+    world.converse(claude_session(str(repository(world, "shop")), "hello"))
+    world.converse("User: no folder is known of this one\n")
+    harvested(world, says(facts=[{"statement": "It is fast", "domain": said}]), jobs=1)  # in this order
+    assert [name for name in folders(world) if name.count("/") == 1] == ["global/facts.yaml", "repos/shop"]
+
+
+def test_the_name_of_a_known_project_or_of_the_repository_of_a_file_is_taken(world: World) -> None:
+    world.converse(claude_session(str(repository(world, "payments")), "hello"))
+    harvested(world, says(facts=["Payments are in cents"]))
+    shop, tools = repository(world, "shop"), repository(world, "tools")
+    (tools / "run.sh").write_text("true")
+    world.converse(claude_session(str(shop), "hello again"))
+    rows = [{"statement": f"About {name}", "domain": name} for name in ("Payments", "tools", "orders")]
+    notes = [{"path": str(tools / "run.sh"), "note": "starts it"}]
+    harvested(world, says(facts=rows, files=notes), file_roots=(str(world.folder),))
+    assert places(world) == {
+        "Payments are in cents": "payments",
+        "About Payments": "payments",
+        "About tools": "tools",
+        "About orders": "shop",
+    }
+
+
+def test_a_note_on_a_file_is_of_the_project_in_which_the_file_lay(world: World) -> None:
+    gone = "/code/of/somebody/cli"
+    world.converse(claude_session(gone, "hello"))
+    harvested(world, says(facts=["It is written in Go"]))
+    world.converse("User: no folder is known of this one\n")
+    harvested(world, says(files=[{"path": f"{gone}/cmd/main.go", "note": "parses flags"}]))
+    assert places(world)[f"{gone}/cmd/main.go: parses flags"] == "cli"
+
+
+def test_a_note_on_a_file_goes_before_no_conversation_about_something_else(world: World) -> None:
+    world.converse("User: let us write a game\n")
+    harvested(world, says(facts=["Tabs are wanted"], files=[{"path": "pong_game.py", "note": "draws the ball"}]))
+    assert set(places(world).values()) == {"global"}
+    asked = replace(workspace_of(world), cwd=repository(world, "other"))
+    assert [fact.fact for fact in value(bootstrap(asked)).facts] == ["Tabs are wanted"]
+    assert [fact.fact for fact in facts_of(world) if "file-note" in fact.tags] == ["pong_game.py: draws the ball"]
+
+
+def test_what_is_known_of_the_project_comes_before_what_holds_everywhere(world: World) -> None:
+    """With a small budget nothing of the project was left."""
+    own = repository(world, "own")
+    world.converse("User: somewhere\n")
+    harvested(world, says(facts=[{"statement": f"Everywhere {at}", "confidence": 0.95} for at in range(40)]))
+    world.converse(claude_session(str(own), "here"))
+    harvested(world, says(facts=[{"statement": "Here alone", "confidence": 0.5}]))
+    asked = replace(workspace_of(world), cwd=own)
+    few = value(bootstrap(asked, budget=60))
+    assert few.facts[0].fact == "Here alone" and 1 < len(few.facts) < 10 and few.tokens <= 60
+    assert value(bootstrap(asked, budget=20)).facts[0].fact == "Here alone"
+
+
+# --- what an undo leaves ----------------------------------------------------------------------------------------------
+
+
+def test_an_undo_leaves_no_empty_files_and_folders(world: World) -> None:
+    world.converse(claude_session(str(repository(world, "one")), "hello"))
+    first = harvested(world, says(facts=["Kept"]))
+    world.converse(claude_session(str(repository(world, "two")), "hello"))
+    second = harvested(world, says(facts=["Gone"], questions=["Why?"]))
+    assert "repos/two/questions.yaml" in folders(world)
+    value(undo(workspace_of(world), second.run))
+    assert folders(world) == ["repos/one", "repos/one/facts.yaml"]
+    value(undo(workspace_of(world), first.run))
+    assert folders(world) == [] and not (world.paths.knowledge / "repos").exists()
+    world.converse(claude_session(str(world.folder / "two"), "hello for the third time"))
+    harvested(world, says(facts=["Back"]))
+    assert {fact.id[-8:] for fact in facts_of(world)} == {"fact:002"}, "an id is never given twice"
+
+
+@pytest.mark.parametrize("words", ["\nMine: ask Kim about this.\n", "\n- id: one:fact:900\n  fact: mine\n"])
+def test_a_file_with_a_persons_words_in_it_stays(world: World, words: str) -> None:
+    world.converse(claude_session(str(repository(world, "one")), "hello"))
+    report = harvested(world, says(facts=["Gone"]))
+    path = world.paths.knowledge / "repos" / "one" / "facts.yaml"
+    path.write_text(path.read_text() + words)
+    value(undo(workspace_of(world), report.run))
+    assert words.strip() in path.read_text() and "Gone" not in path.read_text()
+
+
+def test_a_file_saved_in_the_moment_of_its_removal_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "facts.yaml"
+    path.write_bytes(b"ours")
+    rename = os.rename
+    from core.base import files
+
+    def saved_meanwhile(source: Path, target: Path) -> None:
+        if source == path:
+            path.write_bytes(b"a person's words")
+        rename(source, target)
+
+    monkeypatch.setattr(files, "rename_without_replacing", saved_meanwhile)
+    assert not replace_expected(path, None, b"ours") and path.read_bytes() == b"a person's words"
+    monkeypatch.undo()
+    assert not replace_expected(path, None, b"ours") and path.exists()
+    assert replace_expected(path, None, b"a person's words") and list(tmp_path.iterdir()) == []

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from core.base.result import Err
-from core.commands import fact_edits
+from core.commands import facts
 from core.commands.context import context
-from core.commands.fact_edits import delete_fact, edit_fact, merge_facts
 from core.commands.fact_feed import sync_facts
+from core.commands.facts import delete_fact, edit_fact, merge_facts
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
 from tests.facts_home import YAML, cli, code_of, facts_of, harvested, value, workspace_of
@@ -118,7 +118,7 @@ def test_a_confidence_of_many_digits_is_written(by_hand: World) -> None:
 
 
 def test_what_cannot_be_written_is_not_said_to_stand_there(by_hand: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fact_edits, "with_values", lambda *_: None)
+    monkeypatch.setattr(facts, "with_values", lambda *_: None)
     before = by_hand.text(YAML)
     refused = edit_fact(workspace_of(by_hand), "global:fact:001", {"fact": "Other"})
     assert code_of(refused) == "not-editable" and isinstance(refused, Err)
@@ -169,7 +169,7 @@ def test_a_merge_that_was_cut_before_its_record_is_done_again(taught: World, mon
     def cut(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fact_edits, "append_records", cut)
+    monkeypatch.setattr(facts, "append_records", cut)
     with pytest.raises(KeyboardInterrupt):
         merge_facts(workspace, "global:fact:001", "global:fact:002")
     monkeypatch.undo()

@@ -1,20 +1,45 @@
-"""Undo at its edges: plans that wait, files that an edit made. If these fail, what was undone returns or is halved."""
+"""Taking back, doing again and putting back: the person's own lines survive each of them."""
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 
-from core.base.result import Err, Ok
-from core.cli.history import undo_text
+from core.base import disk, locks
+from core.base.paths import project_paths
+from core.base.result import Err, Ok, Result
+from core.cli.history import missing_text, released_text, settled_text, undo_text
 from core.commands import bullets
+from core.commands import trash as trash_commands
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
+from core.commands.memories import memories_edit, save
+from core.commands.missing import Settled, missing
 from core.commands.quarantine import quarantine_accept
-from core.commands.runs import runs
-from core.commands.undo import undo
-from core.commands.undo_edit import UndoReport
-from core.commands.workspace import open_workspace
-from tests.harvest_world import HURRIED, FakeModel, World, says, workspace_of
+from core.commands.runs import UndoReport, runs
+from core.commands.trash import trash_list, trash_purge, trash_release, trash_restore
+from core.commands.undo import redo, undo
+from core.commands.workspace import Workspace, open_workspace
+from core.harvest.proofs import Missing
+from core.knowledge.changes import read_changes
+from core.knowledge.journal import read_journal
+from core.knowledge.ledger import read_ledger
+from gui.state import History, Step
+from tests.faults.fault import Counter, Fault
+from tests.harvest_world import HURRIED, FakeModel, World, never, ordinary, says, workspace_of
+from tests.harvest_world import NOW as MISSING_NOW
+from tests.histories.ground import in_child
+from tests.made_home import HURRIED as RESTORED_HURRIED
+from tests.made_home import Clock, Model, converse, error, harvested, make_home, read, trusted, value, write
+
+# --- undo: Undo at its edges: plans that wait, files that an edit made. If these fail, what was undone returns or is
+# halved.
 
 
 def taken_back(world: World, run: str) -> UndoReport:
@@ -154,3 +179,438 @@ def test_a_run_of_which_every_conversation_failed_is_not_offered(world: World) -
     assert isinstance(listed, Ok) and [run.run for run in listed.value] == [kept.run]
     unknown = undo(workspace_of(world), "20200101T000000-abcdef", editor_wait=HURRIED)
     assert isinstance(unknown, Err) and unknown.error.hint == f"the newest runs are: {kept.run}"
+
+
+# --- edit: An edit of a project's memory, taken back: without it the answer promises an undo that does not exist.
+
+NOW = datetime(2026, 2, 9, 10, 0, tzinfo=UTC)
+
+
+def opened(tmp_path: Path, cwd: Path) -> Workspace:
+    return value(open_workspace(str(tmp_path / "home"), None, {"HOME": str(tmp_path)}, cwd))
+
+
+@pytest.fixture(name="project")
+def project_fixture(tmp_path: Path) -> Path:
+    folder = tmp_path / "work" / "app"
+    (folder / "src").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    value(save(opened(tmp_path, folder), "Tabs here.", project=str(folder), now=lambda: NOW))
+    return folder
+
+
+def edit(workspace: Workspace, words: str, project: str = "") -> str:
+    """The run of an edit of the project's first memory."""
+    done = value(memories_edit(workspace, "project:1", words, project=project, now=lambda: NOW))
+    return str(vars(done)["run"])
+
+
+def the_text(project: Path) -> str:
+    (path,) = project_paths(project).memories.glob("*.md")
+    return path.read_text(encoding="utf-8")
+
+
+def test_an_edit_of_a_projects_memory_is_taken_back_from_any_folder_of_it(tmp_path: Path, project: Path) -> None:
+    before = the_text(project)
+    run = edit(opened(tmp_path, project), "Spaces here.")
+    assert "Spaces" in the_text(project)
+    assert error(undo(opened(tmp_path, tmp_path), run)).code == "unknown-run"
+    report = value(undo(opened(tmp_path, project / "src"), run))
+    assert the_text(project) == before and report.lines_back and not report.errors
+    again = value(undo(opened(tmp_path, project), run))
+    assert again.already and the_text(project) == before
+    unknown = error(undo(opened(tmp_path, project), "edit-20260101T000000-abcdef"))
+    assert unknown.code == "unknown-run"
+
+
+def test_who_edits_from_elsewhere_is_told_where_the_undo_works(tmp_path: Path, project: Path) -> None:
+    far = memories_edit(opened(tmp_path, tmp_path), "project:1", "Far away.", project=str(project), now=lambda: NOW)
+    assert isinstance(far, Ok) and str(project) in str(vars(far.value)["warning"])
+    near = memories_edit(opened(tmp_path, project), "project:1", "Near by.", now=lambda: NOW)
+    assert isinstance(near, Ok) and not vars(near.value)["warning"]
+
+
+def test_what_the_person_wrote_since_stays(tmp_path: Path, project: Path) -> None:
+    run = edit(opened(tmp_path, project), "Spaces here.")
+    (path,) = project_paths(project).memories.glob("*.md")
+    path.write_text(the_text(project).replace("Spaces here.", "Spaces here, by hand."), encoding="utf-8")
+    report = value(undo(opened(tmp_path, project), run))
+    assert not report.lines_back and "Spaces here, by hand." in the_text(project)
+
+
+def test_two_undos_at_once_are_one_after_the_other(tmp_path: Path, project: Path) -> None:
+    run = edit(opened(tmp_path, project), "Spaces here.")
+    with locks.locked(project_paths(project).lock):
+        assert error(undo(opened(tmp_path, project), run)).code == "lock-held"
+    assert value(undo(opened(tmp_path, project), run)).lines_back
+
+
+@pytest.mark.parametrize("then", ["undo", "edit"])
+@pytest.mark.parametrize("at", range(1, 36, 2))
+def test_an_edit_that_was_killed_can_be_taken_back_in_the_project(
+    tmp_path: Path, project: Path, at: int, then: str
+) -> None:
+    """No harvest ever looks into a project: a promise that a crash left there would wait for ever, its undo lost."""
+    before, paths, here = the_text(project), project_paths(project), opened(tmp_path, project)
+    trusted(project, here.environment)
+
+    def killed() -> None:
+        with patch.object(disk, "perform", Counter(Fault(at, "after"))):
+            edit(here, "Spaces here.")
+
+    assert in_child(killed) in (0, -9)
+    made = the_text(project) != before
+    if then == "edit":
+        edit(here, "Both here.")
+        cut = [row.run for row in read_changes(paths) if any("Spaces" in line for line in row.added)]
+        assert len(cut) == made
+    else:
+        promised = [row["change"]["run"] for row in read_journal(paths.log) if row["t"] == "intent"]
+        runs = list(dict.fromkeys(promised)) or [row.run for row in read_changes(paths)]
+        found = [undo(here, run) for run in runs]
+        assert the_text(project) == before and (not made or [one for one in found if isinstance(one, Ok)])
+        assert made or all(isinstance(one, Err) for one in found)
+    assert not paths.log.exists() or not made
+
+
+# --- redo: Taken back and done again: a person's edits, one at a time, beside somebody who writes in the same file.
+
+FACTS = "# Facts\n\n- one [from: by-hand, 2026-05-01]\n- two [from: by-hand, 2026-05-01]\n"
+TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- clean the kettle\n\n## Done\n\n- boil water\n"
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Workspace:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", FACTS)
+    write(workspace, "tasks.md", TASKS)
+    return workspace
+
+
+ACTS: dict[str, Any] = {
+    "add": lambda home: bullets.add(home, "facts", "three"),
+    "edit": lambda home: bullets.edit(home, "facts", "one", "first"),
+    "remove": lambda home: bullets.remove(home, "facts", "one"),
+    "strike": lambda home: bullets.strike(home, "facts", "two"),
+    "done": lambda home: bullets.done(home, "buy tea"),
+    "reopen": lambda home: bullets.reopen(home, "boil water"),
+}
+
+
+@pytest.mark.parametrize("between", ["nobody", "another process"])
+@pytest.mark.parametrize("act", sorted(ACTS))
+def test_an_edit_is_taken_back_and_done_again_as_often_as_one_likes(home: Workspace, act: str, between: str) -> None:
+    run = value(ACTS[act](home)).run
+    for number in range(3):
+        if between != "nobody":
+            value(bullets.add(home, "facts", f"theirs {number}"))
+            value(bullets.add(home, "tasks_open", f"their task {number}"))
+        after = {name: read(home, name) for name in ("facts.md", "tasks.md")}
+        report = value(undo(home, run))
+        assert report.edits and report.edits[0]["file"] in after and not report.stayed
+        assert any(read(home, name) != text for name, text in after.items())
+        again = value(redo(home, run))
+        assert {name: sorted(read(home, name).split("\n")) for name in after} == {
+            name: sorted(text.split("\n")) for name, text in after.items()
+        }
+        run = again.run
+    if between == "nobody":
+        value(undo(home, run))
+        assert (read(home, "facts.md"), read(home, "tasks.md")) == (FACTS, TASKS)
+    theirs = read(home, "facts.md").count("theirs ")
+    assert theirs == (0 if between == "nobody" else 3)
+
+
+def test_what_somebody_has_changed_since_is_not_done_again(home: Workspace) -> None:
+    run = value(bullets.edit(home, "facts", "one", "first")).run
+    value(undo(home, run))
+    value(bullets.edit(home, "facts", "one", "theirs"))
+    text = read(home, "facts.md")
+    refused = redo(home, run)
+    assert isinstance(refused, Err) and refused.error.code == "changed-since" and read(home, "facts.md") == text
+
+
+def test_only_what_was_taken_back_is_done_again(home: Workspace) -> None:
+    run = value(bullets.add(home, "facts", "three")).run
+    refused = redo(home, run)
+    assert isinstance(refused, Err) and refused.error.code == "not-undone"
+    assert isinstance(undo(home, run), Ok) and isinstance(redo(home, run), Ok)
+    assert read(home, "facts.md").count("three") == 1
+
+
+def test_the_history_of_a_window_goes_back_and_on_and_forgets_what_was_left_behind() -> None:
+    history, steps = History(), [Step(lambda: None, f"edit-{number}") for number in range(3)]
+    for step in steps:
+        history.did(step)
+    history.went_back(Step(lambda: None, "edit-1"), "edit-1")  # by the button of a toast, not the last one
+    assert [step.run for step in history.done] == ["edit-0", "edit-2"]
+    history.went_on(Step(lambda: None, "edit-9"), "edit-1")
+    assert [step.run for step in history.done] == ["edit-0", "edit-2", "edit-9"] and not history.taken_back
+    history.went_back(steps[0], "of another window")
+    assert not history.taken_back
+    history.went_back(steps[2], "edit-9")
+    history.did(steps[1])
+    assert not history.taken_back
+
+
+# --- restored: A person who brings a conversation back from the trash wants to have it: no later harvest takes it
+# away again.
+
+
+def restored(workspace: Workspace, clock: Clock, at: int = 0) -> str:
+    """Bring the one at that place of the list back; its hash."""
+    row = value(trash_list(workspace))[at]
+    value(trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED))
+    return row.sha256
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_a_restored_conversation_stays_through_any_number_of_harvests(tmp_path: Path, clock: Clock) -> None:
+    workspace, model = make_home(tmp_path), Model()
+    path = converse(workspace)
+    harvested(workspace, model, clock)
+    restored(workspace, clock)
+    for _ in range(3):
+        report = harvested(workspace, model, clock)
+        assert path.exists() and report.reclaimed == 0 and not report.errors
+    assert report.plan.counts["keep"] == 1 and "release" in report.plan.classified[0].reason
+    harvested(workspace, model, clock, no_harvest=True)
+    assert path.exists() and model.asked == 1
+
+
+def test_it_is_taken_again_once_it_has_changed(tmp_path: Path, clock: Clock) -> None:
+    workspace = make_home(tmp_path)
+    path = converse(workspace)
+    harvested(workspace, Model(), clock)
+    restored(workspace, clock)
+    path.write_text(path.read_text() + "User: and one more thing\n")
+    assert harvested(workspace, Model(), clock).harvested == 1 and not path.exists()
+
+
+def test_another_copy_of_the_same_content_goes_as_ever(tmp_path: Path, clock: Clock) -> None:
+    workspace = make_home(tmp_path)
+    path = converse(workspace, "one", "same")
+    harvested(workspace, Model(), clock)
+    restored(workspace, clock)
+    other = converse(workspace, "two", "same")
+    harvested(workspace, Model(), clock)
+    assert path.exists() and not other.exists()
+
+
+def test_a_released_one_goes_with_the_next_harvest(tmp_path: Path, clock: Clock) -> None:
+    workspace, model = make_home(tmp_path), Model()
+    path = converse(workspace)
+    harvested(workspace, model, clock)
+    sha = restored(workspace, clock)
+    assert error(trash_release(workspace, "0000", now=clock, editor_wait=RESTORED_HURRIED)).code == "not-restored"
+    let_go = value(trash_release(workspace, sha[:9], now=clock, editor_wait=RESTORED_HURRIED))
+    assert released_text(let_go).startswith(f"released: {path}\n") and let_go.to_json()["paths"] == [str(path)]
+    assert harvested(workspace, model, clock).reclaimed == 1 and not path.exists() and model.asked == 1
+    assert "nothing is kept" in error(trash_release(workspace, sha)).hint
+
+
+def test_a_better_model_reads_it_and_leaves_it_there(tmp_path: Path, clock: Clock) -> None:
+    """The harvest of the rules is done again by a model; the conversation is still the person's."""
+    workspace, model = make_home(tmp_path), Model()
+    path = converse(workspace)
+    with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": ["by rule"]}):
+        value(
+            harvest(workspace, HarvestRequest(apply=True, provider="offline"), now=clock, editor_wait=RESTORED_HURRIED)
+        )
+    assert not path.exists()
+    restored(workspace, clock)
+    report = harvested(workspace, model, clock)
+    assert path.exists() and report.harvested == 1 and any("brought back by you" in note for note in report.notes)
+
+
+def test_a_crash_between_the_promise_and_the_move_keeps_the_promise(tmp_path: Path, clock: Clock) -> None:
+    """The file is back in its place; without the note in the ledger the next harvest would take it again."""
+    workspace = make_home(tmp_path)
+    path = converse(workspace)
+    harvested(workspace, Model(), clock)
+    [row] = value(trash_list(workspace))
+    with patch.object(trash_commands, "note_restored", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED)
+    assert path.exists() and harvested(workspace, Model(), clock).reclaimed == 0 and path.exists()
+
+
+def test_a_refused_restore_promises_nothing(tmp_path: Path, clock: Clock) -> None:
+    workspace = make_home(tmp_path)
+    path = converse(workspace)
+    harvested(workspace, Model(), clock)
+    path.write_text("another one of that name")
+    [row] = value(trash_list(workspace))
+    assert error(trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED)).code == "occupied"
+    assert "restored" not in json.dumps(value(read_ledger(workspace.paths)))
+
+
+def test_a_copy_that_an_undo_brought_back_stays_while_its_harvest_stands(tmp_path: Path, clock: Clock) -> None:
+    """Otherwise the next harvest repeats just what was undone."""
+    workspace, model = make_home(tmp_path), Model()
+    converse(workspace, "early", "same")
+    harvested(workspace, model, clock)
+    late = converse(workspace, "late", "same")
+    second = harvested(workspace, model, clock)
+    value(undo(workspace, second.run, editor_wait=RESTORED_HURRIED))
+    harvested(workspace, model, clock)
+    assert late.exists() and model.asked == 1
+
+
+# --- missing: Lines that an editor swallowed: noticed, told once, put back by the command that is named, or let go
+# for good.
+
+ROWS: dict[str, Any] = {"facts": ["one", "two"], "tasks_open": ["open it"], "tasks_done": ["did it"]}
+
+
+def listed(world: World) -> list[Missing]:
+    found = missing(workspace_of(world), now=lambda: world.clock)
+    assert isinstance(found, Ok) and isinstance(found.value, list)
+    return found.value
+
+
+def settled(world: World, action: str, which: str = "") -> Result[Any]:
+    return missing(workspace_of(world), action, which, now=lambda: world.clock, editor_wait=HURRIED)
+
+
+def swallowed(world: World) -> dict[str, bytes]:
+    """A harvest, and then an editor that saves what it had loaded before it; the files as the harvest left them."""
+    world.knowledge("facts.md", "# Facts\n\n- mine\n")
+    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- buy milk\n\n## Done\n\n- slept\n")
+    stale = {name: (world.paths.knowledge / name).read_bytes() for name in ("facts.md", "tasks.md")}
+    world.converse("a")
+    world.run(FakeModel(lambda number, prompt: ROWS))
+    whole = {name: (world.paths.knowledge / name).read_bytes() for name in stale}
+    for name, data in stale.items():
+        world.knowledge(name, data)
+    return whole
+
+
+def test_the_next_run_says_so_once_and_the_named_command_puts_everything_back(world: World) -> None:
+    whole = swallowed(world)
+    report = world.run(FakeModel(never))
+    assert report.notes == [
+        "4 harvested lines vanished from facts.md and tasks.md; if an editor saved an older text, 'knowledge missing "
+        "restore' puts them back; if you removed them, 'knowledge missing accept' says so"
+    ]
+    assert world.run(FakeModel(never)).notes == [] and world.trash()
+    assert [(row.file, len(row.lines)) for row in listed(world)] == [("facts.md", 2), ("tasks.md", 2)]
+    assert "4 lines missing" in missing_text(listed(world)) and "    - one [from:" in missing_text(listed(world))
+    back = settled(world, "restore")
+    assert isinstance(back, Ok) and "4 lines put back" in settled_text(back.value)
+    assert {name: (world.paths.knowledge / name).read_bytes() for name in whole} == whole
+    assert listed(world) == [] and missing_text([]) == "nothing is missing\n"
+    assert isinstance(undo(workspace_of(world), back.value.run, editor_wait=HURRIED), Ok)
+    assert world.text("facts.md") == "# Facts\n\n- mine\n" and listed(world) == []  # taken out on purpose now
+
+
+def test_lines_that_vanish_a_second_time_are_told_again(world: World) -> None:
+    whole = swallowed(world)
+    stale = world.text("facts.md")
+    assert world.run(FakeModel(never)).notes
+    settled(world, "restore")
+    assert world.run(FakeModel(never)).notes == []
+    world.knowledge("facts.md", stale)
+    assert "2 harvested lines vanished from facts.md;" in world.run(FakeModel(never)).notes[0]
+    assert whole
+
+
+def test_what_is_gone_on_purpose_is_never_spoken_of_again(world: World) -> None:
+    """A person who empties a file in an editor is not asked for ever, and the trash goes when its time has come."""
+    swallowed(world)
+    gone = settled(world, "accept")
+    assert isinstance(gone, Ok) and isinstance(gone.value, Settled) and "gone on purpose" in settled_text(gone.value)
+    assert listed(world) == [] and world.run(FakeModel(never)).notes == []
+    world.clock = MISSING_NOW + timedelta(days=99)
+    assert not world.run(FakeModel(never)).errors and not world.trash()
+    assert world.text("facts.md") == "# Facts\n\n- mine\n"
+
+
+def test_a_word_given_too_early_can_be_taken_back(world: World) -> None:
+    swallowed(world)
+    gone = settled(world, "accept")
+    assert isinstance(gone, Ok)
+    done = undo(workspace_of(world), gone.value.run, editor_wait=HURRIED)
+    assert isinstance(done, Ok) and any("missing restore" in note for note in done.value.notes)
+    assert len(listed(world)) == 2 and world.text("facts.md") == "# Facts\n\n- mine\n"
+
+
+def test_one_deleted_bullet_is_told_once_and_its_conversation_stays_in_the_trash(world: World) -> None:
+    """The trash copy of a one-line harvest whose line was deleted in an editor cost a sentence with every run."""
+    world.converse("a")
+    world.run(says(facts=["only this"]))
+    world.knowledge("facts.md", "# Facts\n")
+    assert len(world.run(FakeModel(never)).notes) == 1
+    world.clock = MISSING_NOW + timedelta(days=99)
+    quiet = world.run(FakeModel(never))
+    assert not quiet.notes and not quiet.errors and len(world.trash()) == 1
+    purged = trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED)
+    assert isinstance(purged, Ok) and "missing accept" in purged.value.errors[0].hint
+
+
+@pytest.mark.parametrize("act", ["reword", "move", "rm", "undo", "one-of-two"])
+def test_what_a_person_does_to_lines_is_not_called_missing(world: World, act: str) -> None:
+    from core.commands import bullets
+
+    world.converse("a")
+    report = world.run(says(facts=["one", "two"]))
+    lines = world.text("facts.md").split("\n")[2:4]
+    if act == "reword":
+        world.knowledge("facts.md", "# Facts\n\n" + lines[0].replace("one", "number one") + "\n")
+    elif act == "move":
+        world.knowledge("facts.md", "# Facts\n")
+        world.knowledge("decisions.md", "\n".join(["# Decisions", "", *lines, ""]))
+    elif act == "rm":
+        for text in ("one", "two"):
+            assert isinstance(bullets.remove(workspace_of(world), "facts", text), Ok)
+    elif act == "undo":
+        assert isinstance(undo(workspace_of(world), report.run, editor_wait=HURRIED), Ok)
+    else:
+        world.knowledge("facts.md", f"# Facts\n\n{lines[1]}\n")
+    assert listed(world) == []
+
+
+def test_a_deleted_file_comes_back_with_its_lines(world: World) -> None:
+    swallowed(world)
+    for name in ("facts.md", "tasks.md"):
+        (world.paths.knowledge / name).unlink()
+    assert isinstance(settled(world, "restore"), Ok)
+    assert world.text("facts.md").startswith("# Facts\n\n- one [from:")
+    assert world.text("tasks.md").index("open it") < world.text("tasks.md").index("## Done")
+
+
+def test_one_harvest_alone_can_be_chosen(world: World) -> None:
+    world.knowledge("facts.md", "# Facts\n")
+    for text in ("a", "b"):
+        world.converse(text)
+    report = world.run(FakeModel(lambda number, prompt: {"facts": [f"fact {number}"]}))
+    world.knowledge("facts.md", "# Facts\n")
+    first, second = listed(world)
+    assert isinstance(settled(world, "restore", first.sha256[:8]), Ok)
+    assert listed(world) == [second] and world.text("facts.md").count("- ") == 1
+    assert isinstance(settled(world, "restore", report.run), Ok) and listed(world) == []
+    nothing = settled(world, "restore", "ffff")
+    assert not isinstance(nothing, Ok) and nothing.error.code == "nothing-missing"
+
+
+def test_a_note_that_vanished_is_missing_too(world: World, tmp_path: Path) -> None:
+    code = world.folder / "code.py"
+    code.write_text("x")
+    world.converse("a")
+    world.run(says(files=[{"path": str(code), "note": "slow"}]))
+    [note] = world.paths.file_notes.glob("*.md")
+    text = note.read_text()
+    note.unlink()
+    assert [row.file for row in listed(world)] == [f"files/{note.name}"]
+    settled(world, "restore")
+    assert note.read_text() == text
+
+
+def test_a_restored_conversation_whose_lines_are_gone_is_still_the_persons(world: World) -> None:
+    swallowed(world)
+    trash_restore(workspace_of(world), world.trash()[0].name, editor_wait=HURRIED)
+    report = world.run(FakeModel(ordinary))
+    assert not report.errors and report.reclaimed == 0 and len(report.notes) == 1

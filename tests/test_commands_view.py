@@ -1,26 +1,42 @@
-"""What a window reads: if it is wrong, a person edits a line that is not the one they saw, or looks in vain."""
+"""What is on the disk, as a face shows it: overview, project, settings, the demo."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import stat
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from core.base.result import Err, Ok
 from core.commands import bullets
+from core.commands import demo as demo_folders
+from core.commands.context import context
+from core.commands.demo import demo, demo_home, make_demo_home
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
+from core.commands.memories import Listed, memories_list, recall_command, save
 from core.commands.panel import files
 from core.commands.panel.bullets import all_bullets, bullet_history, category_view, category_views
 from core.commands.panel.conversations import conversation_key, conversation_view
 from core.commands.panel.files import decoded, mentioned_lines, notes_overview, source_mark, source_text
 from core.commands.panel.overview import overview
+from core.commands.project import find_project
 from core.commands.quarantine import quarantine_accept
+from core.commands.search import search
+from core.commands.settings import config_set, settings_to_open
+from core.commands.status import status
 from core.commands.trash import trash_restore
 from core.commands.undo import undo
-from core.commands.workspace import Workspace
+from core.commands.workspace import Workspace, open_workspace, reopened
+from core.injection import prompt_prefix
 from core.knowledge.run_state import DIFFERENT
 from tests.made_home import HURRIED, Clock, Model, converse, harvested, make_home, value
+
+# --- view: What a window reads: if it is wrong, a person edits a line that is not the one they saw, or looks in vain.
 
 
 def knowledge(workspace: Workspace, name: str, text: str) -> Path:
@@ -245,3 +261,229 @@ def test_the_sections_at_a_glance_add_up_to_the_digest_on_the_disk(tmp_path: Pat
     )
     (workspace.paths.knowledge / "digest.md").unlink()
     assert {title for title, _ in value(overview(workspace)).sections} == {"Decisions", "Facts"}
+
+
+# --- project: Which folder is a project: if these fail, what one home knows is read as if it were another's.
+
+
+def opened(home: Path, cwd: Path) -> Workspace:
+    cwd.mkdir(parents=True, exist_ok=True)
+    return value(open_workspace(str(home), environment=dict(os.environ), cwd=cwd))
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's folder with the default home in it, which knows of port 8080, tabs and a context."""
+    folder = tmp_path / "person"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("USERPROFILE", str(folder))
+    mine = opened(folder / ".manual_slop", folder)
+    value(bullets.add(mine, "decisions", "We decided to use port 8080"))
+    value(save(mine, "Prefers tabs in Makefiles"))
+    (mine.paths.context).write_text("---\nversion: 1\n---\n\nAnswer in short sentences.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("where", ["", "work/deep"])
+def test_the_default_home_is_no_project_of_another_home(person: Path, tmp_path: Path, where: str) -> None:
+    """Who names another home anywhere below the own folder must not be told what the default one knows."""
+    other = opened(tmp_path / "other", person / where)
+    assert value(find_project(other)) is None
+    assert value(search(other, "port")).entries == 0
+    assert value(recall_command(other, "tabs")).memories == ()
+    listed = value(memories_list(other))
+    assert isinstance(listed, Listed) and listed.memories == ()
+    assert value(context(other)).prefix.text == ""
+    told = value(status(other))
+    assert told.memories == 0 and told.context == []
+
+
+@pytest.mark.parametrize("mark", ["conversations", "knowledge/ledger.json", "knowledge/digest.md"])
+def test_a_folder_whose_store_is_a_home_is_no_project(tmp_path: Path, mark: str) -> None:
+    """A home that lies at some other place is no project either."""
+    place = tmp_path / "elsewhere" / ".manual_slop"
+    (place / "knowledge").mkdir(parents=True)
+    (place / "knowledge" / "facts.md").write_text("- Ports start at 8080.\n", encoding="utf-8")
+    mine = opened(tmp_path / "home", place.parent)
+    assert value(find_project(mine)) == place.parent  # with facts of its own, and nothing that only a home has
+    (place / mark).mkdir() if mark == "conversations" else (place / mark).write_text("{}", encoding="utf-8")
+    assert value(find_project(mine)) is None
+    assert value(search(mine, "ports")).entries == 0
+
+
+def test_a_home_that_the_environment_names_is_no_project(tmp_path: Path) -> None:
+    """`--home` beside MANUAL_SLOP_HOME: that one is a home too, though it holds nothing but a memory."""
+    named = tmp_path / "work" / ".manual_slop"
+    value(save(opened(named, tmp_path), "Prefers tabs"))
+    variables = {**os.environ, "MANUAL_SLOP_HOME": str(named)}
+    mine = value(open_workspace(str(tmp_path / "home"), environment=variables, cwd=named.parent))
+    assert value(find_project(mine)) is None
+
+
+def test_a_project_that_is_asked_for_and_is_another_home_is_refused(person: Path, tmp_path: Path) -> None:
+    """A memory for "the project" would otherwise go into a home that was not named, and be read from one."""
+    other = opened(tmp_path / "other", tmp_path)
+    for result in (find_project(other, str(person)), save(other, "Mine", project=str(person))):
+        assert isinstance(result, Err) and result.error.code == "no-project"
+        assert "home" in result.error.message and "--home" in result.error.hint
+    assert value(find_project(opened(person / ".manual_slop", tmp_path), str(person))) is None
+
+
+def test_a_project_below_a_home_is_found_all_the_same(person: Path, tmp_path: Path) -> None:
+    """The search upwards goes past nothing that is a project's."""
+    project = person / "work"
+    (project / ".manual_slop" / "knowledge" / "memories").mkdir(parents=True)
+    assert value(find_project(opened(tmp_path / "other", project / "src"))) == project
+    assert value(find_project(opened(person / ".manual_slop", project / "src"))) == project
+
+
+def test_a_host_gets_the_homes_context_once(person: Path, tmp_path: Path) -> None:
+    """A host passes the current folder as the project: in one's own folder the context must not stand there twice, and
+    another home's must not stand there at all."""
+    own = value(prompt_prefix(person, home=person / ".manual_slop", environment={})).text
+    assert own.count("Answer in short sentences.") == 1 and "### Project Context" not in own
+    assert value(prompt_prefix(person, home=tmp_path / "other", environment={})).text == ""
+
+
+# --- settings: Settings through a face that has seen the file: what somebody else wrote meanwhile must stay.
+
+BEFORE = b"# mine\n[ai_settings.knowledge]\ndigest_enabled = true   # on since spring\n"
+
+
+def test_a_switch_is_refused_when_the_file_changed_since_it_was_seen(tmp_path: Path) -> None:
+    """The panel's switch must not write over an edit that an editor saved a moment ago."""
+    file = tmp_path / "config.toml"
+    file.write_bytes(BEFORE)
+    opened = open_workspace(str(tmp_path / "home"), file, {}, tmp_path)
+    assert isinstance(opened, Ok)
+    seen = hashlib.sha256(BEFORE).hexdigest()
+    file.write_bytes(BEFORE + b"# theirs\n")
+    refused = config_set(opened.value, "digest_enabled", "false", seen)
+    assert isinstance(refused, Err) and refused.error.code == "changed-outside"
+    assert file.read_bytes() == BEFORE + b"# theirs\n"
+    seen = hashlib.sha256(BEFORE + b"# theirs\n").hexdigest()
+    assert isinstance(config_set(opened.value, "digest_enabled", "false", seen), Ok)
+    assert file.read_bytes() == BEFORE.replace(b"= true ", b"= false ") + b"# theirs\n"
+
+
+def test_settings_that_are_gone_are_no_longer_in_force(tmp_path: Path) -> None:
+    """A person deletes their settings file while the panel or the server runs: the shipped ones count, and nobody is
+    told of a --config that was never given."""
+    environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    file = tmp_path / "config" / "manual_slop" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("[ai_settings.knowledge]\njobs = 2\n")
+    (tmp_path / "elsewhere").mkdir()
+    workspace = open_workspace(str(tmp_path / "home"), None, environment, tmp_path / "elsewhere")
+    assert isinstance(workspace, Ok) and workspace.value.config.jobs == 2
+    again = reopened(workspace.value)
+    assert isinstance(again, Ok) and again.value.loaded.found_by == workspace.value.loaded.found_by
+    file.unlink()
+    gone = reopened(workspace.value)
+    assert isinstance(gone, Ok) and gone.value.loaded.found_by == "shipped"
+    file.write_text("[ai_settings.knowledge]\njobs = 3\n")
+    back = reopened(gone.value)
+    assert isinstance(back, Ok) and back.value.config.jobs == 3
+
+
+def test_the_file_that_is_opened_for_settings_is_ones_own(tmp_path: Path) -> None:
+    """What a person writes into the shipped file is gone with the next update."""
+    environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    workspace = open_workspace(str(tmp_path / "home"), None, environment, tmp_path)
+    assert isinstance(workspace, Ok) and workspace.value.loaded.found_by == "shipped"
+    made = settings_to_open(workspace.value)
+    assert made == Ok(tmp_path / "config" / "manual_slop" / "config.toml")
+    assert made.value.read_text().startswith("# Your settings") and isinstance(reopened(workspace.value), Ok)
+    made.value.write_text("[ai_settings.knowledge]\njobs = 3\n")
+    assert settings_to_open(workspace.value) == made and "jobs" in made.value.read_text()
+
+
+# --- demo: The demo is what a newcomer runs first, with or without settings of their own. If these fail, trying the
+# program out touches conversations that belong to somebody's daily work.
+
+SESSION = "cbc02750-9666-4984-9b29-b554a7d9d9e3"
+LINE = (
+    '{"type":"user","uuid":"1","sessionId":"%s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w","message":'
+    '{"role":"user","content":"We decided to use Postgres instead of MySQL because of jsonb."}}\n'
+)
+BOLD = (
+    '[ai_settings.knowledge]\nsources = ["home", "claude_code"]\nreclaim = "always"\nreclaim_foreign = true\n'
+    "trash_days = 0\n"
+)
+
+
+def bold(tmp_path: Path) -> tuple[Workspace, Path]:
+    """A person whose harvests take everything away at once, and a conversation of theirs in another tool."""
+    theirs = tmp_path / ".claude" / "projects" / "-w" / f"{SESSION}.jsonl"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(LINE % SESSION)
+    os.utime(theirs, (1_767_225_600, 1_767_225_600))
+    (tmp_path / "settings.toml").write_text(BOLD)
+    environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    opened = open_workspace(str(tmp_path / "own"), tmp_path / "settings.toml", environment, tmp_path)
+    return value(opened), theirs
+
+
+def test_a_demo_reads_and_takes_nothing_of_the_persons_own(tmp_path: Path) -> None:
+    workspace, theirs = bold(tmp_path)
+    shown = value(demo(workspace, into=str(tmp_path / "demo")))
+    assert theirs.read_text() == LINE % SESSION and not (tmp_path / "own").exists()
+    assert shown.applied.harvested == 6 and shown.applied.reclaimed == 0
+    told = "".join(path.read_text() for path in (tmp_path / "demo").rglob("*") if path.is_file())
+    assert SESSION not in told and "jsonb" not in told
+
+
+def test_a_harvest_in_the_demos_window_stays_in_the_demo(tmp_path: Path) -> None:
+    workspace, theirs = bold(tmp_path)
+    inside = value(demo_home(workspace))
+    again = harvest(inside, HarvestRequest(apply=True))
+    assert isinstance(again, Ok) and again.value.plan.counts.get("harvest", 0) <= 6
+    assert theirs.read_text() == LINE % SESSION
+    assert SESSION not in inside.paths.ledger.read_text()
+
+
+# --- its folder ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(demo_folders, "_held", {})
+    return folder
+
+
+def test_many_demos_leave_one_folder(temporary: Path) -> None:
+    """Each try left a home behind; now the next one begins where the last one lay, with nothing of it."""
+    first = value(make_demo_home())
+    (first / "mine.txt").write_text("tried")
+    second = value(make_demo_home())
+    assert second == first and not (second / "mine.txt").exists() and (second / "conversations").is_dir()
+    [folder] = temporary.iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_demo_that_is_open_elsewhere_is_not_cleared(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its window would lose the store while somebody looks at it."""
+    first = value(make_demo_home())
+    monkeypatch.setattr(demo_folders, "_held", {})  # as another process would find it
+    second = value(make_demo_home())
+    assert second != first and (first / "conversations").is_dir() and len(list(temporary.iterdir())) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="temporary files are the person's own there")
+@pytest.mark.parametrize("how", ["open", "link"])
+def test_a_folder_that_others_can_reach_is_not_taken(how: str, temporary: Path, tmp_path: Path) -> None:
+    """Anybody may put something of that name among the temporary files, and what lies behind it would be removed."""
+    own = temporary / f"knowledge-demo-{os.getuid():08}"
+    theirs = tmp_path / "theirs"
+    (theirs / "home").mkdir(parents=True, mode=0o700)
+    if how == "link":
+        own.symlink_to(theirs)
+    else:
+        own.mkdir()
+        own.chmod(0o777)
+    home = value(make_demo_home())
+    assert home.parent != own and (theirs / "home").is_dir() and list(theirs.iterdir()) == [theirs / "home"]

@@ -1,20 +1,32 @@
-"""Facts in files that people edit: whatever a person does to such a file, its facts are found again, and what the
-program writes into it leaves every other byte as it was."""
+"""Facts, their items in files, and how confidence falls with time."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import string
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.factindex.edits import apply_operations, item_text, new_file_text, with_values
-from core.factindex.facts import CATEGORIES, Fact, check, format_id
+from core.factindex.facts import CATEGORIES, Fact, check, fact_from, format_id, mark_of, split_id
+from core.factindex.index import validate_index
 from core.factindex.items import scan
-from core.factindex.places import read_one
+from core.factindex.places import read_one, together
+from core.factindex.record import decayed
+from tests.factindex_world import NOW, Shelf
+from tests.facts_home import facts_of as decay_facts_of
+from tests.facts_home import harvested
+from tests.harvest_world import FakeModel, World
+
+# --- items: Facts in files that people edit: whatever a person does to such a file, its facts are found again, and
+# what the program writes into it leaves every other byte as it was.
 
 SEED = Path(__file__).resolve().parents[2] / "shared" / "seeds" / "5-compounding-intelligence-schema.md"
 
@@ -291,3 +303,272 @@ def test_any_edit_by_hand_keeps_the_facts(facts: list[Fact], chance: object) -> 
     if chance.random() < 0.3:
         new = new.replace("\n", "\r\n")
     assert sorted(facts_of(new)) == sorted(facts), new
+
+
+# --- facts: The seven validations of seed 5. Each must reject exactly its case: one that is too strict loses a
+# person's fact, one that is too lax lets a broken one into the index that other tools read.
+
+GOOD: dict[str, Any] = {
+    "id": "the-nexus:pitfall:001",
+    "fact": "The port is 8080",
+    "category": "pitfall",
+    "domain": "the-nexus",
+    "confidence": 0.5,
+    "tags": ["git", "api-v1", "2024"],
+}
+
+
+def codes(**changes: Any) -> list[str]:
+    return [code for code, _ in check({**GOOD, **changes})]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"fact": "x" * 280},
+        {"confidence": 0.0},
+        {"confidence": 1.0},
+        {"confidence": 1},
+        {"tags": []},
+        {"id": "the-nexus:pitfall:1234"},
+        {"id": "global:tool-quirk:012", "category": "tool-quirk", "domain": "global"},
+        {"id": "проект:pitfall:001", "domain": "проект"},
+        {"source_count": 0, "first_seen": "2026-03-27", "expires": "2026-03-27T10:00:00Z", "related": ["x:fact:001"]},
+    ],
+)
+def test_what_the_seed_allows_is_allowed(changes: dict[str, Any]) -> None:
+    assert codes(**changes) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"id": "the-nexus:pitfall:1"}, "bad-id"),
+        ({"id": "the-nexus:pitfall:01"}, "bad-id"),
+        ({"id": "the-nexus:pitfall"}, "bad-id"),
+        ({"id": "the-nexus:pitfall:001 "}, "bad-id"),
+        ({"id": None}, "bad-id"),
+        ({"id": "other:pitfall:001"}, "bad-id"),
+        ({"id": "the-nexus:fact:001"}, "bad-id"),
+        ({"category": "pitfalls"}, "bad-category"),
+        ({"id": "the-nexus:bug:001", "category": "bug"}, "bad-category"),
+        ({"category": None}, "bad-category"),
+        ({"confidence": -0.01}, "bad-confidence"),
+        ({"confidence": 1.01}, "bad-confidence"),
+        ({"confidence": "0.5"}, "bad-confidence"),
+        ({"confidence": True}, "bad-confidence"),
+        ({"confidence": float("nan")}, "bad-confidence"),
+        ({"confidence": None}, "bad-confidence"),
+        ({"fact": ""}, "bad-fact"),
+        ({"fact": "  "}, "bad-fact"),
+        ({"fact": "x" * 281}, "bad-fact"),
+        ({"fact": None}, "bad-fact"),
+        ({"domain": ""}, "bad-domain"),
+        ({"domain": "  "}, "bad-domain"),
+        ({"domain": None}, "bad-domain"),
+        ({"id": "a,b:pitfall:001", "domain": "a,b"}, "bad-domain"),
+        ({"tags": ["Git"]}, "bad-tags"),
+        ({"tags": ["a b"]}, "bad-tags"),
+        ({"tags": [""]}, "bad-tags"),
+        ({"tags": "git"}, "bad-tags"),
+        ({"tags": [7]}, "bad-tags"),
+        ({"source_count": -1}, "bad-field"),
+        ({"expires": "soon"}, "bad-field"),
+        ({"expires": "2026-02-30"}, "bad-field"),
+        ({"related": ["x"]}, "bad-field"),
+    ],
+)
+def test_each_validation_rejects_its_case_and_no_other_does(changes: dict[str, Any], code: str) -> None:
+    assert codes(**changes) == [code]
+
+
+def test_an_id_of_one_digit_is_named_with_what_is_allowed() -> None:
+    """`x:fact:1` is the usual slip; the sentence must say how it should look."""
+    (problem,) = check({**GOOD, "id": "x:fact:1", "domain": "x", "category": "fact"})
+    assert problem[0] == "bad-id"
+    assert "'x:fact:1'" in problem[1] and "global:pitfall:001" in problem[1]
+
+
+def test_a_problem_names_file_line_id_and_what_is_allowed() -> None:
+    """Without the line a person searches a file of hundreds of facts."""
+    data = b"---\ndomain: global\ncategory: fact\n---\n# T\n\n- id: global:fact:001\n  fact: a\n  confidence: 1.01\n"
+    (problem,) = read_one("global/facts.yaml", data).problems
+    assert str(problem.error) == (
+        "global/facts.yaml:7: global:fact:001: the confidence is 1.01; allowed: a number from 0.0 to 1.0."
+    )
+
+
+def test_the_same_id_twice_is_refused_wherever_it_stands() -> None:
+    """Two facts under one id: everything that points to it would point to either."""
+    item = "- id: global:fact:001\n  fact: {}\n  confidence: 0.5\n"
+    one = read_one("global/a.yaml", item.format("first").encode())
+    both = together([one, read_one("global/b.yaml", ("\n\n" + item.format("second")).encode())])
+    assert [row.fact.fact for row in both.placed.values()] == ["first"]
+    (problem,) = both.problems
+    assert (problem.code, problem.file, problem.line) == ("duplicate-id", "global/b.yaml", 3)
+    assert "global/a.yaml:1" in problem.message
+
+
+def test_an_index_is_validated_with_lines() -> None:
+    """The index that another tool has written is checked like ours, each error at its line."""
+    text = """{
+  "version": 1, "last_updated": "x", "total_facts": 3,
+  "facts": [
+    {"id": "global:fact:001", "fact": "a [ { \\"facts\\": [", "category": "fact", "domain": "global", "confidence": 1},
+    {"id": "global:fact:001", "fact": "b", "category": "fact", "domain": "global", "confidence": 2},
+    7
+  ]
+}"""
+    number, problems = validate_index("index.json", text.encode())
+    assert number == 3
+    assert [(row.code, row.line) for row in problems][:2] == [("bad-confidence", 5), ("duplicate-id", 5)]
+    assert {(row.line, row.code) for row in problems[2:]} == {
+        (6, "bad-id"), (6, "bad-category"), (6, "bad-domain"), (6, "bad-confidence"), (6, "bad-fact"),
+    }  # fmt: skip
+    assert validate_index("index.json", b'{"facts": ')[1][0].code == "bad-index"
+    assert validate_index("index.json", b"[]")[1][0].code == "bad-index"
+    assert validate_index("index.json", b'{"version": 2, "total_facts": 1, "facts": []}')[0] == 0
+
+
+def test_what_is_the_same_fact() -> None:
+    """The same words in other clothes confirm a fact instead of doubling it; other words are another fact."""
+    assert mark_of("The  Port is `8080`.") == mark_of("the port is 8080") == mark_of("**The port** is 8080!")
+    assert mark_of("The port is 8081") != mark_of("The port is 8080")
+    assert mark_of("session_store") != mark_of("sessionstore")
+
+
+def test_ids_come_apart() -> None:
+    assert split_id("a.b:tool-quirk:0123") == ("a.b", "tool-quirk", 123)
+    assert split_id("a:b:c:001") is None
+    assert fact_from({**GOOD, "related": None}).related == ()
+    assert CATEGORIES == ("fact", "pitfall", "pattern", "tool-quirk", "question")
+
+
+# --- decay: Confidence that fades and facts that expire. If these fail, old facts are trusted for ever, or new ones go.
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path / "knowledge")
+
+
+def test_confidence_fades_once_at_each_crossing(shelf: Shelf) -> None:
+    """Ten runs in a row must not fade it ten times, and the person's number in the file stays."""
+    shelf.teach("One")
+    shelf.silence(29)
+    shelf.sync()
+    assert shelf.fact("global:fact:001").confidence == 0.5
+    shelf.silence(1)
+    for _ in range(3):
+        shelf.sync()
+        assert shelf.fact("global:fact:001").confidence == 0.45
+    shelf.silence(29)
+    shelf.sync()
+    assert shelf.fact("global:fact:001").confidence == 0.45
+    shelf.silence(1)
+    report = shelf.sync()
+    assert shelf.fact("global:fact:001").confidence == 0.405
+    assert report.decayed == 1
+    assert "confidence: 0.5\n" in shelf.text("global/facts.yaml")
+    assert decayed(0.5, 30) == decayed(0.5, 59) == 0.45
+
+
+def test_a_confirmation_ends_the_fading(shelf: Shelf) -> None:
+    shelf.teach("One")
+    shelf.silence(30)
+    shelf.teach("One")
+    shelf.silence(29)
+    shelf.sync()
+    assert shelf.fact("global:fact:001").confidence == 0.5
+
+
+def test_conversations_fed_one_by_one_fade_as_all_at_once(shelf: Shelf, tmp_path: Path) -> None:
+    """Whether a person runs the harvest daily or once a year, the index is the same."""
+    other = Shelf(tmp_path / "other")
+    for number in range(70):
+        for one in (shelf, other):
+            one.teach(*(["One"] if number % 40 == 0 else []), *([f"Only {number}"] if number % 9 == 0 else []))
+        shelf.sync()
+    other.sync()
+    assert shelf.facts() == other.facts()
+
+
+def test_a_conversation_that_is_harvested_again_is_no_further_one(shelf: Shelf) -> None:
+    """Else one long conversation, harvested thirty times while it grows, would fade everything."""
+    shelf.teach("One")
+    for number in range(40):
+        shelf.teach(path="/talks/long", sha=f"grown{number}")
+    shelf.sync()
+    assert shelf.fact("global:fact:001").confidence == 0.5
+
+
+def test_last_updated_never_goes_back(shelf: Shelf) -> None:
+    """Whoever copies the newer of two indexes would take the older one."""
+    shelf.teach("One")
+    shelf.sync()
+    shelf.clock = NOW - timedelta(days=9)
+    shelf.teach("Two")
+    shelf.sync()
+    assert json.loads(shelf.text("index.json"))["last_updated"] == "2026-06-12T14:23:45+00:00"
+
+
+def test_an_item_that_cannot_be_changed_in_place_is_left_as_it_is_and_told(shelf: Shelf) -> None:
+    """A person's bytes are worth more than a count; but nothing is passed over in silence."""
+    text = '- {id: global:fact:001, fact: "One", confidence: 1} # a remark with a brace }\n'
+    shelf.write("global/facts.yaml", text)
+    shelf.teach("One")
+    report = shelf.sync()
+    assert shelf.text("global/facts.yaml") == text
+    assert any("global:fact:001" in note for note in report.notes)
+    assert shelf.fact("global:fact:001").confidence == 1.0
+
+
+def test_what_a_person_writes_counts_from_then_on(shelf: Shelf) -> None:
+    """A confidence that a person sets is not faded for the time before."""
+    shelf.teach("One")
+    shelf.silence(45)
+    shelf.sync()
+    shelf.edit("global/facts.yaml", "confidence: 0.5", "confidence: 0.9")
+    shelf.write("global/pitfalls.yaml", "- id: global:pitfall:001\n  fact: By hand\n  confidence: 1.0\n")
+    shelf.sync()
+    assert {fact.fact: fact.confidence for fact in shelf.facts()} == {"One": 0.9, "By hand": 1.0}
+    shelf.silence(29)
+    shelf.sync()
+    assert {fact.fact: fact.confidence for fact in shelf.facts()} == {"One": 0.9, "By hand": 1.0}
+    shelf.silence(1)
+    shelf.sync()
+    assert {fact.fact: fact.confidence for fact in shelf.facts()} == {"One": 0.81, "By hand": 0.9}
+
+
+def test_an_expired_fact_is_stale_and_a_clock_set_back_does_not_revive_it(shelf: Shelf) -> None:
+    shelf.teach("One")
+    shelf.sync()
+    shelf.edit("global/facts.yaml", "confidence: 0.5", 'confidence: 0.5\n  expires: "2026-06-12"')
+    shelf.sync()
+    assert not shelf.fact("global:fact:001").stale, "the day itself still counts"
+    shelf.clock = NOW + timedelta(days=1)
+    assert shelf.sync().stale == 1
+    before = shelf.files()
+    shelf.clock = NOW - timedelta(days=30)
+    shelf.sync()
+    assert shelf.fact("global:fact:001").stale
+    assert shelf.files() == before
+    shelf.edit("global/facts.yaml", "2026-06-12", "2026-12-31")
+    shelf.sync()
+    assert not shelf.fact("global:fact:001").stale, "a later date is the person's word"
+
+
+def test_a_harvest_of_old_conversations_ages_nothing_at_birth(tmp_path: Path) -> None:
+    """A fact eleven seconds old said "0.41, was 0.50: not heard again in 60 conversations"."""
+    world = World(tmp_path)
+    said = FakeModel(lambda number, prompt: {"facts": [{"statement": f"Valve {number} is shut", "confidence": 0.5}]})
+    for year in (2024, 2023):  # the second import is older still
+        for number in range(65):
+            talk = world.converse(f"User: what of valve {year}.{number}?\n\nAssistant: it is shut.\n")
+            at = datetime(year, 6, 1, number % 24, tzinfo=UTC).timestamp() + number
+            os.utime(talk, (at, at))
+        harvested(world, said)
+    facts = decay_facts_of(world)
+    assert len(facts) == 130 and {(fact.confidence, fact.stale) for fact in facts} == {(0.5, False)}
+    assert {fact.first_seen for fact in facts} == {"2024-06-01", "2023-06-01"}

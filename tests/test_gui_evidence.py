@@ -15,7 +15,7 @@ from core.commands.workspace import Workspace
 from core.harvest.quotes import span_of
 from core.knowledge.same import mark_of_text
 from gui.state import Selection
-from gui.views.inspector_rows import load
+from gui.views.inspector.rows import load
 from gui.views.knowledge import KnowledgeView
 from gui.views.knowledge_rows import gather, held_chosen
 from tests.gui_stand import Stand, standing

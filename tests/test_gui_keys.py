@@ -14,10 +14,10 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS
 from gui.toolkit.keys import KEY_NAMES, MODIFIERS
-from gui.views.inspector import Inspector
-from gui.views.inspector_rows import BUTTONS
+from gui.views.inspector.rows import BUTTONS
+from gui.views.inspector.view import Inspector
 from gui.views.palette import own_lines
-from gui.workbench import NUMBER_KEYS, VIEWS, WITH_CTRL, view_keys
+from gui.workbench import VIEWS, WITH_CTRL, depths_of, place_of, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, number_of, seated, workspace_at  # noqa: F401
 
@@ -34,12 +34,13 @@ def test_no_two_commands_share_a_key_and_a_view_is_one_row() -> None:
     places = [(key.key, frozenset(key.modifiers)) for key in SHORTCUTS]
     assert len(set(places)) == len(places)
     assert all(key.key in KEY_NAMES and {*key.modifiers} <= {*MODIFIERS} for key in SHORTCUTS)
-    numbers = [str(number % 10) for number in range(1, len(VIEWS) + 1)][:NUMBER_KEYS]
-    assert [key.label for key in view_keys()] == [
+    numbers = [row.key for row in VIEWS if not row.under]
+    assert all(numbers) and [key.label for key in view_keys()] == [
         *numbers,
         *(f"Ctrl+{WITH_CTRL.get(number, number)}" for number in numbers),
     ]
-    assert len(view_keys(VIEWS * 5)) == 2 * NUMBER_KEYS
+    assert place_of("facts") == "knowledge" == place_of("knowledge") and depths_of("files") == ()
+    assert [row.name for row in depths_of("facts")] == ["knowledge", "facts"], "facts and knowledge are one place"
     assert {row.name for row in VIEWS} == {row.view.name for row in VIEWS}
 
 

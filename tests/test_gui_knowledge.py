@@ -13,7 +13,6 @@ import pytest
 from core.commands.panel.bullets import category_view
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
-from gui.toolkit.editor import broken, joined
 from gui.toolkit.flow_rows import matching
 from gui.views.knowledge import KnowledgeView
 from gui.views.knowledge_rows import found_again, gather, meta_of
@@ -88,20 +87,6 @@ def test_a_filter_wants_every_word_anywhere(home: Workspace) -> None:
     assert [row.text for row in matching(rows, "KETTLE boils")] == ["The kettle boils at 100"]
     assert [row.text for row in matching(rows, "чайник")] == ["Чайник стоит на плите"]
     assert len(matching(rows, "2026")) == 3 and matching(rows, "  ") is rows and not matching(rows, "nowhere")
-
-
-def test_words_come_back_to_the_letter_from_the_editor() -> None:
-    """The field does not wrap: its line breaks must not get into the bullet."""
-    for words in (
-        "one two three four",
-        "429 の後は秒でも日付でも来る、両方 読む",
-        "a  b",
-        "회로는 30초 안에 열린다",
-        "x",
-    ):
-        shown = broken(words, lambda part: len(part) <= 7)
-        assert max(map(len, shown.split("\n"))) <= 9 and joined(shown) == words
-    assert joined("typed\nby hand\n\nhere") == "typed by hand here" and joined("漢\n字") == "漢字"
 
 
 def test_an_edited_bullet_is_found_again(home: Workspace) -> None:
@@ -277,8 +262,8 @@ def test_a_selection_from_elsewhere_brings_its_category(stand: Stand) -> None:
     assert stand.shell.state.selected.raw == "- buy tea"
 
 
-def test_refreshing_makes_no_item_with_ten_thousand_bullets(stand: Stand, home: Workspace) -> None:
-    lines = "".join(f"- fact {number} {'with many words ' * (number % 9)}\n" for number in range(10_000))
+def test_refreshing_makes_no_item_with_thousands_of_bullets(stand: Stand, home: Workspace) -> None:
+    lines = "".join(f"- fact {number} {'with many words ' * (number % 9)}\n" for number in range(2_000))
     write(home, "facts.md", f"# Facts\n\n{lines}")
     stand.gather()
     stand.settle()
@@ -291,7 +276,7 @@ def test_refreshing_makes_no_item_with_ten_thousand_bullets(stand: Stand, home: 
     stand.press("End", "Home", "Down")
     stand.view.typed("fact 77")
     stand.settle()
-    assert len(stand.view.list.rows) == 280 and stand.desk.items() == before
+    assert len(stand.view.list.rows) == 38 and stand.desk.items() == before
 
 
 def test_what_is_empty_teaches(stand: Stand) -> None:

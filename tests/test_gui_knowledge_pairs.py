@@ -9,7 +9,7 @@ import pytest
 from core.commands.alike import similar, supersede_list
 from core.commands.workspace import Workspace
 from gui.state import Selection
-from gui.views.inspector_rows import load
+from gui.views.inspector.rows import load
 from gui.views.knowledge import KnowledgeView
 from gui.views.knowledge_rows import gather, pair_lists
 from tests.gui_stand import Stand, standing
@@ -139,7 +139,7 @@ def test_a_pair_is_copied_by_key(stand: Stand) -> None:
 
 def test_a_click_on_a_confirmation_goes_to_its_line(desk: Desk, home: Workspace) -> None:
     """Else a person cannot see the older lines that say the same, nor where they came from."""
-    from gui.views.inspector import Inspector
+    from gui.views.inspector.view import Inspector
 
     stand = Stand(desk, home, Inspector, width=352)
     newer = "- お湯は100度で沸く 🫖 [from: gamma, 2026-05-03]"

@@ -95,7 +95,7 @@ def test_a_dossier_says_what_it_is_why_it_was_found_and_how_it_served(home: Work
     marked = replace(page, said={first.chunk.id: "misleading"})
     assert "you said: misleading" in rows(marked)[0].meta and rows(marked)[0].color == "failed"
     for key, outcome in (("w", "win"), ("l", "misleading")):
-        assert value(commands.mark(home, key, first.chunk.id, page.answered.retrieved.id)) == outcome  # type: ignore[union-attr]
+        assert value(commands.mark(home, key, first.chunk.id, page.answered.retrieved.id)).outcome == outcome  # type: ignore[union-attr]
     again = replace(page, answered=value(commands.search(home, QUESTION)), chosen=first.chunk.id)
     stacks = [block for block in sheet(again) if isinstance(block, plain.Stack)]
     assert [dict(block.numbers) for block in stacks] == [{"win": 1, "misleading": 1}]
@@ -192,6 +192,52 @@ def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Work
     assert stand.errors == []
 
 
+def test_an_outcome_is_replaced_by_another_and_taken_back(stand: Stand, home: Workspace, files: Path) -> None:
+    filled(home, files)
+    page(stand, "find")
+    ask(stand, QUESTION.rstrip("?"))
+    chunk = str(stand.view.data.chosen)
+
+    def outcomes() -> list[str]:
+        found = value(commands.search(home, QUESTION, unlogged=True)).retrieved.dossiers
+        return [trace.outcome for one in found if one.chunk.id == chunk for trace in one.traces]
+
+    stand.press("l")
+    stand.settle()
+    stand.press("w")
+    stand.settle()
+    assert outcomes() == ["win"], "a slip of the finger does not count beside what was meant"
+    stand.press("u")
+    stand.settle()
+    assert outcomes() == [] and stand.view.data.said == {}
+    assert stand.errors == []
+
+
+def test_answers_are_sorted_and_asked_for_another_task_and_a_period_is_chosen(
+    stand: Stand, home: Workspace, files: Path
+) -> None:
+    filled(home, files)
+    page(stand, "find")
+    ask(stand, QUESTION.rstrip("?"))
+    by_score = [row.key for row in stand.view.list.rows]
+    for order, (_name, key) in plain.ORDERS.items():
+        assert stand.view.data.order == order
+        dossiers = stand.view.data.answered.retrieved.dossiers
+        assert [row.key for row in stand.view.list.rows] == [one.chunk.id for one in sorted(dossiers, key=key)]
+        stand.press("s")
+        stand.settle()
+    assert [row.key for row in stand.view.list.rows] == by_score, "round again"
+    stand.press("t")
+    stand.settle()
+    answered = stand.view.data.answered.retrieved
+    assert answered.task_type == plain.TASKS[1] and not answered.inferred
+    page(stand, "reflect")
+    stand.press("d")
+    stand.settle()
+    assert stand.view.data.plots.reflection.days == 365
+    assert stand.errors == []
+
+
 def test_a_consolidation_is_shown_made_and_taken_back(stand: Stand, home: Workspace, files: Path) -> None:
     asked = filled(home, files)
     for _ in range(5):
@@ -219,7 +265,7 @@ def test_enter_walks_from_concept_to_concept_and_backspace_back(stand: Stand, ho
     assert stand.view.data.around.centre.id == first.key and stand.view.sheet.nodes
     second = stand.view.list.rows[0]
     node = stand.view.sheet.nodes[second.key]
-    left, top = stand.desk.dpg.get_item_rect_min(stand.view.sheet.canvas.item)
+    left, top = stand.desk.dpg.get_item_rect_min(stand.view.sheet.drawing.item)
     x, y = stand.desk.dpg.get_viewport_pos()
     stand.desk.move(int(x + left + node[0]), int(y + top + node[1]))
     stand.desk.frames(2)

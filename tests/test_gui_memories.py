@@ -15,7 +15,6 @@ from core.commands.context import begin_context, context_files
 from core.commands.memories import all_memories, memories_archive, memories_edit, save
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, ContextFile
-from gui.toolkit.editor import SOFT, soft_broken, soft_joined
 from gui.views.context_cards import context_card
 from gui.views.memories import MemoryBook, gather, rows, tags_in, tags_of, which
 from gui.watch import folders_of
@@ -113,15 +112,6 @@ def test_a_context_file_is_begun_valid_and_never_replaced(home: Workspace, at_pr
         path.write_text("mine")
         assert error(begin_context(workspace, scope)).code == "exists" and path.read_text() == "mine"
     assert error(begin_context(home, PROJECT)).code == "no-project"
-
-
-def test_a_text_comes_back_to_the_letter_from_a_field_that_does_not_wrap() -> None:
-    """A break that only makes it fit must not get into the memory, one that the person made must stay."""
-    texts = ["one two three four\nnext line\n\n- a list", "漢字かな混じりの文\n次の行", "a  b   c  ", "x" * 30, ""]
-    for text in texts:
-        shown = soft_broken(text, lambda part: len(part) <= 7)
-        assert soft_joined(shown) == text and (len(text) < 9 or len(shown) > len(text) or " " not in text)
-    assert soft_joined(f"one {SOFT}and more\nthree") == "one and more\nthree"
 
 
 def test_the_panel_hears_of_memories_that_others_save(home: Workspace) -> None:

@@ -33,12 +33,12 @@ def test_every_view_opens_by_its_number_and_is_refreshed_without_a_new_item(desk
 
     with seated(desk, workspace_at(at_home)) as seat:
         for view in (*(row.name for row in VIEWS), "ledger"):
-            desk.press(control_of(view))  # in Search a plain number is a word
+            seat.panel.shell.run(f"view.{view}") if view == "facts" else desk.press(control_of(view))
             seat.settle()
             assert seat.state.view == view and desk.dpg.is_item_shown(seat.panel.workbench._holders[view])
         items = desk.items()
         for row in VIEWS:
-            desk.press(control_of(row.name))
+            seat.panel.shell.run(row.action) if row.under else desk.press(control_of(row.name))
             desk.press("F5")
             seat.settle()
         assert desk.items() == items
@@ -338,3 +338,25 @@ def test_an_error_of_one_act_goes_with_the_next_one_and_a_state_stays(desk: Desk
             now[0] += 1000
             desk.frames(2)
             assert (banner.shown is not None) is stays
+
+
+def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_home: Path) -> None:
+    """A banner that pushed all rows down turned the next click into one on another row."""
+    dpg = desk.dpg
+    with seated(desk, harvested_at(at_home)) as seat:
+        panel, table = seat.panel, seat.panel.workbench.views["ledger"].table
+        holder = panel.workbench._holders["ledger"]
+        places = [row.texts[2] for row in table._pool if dpg.is_item_shown(row.item)][:4]
+        tops, tall = [dpg.get_item_rect_min(item) for item in places], dpg.get_item_rect_size(holder)[1]
+        panel.shell.error(
+            ErrorInfo("no-key", "No key was found for this", "~/keys", "Set one"), "Settings", lambda: None
+        )
+        seat.settle()
+        assert [dpg.get_item_rect_min(item) for item in places] == tops
+        banner, high = panel.workbench.banner.item, panel.workbench.banner.height
+        assert dpg.is_item_shown(banner) and high > 20 and dpg.get_item_rect_size(holder)[1] < tall - high
+        assert dpg.get_item_rect_min(panel.workbench.banner._words)[1] > max(top[1] for top in tops)
+        assert "No key" not in str(dpg.get_value(panel.status._event)) + str(dpg.get_value(panel.status._words))
+        panel.workbench.banner.hide()
+        seat.settle()
+        assert dpg.get_item_rect_size(holder)[1] == tall

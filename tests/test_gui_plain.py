@@ -19,6 +19,7 @@ from gui.toolkit.keys import Shortcut, find, label_of
 from gui.toolkit.outside import editor_at
 from gui.toolkit.styles import PALETTES, STYLES, contrast, rules_of
 from gui.toolkit.window import display_problem
+from gui.views.looks import Ages, since
 
 FONTS = Path(__file__).resolve().parents[1] / "assets" / "fonts"
 
@@ -245,3 +246,15 @@ def test_without_a_display_there_is_a_sentence_instead_of_an_abort() -> None:
     assert missing is not None and missing.code == "no-display" and "DISPLAY" in str(missing)
     silent = display_problem({"DISPLAY": ":987"})
     assert silent is not None and silent.code == "no-display"
+
+
+def test_ages_are_told_anew_when_one_of_them_is_another_and_not_before() -> None:
+    """A frame a minute for words that stay as they are is a frame too many; one that freezes is a lie."""
+    ages = Ages()
+    assert ages.turn(5000.0) == 0
+    for old in (30.0, 3000.0, 7200.0, 90_000.0):
+        ages.told(10_000.0 - old, 10_000.0)
+    assert ages.due == 10_030.0 and ages.turn(10_029.0) == 0 and ages.turn(10_030.0) == 1
+    ages.told(10_000.0 - 90_000.0, 10_030.0)
+    assert ages.due == 10_000.0 - 90_000.0 + 2 * 86_400
+    assert since(10_000.0 - 90_000.0, ages.due - 1) == "1 d" and since(10_000.0 - 90_000.0, ages.due) == "2 d"

@@ -17,7 +17,7 @@ from core.commands.transcript import read_entry
 from core.commands.workspace import Workspace
 from core.conversations.events import Command, Reminder
 from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn
-from gui.toolkit.typeset import lines_of_code, lines_of_words, visible
+from gui.toolkit.typeset import colours_of, lines_of_code, lines_of_words, visible
 from gui.views.reader_rows import (
     CALL,
     CODE,
@@ -26,7 +26,6 @@ from gui.views.reader_rows import (
     WORDS,
     Script,
     blocks,
-    colours_of,
     legend,
     places_of,
     script_of,
@@ -225,15 +224,15 @@ def test_a_conversation_that_is_gone_says_so(seat: Seat) -> None:
     assert "not there any more" in str(seat.desk.dpg.get_value(reader._says))
 
 
-def test_ten_thousand_turns_make_no_more_items_than_ten(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thousands_of_turns_make_no_more_items_than_ten(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrolling must cost what is in sight: nothing but the heights may grow with the conversation."""
     import gui.views.reader
 
     words = [json.dumps({"text": ANSWER * 3}), ANSWER, "short", "x " * 900]
     turns = tuple(
-        ReadableTurn(number, "user" if number % 2 else "assistant", words[number % 4]) for number in range(1, 10_001)
+        ReadableTurn(number, "user" if number % 2 else "assistant", words[number % 4]) for number in range(1, 3_001)
     )
-    talk = ReadableConversation("n", "Long", "Tool", "home", "/n", count=10_000, turns=turns)
+    talk = ReadableConversation("n", "Long", "Tool", "home", "/n", count=3_000, turns=turns)
     script = script_of(talk)
     monkeypatch.setattr(gui.views.reader, "read_script", lambda *_: Ok((talk, script)))
     reader, desk = open_made(seat), seat.desk

@@ -164,3 +164,27 @@ def test_a_narrow_table_leaves_columns_out_instead_of_squeezing_all(desk: Desk) 
     desk.look.size(narrow, width=700)
     desk.frames(5)
     assert [desk.dpg.is_item_visible(item) for item in table._column_items] == [True, True]
+
+
+def test_a_tooltip_is_of_the_row_under_the_mouse_and_goes_when_another_comes_there(desk: Desk) -> None:
+    """All rows have the same sign: a tooltip that only followed that one told of a row that was long out of sight."""
+    dpg = desk.dpg
+    table = build(desk, tip=lambda row: f"about row {row}")
+
+    def told() -> dict[str, str]:
+        rows = [row for row in table._pool if dpg.is_item_shown(row.item)]
+        return {str(dpg.get_value(row.texts[1])): str(dpg.get_value(row.tip)) for row in rows}
+
+    def tooltip(slot: int) -> int:
+        return int(dpg.get_item_parent(dpg.get_item_parent(table._pool[slot].tip)))
+
+    desk.move(*desk.middle(table._pool[4].texts[1]))
+    assert desk.until(lambda: dpg.is_item_visible(table._pool[4].tip))
+    table.select(60_000)
+    desk.frames(3)
+    assert all(words == f"about {name}" for name, words in told().items()) and "row 60000" in told()
+    hushed = [slot for slot in range(len(table._pool)) if not dpg.is_item_shown(tooltip(slot))]
+    assert len(hushed) == 1 and not dpg.is_item_visible(table._pool[hushed[0]].tip)
+    desk.move(*desk.middle(table._pool[9].texts[1]))
+    desk.frames(2)
+    assert all(dpg.is_item_shown(tooltip(slot)) for slot in range(len(table._pool)))

@@ -6,10 +6,14 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from core.base.markdown import sanitise_name
 from core.base.result import Ok
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history import LedgerRow, ledger
+from core.commands.panel import titles as titles_module
 from core.commands.panel.overview import overview
 from core.commands.panel.timeline import LEFT, LOST, costs, lines_now, timeline
 from core.commands.panel.titles import titles
@@ -138,3 +142,19 @@ def test_a_click_on_a_day_a_bar_and_a_tile(desk: Desk, at_home: Path) -> None:
         seat.settle()
         assert seat.state.selected.kind == "conversation" and seat.panel.columns.shows("inspector")
         assert desk.items() - items < 900, "only the pools of a fuller picture may grow"
+
+
+def test_the_titles_of_a_huge_ledger_come_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More old conversations than titles are remembered of: each look began anew, and the store was read for ever."""
+    monkeypatch.setattr(titles_module, "KEPT", 5)
+    monkeypatch.setattr(titles_module, "FIRST_SECONDS", 9.0)
+    workspace = workspace_at(tmp_path, demo=False)
+    rows = [LedgerRow(f"{at:064x}", {"path": f"/gone/talk-{at}", "status": "harvested"}) for at in range(12)]
+    found = titles(workspace, rows)
+    assert not found.more and len(found.by_key) == 12 and titles(workspace, rows, found) is found
+
+
+@pytest.mark.parametrize("name", ["talk-1.md", "_x", "設計", "a b", "-dash", "[from: x]", "<script>", "x" * 300, ""])
+def test_a_name_is_found_as_a_provenance_writes_it(tmp_path: Path, name: str) -> None:
+    by_name = titles(workspace_at(tmp_path, demo=False), [LedgerRow("a", {"name": name, "title": "T"})]).by_name
+    assert by_name[sanitise_name(name)].title == "T" == by_name[name].title

@@ -10,7 +10,6 @@ from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from gui.actions import SHORTCUTS
-from gui.toolkit.editor import place_after
 from gui.toolkit.keys import CONTROL, PRESS, RELEASE, SHIFT, KeyGate, Press
 from gui.workbench import VIEWS
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -103,7 +102,7 @@ def test_the_first_letters_after_a_key_that_opens_a_field_are_not_lost(desk: Des
         at_once(seat, "key", "slash", "type", "--delay", "1", "flask endpoint")
         assert value_of(seat, ledger.filter) == "flask endpoint"
         desk.press("Escape")
-        desk.xdotool("key", "ctrl+k", "type", "--delay", "1", "go to facts")
+        desk.xdotool("key", "ctrl+k", "type", "--delay", "1", "go to fact index")
         at_once(seat, "key", "Return")
         assert seat.state.view == "facts" and not seat.panel.palette.is_open
         at_once(seat, "key", number_of("knowledge"), "key", "n", "type", "--delay", "1", "So it is")
@@ -145,16 +144,12 @@ def test_without_glfw_the_keys_come_from_dear_pygui() -> None:
     gate.close()
 
 
-def test_where_a_text_was_changed_is_the_end_of_what_is_new() -> None:
-    """The line that is written in is the one that must not grow too long."""
-    assert place_after("", "abc") == 3 and place_after("one two", "one more two") == 9
-    assert place_after("aaa", "aaaa") in range(1, 5) and place_after("one two", "one") == 3
+LONG = "The retry policy of the session layer is that idempotent requests are sent again, thrice at the most, "
 
 
-def test_a_line_that_grows_is_broken_and_comes_back_as_one(desk: Desk, at_home: Path) -> None:
-    """Whoever writes a long bullet must see its beginning, and nothing of the breaks may come into the file."""
+def test_a_bullet_wraps_while_it_is_written_and_comes_back_as_one_line(desk: Desk, at_home: Path) -> None:
+    """Whoever writes a long bullet must see all of it, and nothing of the breaks may come into the file."""
     workspace = workspace_at(at_home)
-    words = "The retry policy of the session layer is that idempotent requests are sent again, thrice at the most, "
     with seated(desk, workspace) as seat:
         desk.press(number_of("knowledge"))
         seat.settle()
@@ -163,20 +158,93 @@ def test_a_line_that_grows_is_broken_and_comes_back_as_one(desk: Desk, at_home: 
         desk.frames(5)
         editor = view.session.editor
         high = editor.height
-        for word in (words * 4 + "so it is").split(" "):
+        for word in (LONG * 4 + "so it is").split(" "):
             desk.xdotool("type", "--delay", "1", f"{word} ")
-            desk.frames(3)
-        shown = str(desk.dpg.get_value(editor.field))
-        assert shown.count("\n") >= 1 and all(editor._fits(line) for line in shown.split("\n"))
-        assert editor.height > high
-        desk.dpg.set_clipboard_text(words.strip())
+            desk.frames(2)
+        area = editor.area
+        assert area.words == LONG * 4 + "so it is " and editor.height > high
+        widths = [area.layout.offsets[row.end - 1] - area.layout.offsets[row.begin] for row in area.layout.rows]
+        assert len(widths) >= 2 and max(widths) <= area._width and min(widths[:-1]) > area._width / 2
+        desk.dpg.set_clipboard_text(f"two\n{LONG.strip()}")
+        desk.press("ctrl+Home")
         desk.press("ctrl+v")
-        desk.until(lambda: editor.words.endswith("at the most,"))
-        shown = str(desk.dpg.get_value(editor.field))
-        assert all(editor._fits(line) for line in shown.split("\n"))
-        assert editor.words == f"{words * 4}so it is {words.strip()}"
+        desk.press("ctrl+End")
+        seat.settle()
+        assert editor.words == f"two {LONG.strip()}{LONG * 4}so it is"
+        desk.press("ctrl+z")
+        desk.frames(3)
+        assert area.words == LONG * 4 + "so it is " and area.draft.caret == 0
         desk.press("ctrl+Return")
         seat.settle()
-        assert f"- {words * 4}so it is {words.strip()} [from" in (workspace.paths.knowledge / "facts.md").read_text(
-            "utf-8"
+        text = (workspace.paths.knowledge / "facts.md").read_text("utf-8")
+        assert f"- {LONG * 4}so it is [from" in text
+
+
+def test_an_editor_has_the_keys_and_the_mouse_of_every_editor(desk: Desk, at_home: Path) -> None:
+    """Moves and selections by word and row, cut and paste, undo within it: hands do these without a thought."""
+    workspace = workspace_at(at_home)
+    assert isinstance(add(workspace, "facts", "alpha beta gamma"), Ok)
+    with seated(desk, workspace) as seat:
+        desk.press(number_of("knowledge"))
+        seat.settle()
+        view: Any = seat.panel.workbench.views["knowledge"]
+        desk.press("Down")
+        desk.press("e")
+        seat.settle()
+        area = view.session.editor.area
+
+        def pressed(*keys: str) -> tuple[str, str]:
+            for key in keys:
+                desk.press(key)
+            desk.frames(3)
+            return area.words, area.draft.selected
+
+        assert pressed("ctrl+Right", "ctrl+shift+Right") == ("alpha beta gamma", "beta ")
+        assert pressed("ctrl+x", "End", "ctrl+v") == ("alpha gammabeta ", "")
+        assert pressed("ctrl+z", "ctrl+z") == ("alpha beta gamma", "beta ")
+        assert pressed("ctrl+y", "ctrl+y", "ctrl+shift+Home", "BackSpace", "ctrl+z") == (
+            "alpha gammabeta ",
+            "alpha gammabeta ",
         )
+        assert pressed("Home", "shift+End", "ctrl+c", "Right", "ctrl+BackSpace", "ctrl+BackSpace") == ("", "")
+        desk.xdotool("type", "--delay", "1", "ab")
+        desk.xdotool("key", "Left")
+        at_once(seat, "type", "--delay", "1", "x y")
+        assert area.words == "ax yb"
+        left, top = desk.dpg.get_item_rect_min(area._list)
+        desk.move(int(left) + 2, int(top) + 8)
+        desk.hand.button(1, True)
+        desk.frames(3)
+        desk.move(int(left) + 200, int(top) + 8)
+        desk.frames(3)
+        desk.hand.button(1, False)
+        desk.frames(4)
+        assert area.draft.selected == "ax yb" and seat.panel.look.typing()
+        at_once(seat, "type", "--delay", "1", "done")
+        assert area.words == "done"
+        desk.press("Return")
+        seat.settle()
+        assert [row.text for row in view.list.rows] == ["done"]
+
+
+def test_letters_come_into_an_editor_in_a_hosts_window_too(desk: Desk, at_home: Path) -> None:
+    """A host that hears no keys for us leaves them to Dear PyGui, whose little field catches them."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        desk.press(number_of("knowledge"))
+        desk.press("n")
+        seat.settle()
+        area: Any = seat.panel.workbench.views["knowledge"].session.editor.area
+        seat.panel.keyboard.dispose()
+        seat.panel.look.gate = KeyGate()
+        desk.gate.forget(id(seat.panel.look))
+        desk.xdotool("type", "--delay", "30", "one twx")
+        desk.frames(12)
+        for key in ("BackSpace", "o", "Left", "shift+Left", "t"):
+            desk.press(key)
+            desk.frames(6)
+        assert area.words == "one tto"
+        desk.dpg.set_clipboard_text("漢字")
+        desk.press("ctrl+v")
+        desk.frames(8)
+        assert area.words == "one tt漢字o"

@@ -1,15 +1,42 @@
-"""What may be taken away, and when: the same content again, the settings, the person's own doing in between."""
+"""The one writer of a run, alone and in batches."""
 
 from __future__ import annotations
 
 import json
+import os
+import threading
+from collections import Counter
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from tests.harvest_world import NOW, FakeModel, World, never, ordinary, says, snapshot, unreachable
+from core.base import disk, files
+from core.harvest import batch
+from core.harvest.batch import Batch, Staged
+from core.harvest.committer import Committer
+from core.harvest.distil import Harvest
+from core.harvest.report import THROUGH, Progress
+from core.knowledge.journal import FrozenPlan, read_journal
+from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
+from tests.harvest_world import (
+    CATEGORY_FILES,
+    HURRIED,
+    NOW,
+    FakeModel,
+    World,
+    never,
+    ordinary,
+    says,
+    sha256,
+    snapshot,
+    unreachable,
+)
+
+# --- committer: What may be taken away, and when: the same content again, the settings, the person's own doing in
+# between.
 
 DATE = "2026-06-12"
 
@@ -220,3 +247,278 @@ def test_a_second_run_changes_nothing(world: World) -> None:
     after = snapshot(world.paths.home)
     lock = str(world.paths.lock.relative_to(world.paths.home))
     assert {**after, lock: before[lock]} == before
+
+
+# --- batches: Conversations that are written together: each file once for all of them, nobody held up, every promise
+# as before.
+
+PATIENT_SECONDS = 60.0
+
+
+def text(number: int) -> str:
+    """A conversation in which the rules find a decision and a task."""
+    said = f"User: We decided to use way {number} because it is short."
+    return f"{said}\n\nAssistant: Noted.\n\nTODO: write part {number}.\n"
+
+
+def by_rules(world: World, number: int) -> None:
+    """So many conversations harvested in one thread."""
+    for one in range(number):
+        world.converse(text(one))
+    report = world.run(None)
+    assert report.harvested == number and not report.errors
+
+
+# --- written once ----------------------------------------------------------------------------------------------------
+
+
+def test_bytes_for_a_conversation_do_not_grow_with_the_store(tmp_path: Path) -> None:
+    """A store of ten thousand conversations wrote gigabytes, for each of them rewrote all tasks."""
+
+    def spent(number: int) -> tuple[float, float]:
+        world, counted, real = World(tmp_path / str(number)), Counter[str](), disk.perform
+
+        def perform(name: str, call: Any, *arguments: Any, **named: Any) -> Any:
+            done = real(name, call, *arguments, **named)
+            if name in ("read", "write"):
+                counted[name] += done if name == "write" else len(done)
+            return done
+
+        with patch.object(disk, "perform", perform), patch.object(batch, "LONGEST_SECONDS", 1e9):
+            by_rules(world, number)
+        return counted["write"] / number, counted["read"] / number
+
+    few, many = spent(300), spent(600)
+    assert many[0] < few[0] * 1.1 and many[1] < few[1] * 1.1
+
+
+def test_a_batch_is_one_append_and_one_exchange(world: World) -> None:
+    for name in ("decisions.md", "tasks.md"):
+        world.knowledge(name, "# mine\n")
+    written: list[str] = []
+    append, exchange = files.append, files.exchange
+
+    def appended(fd: int, data: bytes, size: int) -> None:
+        written.append(os.readlink(f"/proc/self/fd/{fd}").rsplit("/", 1)[1])
+        append(fd, data, size)
+
+    def exchanged(one: Path, other: Path) -> bool:
+        written.append(other.name)
+        return exchange(one, other)
+
+    if not Path("/proc/self/fd").is_dir():
+        pytest.skip("this system does not list open descriptors")
+    with patch.multiple(files, append=appended, exchange=exchanged):
+        by_rules(world, 20)
+    assert Counter(written) == {"decisions.md": 1, "tasks.md": 1, "changes.jsonl": 1}
+
+
+def test_a_batch_is_full_at_a_quarter_of_what_it_touches_and_never_waits_long(world: World) -> None:
+    """Or a large store is rewritten for a few lines, or a slow model's answers are in no file for the whole run."""
+    now = [0.0]
+    world.knowledge("facts.md", "- x\n" * 10_000)
+    waiting = Batch(world.paths, lambda: now[0])
+    assert not waiting.is_full() and waiting.seconds_left() is None
+
+    def add(line: str) -> None:
+        step: Any = type("Step", (), {"artifact": type("Artifact", (), {"name": "talk"})()})()
+        plan = FrozenPlan((PlannedFile("facts.md", "# Facts", (line,)),), {})
+        waiting.add(Staged(step, Harvest(()), None, plan))
+
+    for _ in range(batch.CONVERSATIONS):
+        add("y" * 100)
+    assert not waiting.is_full()
+    assert waiting.seconds_left() == pytest.approx(40_000 / batch.BYTES_A_SECOND)
+    now[0] = 1.0
+    assert waiting.seconds_left() == 0.0 and not waiting.is_full()
+    add("y" * 10_000)
+    assert waiting.is_full()
+    assert len(waiting.take()) == batch.CONVERSATIONS + 1 and waiting.seconds_left() is None
+    add("y")
+    assert not waiting.is_full()
+    now[0] += batch.LONGEST_SECONDS
+    assert waiting.is_full()
+
+
+# --- nobody is held up -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jobs", [2, 4])
+def test_a_slow_answer_holds_nobody_up(world: World, jobs: int) -> None:
+    """All others are asked, written and told of while one call is at work; before, a few calls ahead of it was all."""
+    names = [world.converse(f"User: {number}\n").name for number in range(30)]
+    told: list[Progress] = []
+    others = threading.Event()
+
+    def progress(row: Progress) -> None:
+        if row.kind == THROUGH:
+            told.append(row)
+        if row.done == len(names) - 1:
+            others.set()
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        if names[1] in prompt:
+            assert others.wait(PATIENT_SECONDS), f"only {len(told)} were through"
+        return {"facts": [f"fact {number}"]}
+
+    report = world.run(FakeModel(answer), jobs=jobs, progress=progress)
+    assert report.harvested == len(names) and not report.errors
+    assert told[-1].name == names[1] and [row.done for row in told] == [*range(1, len(names) + 1)]
+    assert len(world.bullets()) == len(names)
+
+
+def test_a_copy_goes_only_after_its_twin_is_written(world: World) -> None:
+    """The steps that ask nobody go ahead of the answers; a copy's proof is the answer about its twin."""
+    slow = threading.Event()
+    paths = [world.converse("same") for _ in range(2)] + [world.converse(str(number)) for number in range(5)]
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        if "same" in prompt:
+            slow.wait(0.2)
+            assert paths[1].exists()
+        return ordinary(number, prompt)
+
+    report = world.run(FakeModel(answer), jobs=3)
+    assert report.reclaimed == 7 and not report.errors and not any(path.exists() for path in paths)
+
+
+# --- every promise as before -----------------------------------------------------------------------------------------
+
+
+def test_what_was_answered_before_a_kill_is_not_asked_again(world: World) -> None:
+    """It waits for its batch, and stands in the journal: an answer that was paid for is never lost."""
+    for number in range(5):
+        world.converse(f"User: {number}\n")
+    model = FakeModel()
+    with patch.object(Committer, "flush", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        world.run(model)
+    asked, planned = model.calls, sum(row["t"] == "intent" for row in read_journal(world.paths.journal))
+    report = world.run(model)
+    assert planned and model.calls == asked + 5 - planned and not report.errors
+    assert len(set(world.bullets())) == len(world.bullets()) == 5 * 4
+
+
+@pytest.mark.parametrize("cut", [1, 60, 200, 1000])
+def test_a_batch_that_was_torn_anywhere_is_completed(world: World, cut: int) -> None:
+    world.knowledge("decisions.md", "# Decisions\n\n- mine")
+    for one in range(20):
+        world.converse(text(one))
+
+    def torn(fd: int, data: bytes, size: int) -> None:
+        os.write(fd, data[:cut])
+        raise KeyboardInterrupt
+
+    with patch.object(files, "append", torn), pytest.raises(KeyboardInterrupt):
+        world.run(None)
+    assert not world.run(None).errors
+    lines = world.text("decisions.md").split("\n")
+    assert lines[:3] == ["# Decisions", "", "- mine"] and len(lines) == 24
+    assert len({line.split(" [from: ")[0] for line in lines[3:-1]}) == 20
+    assert all(" [from: talk-" in line and line.endswith("]") for line in lines[3:-1])
+
+
+def test_an_editor_that_saves_in_the_middle_of_a_batch_is_noticed(world: World) -> None:
+    """It had loaded the file before the batch, and writes the old text over it: nothing of the batch is proven by what
+    was there a moment ago."""
+    path = world.knowledge("decisions.md", "# Decisions\n")
+    paths = [world.converse(text(one)) for one in range(5)]
+    world.limits(reclaim="always")
+    real = require_lines
+
+    def saved_just_now(folder: Path, planned: PlannedFile) -> list[str]:
+        other = path.with_name("other")
+        other.write_text("# Decisions\n\n- mine\n")
+        other.replace(path)
+        return real(folder, planned)
+
+    with patch.object(batch, "require_lines", saved_just_now):
+        report = world.run(None)
+    assert report.failed == 5 and all(one.exists() for one in paths)
+    assert {error.message.split(": ")[1] for error in report.errors} == {"decisions.md"}
+
+
+def test_a_file_that_cannot_be_written_costs_only_who_wants_lines_in_it(world: World) -> None:
+    paths = [world.converse(f"User: {number}\n") for number in range(6)]
+    (world.paths.knowledge / "questions.md").mkdir(parents=True)
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        return {"facts": [f"fact {number}"], "questions": ["why?"] if "User: 3\n" in prompt else []}
+
+    report = world.run(FakeModel(answer))
+    assert (report.harvested, report.failed) == (5, 1)
+    assert [path.exists() for path in paths] == [number == 3 for number in range(6)]
+
+
+def test_what_a_person_types_while_a_plan_waits_is_not_taken_for_a_torn_line(world: World) -> None:
+    path = world.knowledge("facts.md", "# Facts\n\n")
+    world.converse("a")
+    real = Batch.take
+
+    def typed(self: Batch) -> list[Staged]:
+        rows = real(self)
+        if rows:
+            path.write_text("# Facts\n\n- Fact")
+        return rows
+
+    with (
+        patch.object(Batch, "take", typed),
+        patch.object(files, "append", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        world.run(FakeModel())
+    world.run(FakeModel(never))
+    assert world.text("facts.md").startswith("# Facts\n\n- Fact\n- Fact 1 about the cache [from: ")
+
+
+def test_recovery_writes_each_file_once_for_all_plans_that_wait(world: World) -> None:
+    """After a kill in a large store it rewrote every file for each of thousands of plans."""
+    for one in range(25):
+        world.converse(text(one))
+    for name in CATEGORY_FILES:
+        world.knowledge(name, f"# {name}\n")
+    with patch.object(batch, "ensure_lines", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        world.run(None)
+    written: list[str] = []
+
+    def ensured(folder: Path, planned: PlannedFile, **named: Any) -> Any:
+        written.append(planned.name)
+        return ensure_lines(folder, planned, **named)
+
+    with patch.object(batch, "ensure_lines", ensured):
+        report = world.run(None)
+    assert "finished 25 harvests that the last run left in the middle" in report.notes
+    assert len(written) == len(set(written)) and {"decisions.md", "tasks.md"} <= set(written)
+
+
+def test_a_run_writes_its_ledger_a_bounded_number_of_times(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen by others while it grows, and not rewritten for every few hundred conversations of a hundred thousand."""
+    monkeypatch.setattr("core.harvest.committer.CHECKPOINT_BYTES", 10_000)
+    monkeypatch.setattr("core.harvest.committer.CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(batch, "CONVERSATIONS", 1)
+    sizes: list[int] = []
+    real = files.write_atomic
+
+    def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: bool = True) -> None:
+        if path == world.paths.ledger:
+            sizes.append(len(data))
+        real(path, data, mode, lasting=lasting)
+
+    with patch.object(files, "write_atomic", write_atomic):
+        by_rules(world, 200)
+    assert len(sizes) >= 3 and sum(sizes) < 6 * sizes[-1]
+    assert json.loads(world.paths.ledger.read_bytes())["entries"].keys() == world.entries().keys()
+
+
+def test_the_same_words_of_two_conversations_of_one_name_are_told_once(world: World) -> None:
+    planned = PlannedFile("facts.md", "# Facts", ("- same [from: talk, 2026-01-01]",))
+    told: list[tuple[str, tuple[str, ...]]] = []
+    world.paths.knowledge.mkdir(parents=True)
+    wrong = batch.write_together(
+        world.paths,
+        [(sha256("a"), FrozenPlan((planned,), {})), (sha256("b"), FrozenPlan((planned,), {}))],
+        known=lambda _: False,
+        on_applied=lambda sha, row: told.append((sha, row.added)),
+        editor_wait=HURRIED,
+    )
+    assert wrong == {} and told == [(sha256("a"), planned.lines), (sha256("b"), ())]
+    assert world.text("facts.md").count("- same") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from core.base.result import Ok, Result
 from core.cli.main import main
 from core.commands import bullets
 from core.commands.context import context
+from core.commands.conversations import ConversationFilters, find
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
+from core.commands.history import ledger
+from core.commands.panel.titles import titles, titles_of
 from core.commands.quarantine import quarantine_accept, quarantine_list
 from core.commands.workspace import Workspace
 from core.harvest.answer import items_from
@@ -22,6 +28,7 @@ from core.harvest.quotes import NO_SOURCE
 from core.harvest.steps import DistilSettings
 from core.llm.command import run_command
 from core.llm.wire import excerpt
+from core.sources.scan import scan_conversations
 from tests.made_home import UUID, Clock, Model, converse, harvested, make_home, read, value, write
 
 MIXED = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
@@ -103,6 +110,52 @@ def test_a_secret_that_invisible_characters_cut_in_two_is_found(tmp_path: Path) 
     row = f"the token is {GITHUB[:10]}\u200b{GITHUB[10:]}"
     [item] = items_from({"facts": [row]}, NO_SOURCE, quotes="check", secrets=True).items
     assert item.held == "secret" and GITHUB[:10] not in item.text
+
+
+def titled(workspace: Workspace, title: str, *said: str) -> Path:
+    """A session whose tool called it by its first request."""
+    rows: list[dict[str, Any]] = [{"type": "custom-title", "customTitle": title, "sessionId": "s"}]
+    for at, text in enumerate(said):
+        role = ("user", "assistant")[at % 2]
+        row = {"type": role, "sessionId": "s", "uuid": f"u{at}", "timestamp": f"2026-05-04T10:{at:02}:00.000Z"}
+        rows.append(row | {"cwd": "/srv/shop", "message": {"role": role, "content": text}})
+    path = workspace.paths.conversations / f"talk-{UUID}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_a_title_tells_no_key_that_lost_its_punctuation(tmp_path: Path) -> None:
+    """Neither in the ledger, a dry run, the panel, a prompt nor a search: also where the conversation has grown since,
+    and what is new does not tell the key again."""
+    workspace = make_home(tmp_path)
+    bare = GITHUB.replace("_", "")
+    title, said = f"Deploy with {bare[:24]}", [f"Deploy with {GITHUB} please", "It is deployed."]
+    model, clock, told = Echo(), Clock(), []
+    model.prompts.clear()
+    for more in ((), ("Now the second server.", "That one, too.")):
+        said += more
+        path = titled(workspace, title, *said)
+        told.append(str(titles_of(workspace, scan_conversations(workspace.paths))))
+        told.append(str(value(harvest(workspace, HarvestRequest(), now=clock))))
+        harvested(workspace, model, clock, keep=True)
+        rows = value(ledger(workspace))
+        told += [str([row.entry for row in rows]), str(titles(workspace, rows))]
+        told.append(str(value(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0))))
+    told += model.prompts
+    assert "second server" in model.prompts[-1] and len(said) == 4
+    assert not [text for text in told if bare[:12] in text or GITHUB[:12] in text]
+    written = {str(file): file.read_bytes() for file in tmp_path.rglob("*") if file.is_file() and file != path}
+    assert not [name for name, data in written.items() if bare[:12].encode() in data]
+
+
+def test_a_long_title_is_cut_behind_a_word(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    path = titled(workspace, "Mend the scale " * 15, "Mend the scale", "Done.")
+    shown = titles_of(workspace, scan_conversations(workspace.paths))[str(path)].title
+    harvested(workspace, Model(facts=["a fact"]), Clock(), keep=True)
+    [row] = value(ledger(workspace))
+    assert row.entry["title"] == shown and shown.endswith(" …") and len(shown) <= 122
 
 
 def test_redaction_can_be_switched_off_by_the_person(tmp_path: Path) -> None:
@@ -275,7 +328,7 @@ def test_of_made_up_secrets_of_many_kinds_hardly_one_gets_through() -> None:
     from tests.quality.secrets import campaign
 
     kinds = {**RULES, **UNSEEN}
-    some = {name: kinds[name] for name in list(kinds)[::3]}
+    some = {name: kinds[name] for name in list(kinds)[::6]}
     kept = campaign(11, some, 1, each=80)
     leaked = {row.kind for row in kept.wire} | {row.kind for row, _place in kept.disk}
     assert kept.tried == len(some) * 5

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import sqlite3
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import pytest
 
@@ -17,6 +20,8 @@ from core.library import records
 from core.library.use import reflect, strategies
 from core.mcp_server import tools
 from tests import cli_call
+from tests.spoken_home import LONG_AGO, claude_row, result
+from tests.spoken_home import call as call_of
 
 
 class Done(NamedTuple):
@@ -122,6 +127,73 @@ def test_a_conversation_tells_what_it_used(home: Path, tmp_path: Path) -> None:
     assert run(home, "record", "--from", str(talk))["traces"] == []
 
 
+def asked_in_a_session(home: Path, at: int) -> str:
+    """An agent retrieves, answers with what it found, and is thanked; the id of the retrieval."""
+    (best, *_) = run(home, "retrieve", f"why does my async callback deadlock {at}")
+    rows = [
+        claude_row("user", "why does my async callback deadlock", f"2026-06-0{at}T10:00:00Z", session=f"s{at}"),
+        claude_row("assistant", call_of("c", "knowledge library retrieve"), f"2026-06-0{at}T10:00:01Z"),
+        claude_row("user", result("c", json.dumps([best])), f"2026-06-0{at}T10:00:02Z"),
+        claude_row("assistant", f"{GOTCHA} So that is what to change.", f"2026-06-0{at}T10:00:03Z"),
+        claude_row("user", "thanks, that fixed it", f"2026-06-0{at}T10:00:04Z"),
+    ]
+    (home / "conversations").mkdir(exist_ok=True)
+    path = home / "conversations" / f"talk-{uuid4()}"
+    path.write_bytes(b"".join(rows))
+    os.utime(path, (LONG_AGO + at, LONG_AGO + at))
+    return str(best["retrieval"])
+
+
+def harvested(home: Path) -> Any:
+    """What a harvest says."""
+    done = call("harvest", "--apply", "--provider", "offline", "--source", "home", "--home", str(home), "--json")
+    assert done.status == 0, done.err
+    return json.loads(done.out)
+
+
+def test_a_harvest_records_what_its_conversations_used_and_fails_for_no_library(home: Path) -> None:
+    first = asked_in_a_session(home, 1)
+    report = harvested(home)
+    assert report["harvested"] == 1 and any("the library learned how" in note for note in report["notes"])
+    (session,) = run(home, "traces")
+    assert [one["retrieval"] for one in session["traces"]] == [first] * len(session["traces"])
+    assert session["traces"][0]["outcome"] == "win" and session["traces"][0]["recorded"] == "inferred"
+
+    assert call("config", "set", "library_infers", "false", "--home", str(home)).status == 0
+    asked_in_a_session(home, 2)
+    assert harvested(home)["harvested"] == 1 and len(run(home, "traces")) == 1, "who does not want it is left alone"
+
+    assert call("config", "set", "library_infers", "true", "--home", str(home)).status == 0
+    asked_in_a_session(home, 3)
+    there = workspace(home).paths.library
+    writer = sqlite3.connect(there, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    report = harvested(home)
+    assert report["harvested"] == 1 and report["failed"] == []
+    assert any("was not recorded" in note for note in report["notes"]), "somebody else writes, and is not waited for"
+    writer.execute("ROLLBACK")
+    writer.close()
+
+    asked_in_a_session(home, 4)
+    there.write_bytes(b"this is no database" * 100)
+    report = harvested(home)
+    assert report["harvested"] == 1 and report["failed"] == []
+
+
+def test_an_outcome_is_taken_back_by_its_id(home: Path) -> None:
+    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
+    (trace,) = run(home, "record", "--chunk", best["key"], "--outcome", "misleading")["traces"]
+    assert trace["id"][:8] in text(home, "traces")
+    assert "taken back" in text(home, "record", "--undo", trace["id"][:8])
+    assert run(home, "traces") == []
+    assert run(home, "retrieve", "why does my async callback deadlock")[0]["counts"] == {}
+    done = call("library", "record", "--undo", trace["id"], "--home", str(home))
+    assert done.status == 1 and "no record's id begins" in done.err
+    here = workspace(home)
+    (trace,) = run(home, "record", "--chunk", best["key"], "--outcome", "miss")["traces"]
+    assert tools.withdraw_usage(here, trace["id"])["outcome"] == "miss" and run(home, "traces") == []
+
+
 def test_bullets_are_retrieved_and_confirmed_ones_rise_in_the_digest(home: Path) -> None:
     facts = home / "knowledge" / "facts.md"
     facts.write_text(
@@ -194,13 +266,20 @@ def test_the_window_has_what_it_draws(home: Path) -> None:
     found = view.search(here, "why does my async callback deadlock")
     assert isinstance(found, Ok)
     best = found.value.retrieved.dossiers[0]
-    assert view.mark(here, "w", best.chunk.id, found.value.retrieved.id) == Ok("win")
-    assert view.mark(here, "l", best.chunk.id, task="factual_lookup") == Ok("misleading")
+    marked = [view.mark(here, "w", best.chunk.id, found.value.retrieved.id),
+              view.mark(here, "m", best.chunk.id, task="factual_lookup")]  # fmt: skip
+    assert all(isinstance(one, Ok) for one in marked)
+    instead = marked[1].value.id  # type: ignore[union-attr]
+    again = view.mark(here, "l", best.chunk.id, task="factual_lookup", instead=instead)
+    assert isinstance(again, Ok) and again.value.outcome == "misleading"
+    assert isinstance(view.unmark(here, instead), Err), "that one was replaced"
     assert isinstance(view.mark(here, "?", best.chunk.id), Err)
     drawn = view.plots(here)
     assert isinstance(drawn, Ok) and drawn.value.by_task.labels == ("debugging", "factual_lookup")
     assert drawn.value.by_task.numbers["win"] == (1, 0) and drawn.value.by_task.numbers["misleading"] == (0, 1)
     assert len(drawn.value.by_source.labels) == 1
+    lately = view.plots(here, days=30)
+    assert isinstance(lately, Ok) and lately.value.reflection.traces == 2 and lately.value.reflection.days == 30
     planned = view.preview(here)
     assert isinstance(planned, Ok) and planned.value.dry_run and planned.value.lonely_count >= 0
     around = view.neighbourhood(here, best.chunk.id)

@@ -11,7 +11,9 @@ from core.base.result import Err, Ok
 from core.conversations.conversation import Conversation, Turn
 from core.library.database import Library
 from core.library.records import UsageTrace
-from core.library.use.consolidate import consolidate
+from core.library.use import usage
+from core.library.use.changes import undo
+from core.library.use.consolidate import Consolidation, consolidate
 from core.library.use.inference import is_used, record_conversation
 from core.library.use.learning import Lesson, adjust, learn
 from core.library.use.reflect import Reflection, reflect
@@ -177,6 +179,73 @@ def test_an_empty_library_reflects_nothing(library: Library) -> None:
     assert found.traces == 0 and found.tasks == () and found.gaps == ()
 
 
+# --- taken back -------------------------------------------------------------------------------------------------------
+
+
+def state_of(shelf: Shelf, chunk: str) -> tuple[str | None, dict[str, int], int]:
+    """What is known of a chunk: its profile, its outcomes at debugging, how many of its uses are told."""
+    dossiers = shelf.ask("pool deadlock", log=False).dossiers
+    (one,) = [one for one in dossiers if one.chunk.id == shelf.chunks[chunk]]
+    return one.chunk.functional_profile, dict(one.tally.get("debugging", {})), len(one.traces)
+
+
+def consolidated(shelf: Shelf) -> Consolidation:
+    done = consolidate(shelf.library, now=shelf.now)
+    assert isinstance(done, Ok)
+    assert consolidate(shelf.library, now=shelf.now).value.changes == ()  # type: ignore[union-attr]
+    return done.value
+
+
+def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned_from_it(library: Library) -> None:
+    shelf = Shelf(library)
+    shelf.document("pool", {"pool": "a pool that is asked again inside its own task ends in a deadlock"})
+    traces = [shelf.used("pool", query=f"pool deadlock {at}") for at in range(9)]
+    wrong = shelf.used("pool", outcome="misleading", notes="led astray", query="pool deadlock")
+    consolidated(shelf)
+    profile, counts, _told = state_of(shelf, "pool")
+    assert profile and "misleading" in profile and counts == {"win": 9, "misleading": 1}
+
+    gone = usage.withdraw(library, wrong.id[:12])
+    assert isinstance(gone, Ok) and gone.value.id == wrong.id
+    assert state_of(shelf, "pool")[1] == {"win": 9}
+    # One more win: as many traces as before, and yet the profile must be written anew.
+    traces.append(shelf.used("pool", query="pool deadlock once more"))
+    consolidated(shelf)
+    profile, counts, _told = state_of(shelf, "pool")
+    assert profile and "misleading" not in profile and counts == {"win": 10}
+
+    for trace in traces[:6]:
+        assert isinstance(usage.withdraw(library, trace.id), Ok)
+    done = consolidated(shelf)
+    profile, counts, told = state_of(shelf, "pool")
+    assert profile is None and counts == {"win": 4} and told == 4
+    (source,) = done.of("source_profile")
+    assert source.after is not None and source.after["functional_profile"] is None
+    assert source.after["trace_counts_by_task"] == {"debugging": {"win": 4}}
+
+
+def test_a_consolidation_that_is_undone_after_that_counts_no_use_twice(library: Library) -> None:
+    shelf = Shelf(library)
+    shelf.document("pool", {"pool": "a pool that is asked again inside its own task ends in a deadlock"})
+    traces = [shelf.used("pool", query=f"pool deadlock {at}") for at in range(7)]
+    run = consolidated(shelf).run_id
+    assert isinstance(usage.withdraw(library, traces[2].id), Ok)
+    undone = undo(library, run, shelf.now)
+    assert isinstance(undone, Ok)
+    assert state_of(shelf, "pool")[1] == {"win": 6}
+
+
+def test_what_was_never_recorded_cannot_be_taken_back(library: Library) -> None:
+    shelf = Shelf(library)
+    shelf.document("pool", {"pool": "a pool"})
+    trace = shelf.used("pool")
+    for which in ("", "abc", "zzzz", shelf.chunks["pool"]):
+        refused = usage.withdraw(library, which)
+        assert isinstance(refused, Err) and refused.error.code == "no-trace"
+    assert isinstance(usage.withdraw(library, trace.id), Ok)
+    assert isinstance(usage.withdraw(library, trace.id), Err)
+
+
 # --- learning to rank -------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +259,7 @@ def lessons(number: int, wrong: int = 0) -> list[Lesson]:
             row[match] = 1.0 - place / 10 + (at % 7) / 100
         rows[3][before] = 1.0
         helped = [place == (0 if at % 10 < wrong else 3) for place in range(6)]
-        made.append(Lesson([6.0 - place for place in range(6)], rows, helped, [True] * 6, f"document {at % 12}"))
+        made.append(Lesson([6.0 - place for place in range(6)], rows, helped, f"document {at % 12}"))
     return made
 
 
@@ -209,7 +278,7 @@ def test_nothing_is_learned_from_little_or_from_chance() -> None:
     width = len(NAMES)
     chance = [
         Lesson([5.0, 4.0, 3.0], [[float((at * 7 + place * 3 + n) % 5) for n in range(width)] for place in range(3)],
-               [place == (at * at) % 3 for place in range(3)], [True] * 3, f"document {at % 9}")
+               [place == (at * at) % 3 for place in range(3)], f"document {at % 9}")
         for at in range(60)
     ]  # fmt: skip
     found = learn(chance)

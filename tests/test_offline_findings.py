@@ -27,7 +27,7 @@ def test_a_cause_is_told_with_the_sentences_that_explain_it() -> None:
     assert fact["statement"] == (
         "`RateFeed` was keeping the empty answer of the bank. `load_rates` then returned it for a day."
     )
-    assert fact["detail"] == "not mended in the session"
+    assert fact["detail"] == "", "that nothing mended it nobody can know"
 
 
 def test_what_a_cause_points_at_is_told_with_it_or_it_is_not_told() -> None:
@@ -67,6 +67,31 @@ def test_what_the_person_pasted_bears_a_cause_out() -> None:
     pasted = user("It fails with this:\n" + "RateFeed: no rates for today\n" * 10)
     assert len(said(harvest(pasted, cause), "facts")) == 1
     assert said(harvest(user("RateFeed fails"), cause), "facts") == []
+
+
+def test_a_cause_named_while_working_counts_where_the_end_names_none() -> None:
+    cause = says("This shows the problem is that `RateFeed` keeps the empty answer of the bank for a day.")
+    told = "The problem is that `RateFeed` keeps the empty answer of the bank for a day."
+    work = (user("Mend the feed"), FEED, cause, edited("feed.py"))
+    assert said(harvest(*work, says("Done.")), "facts") == [told]
+    assert said(harvest(*work, says("Done."), user("that's wrong")), "facts") == []
+    assert said(harvest(user("Mend the feed"), FEED, cause, FEED, says("Done.")), "facts") == [], "nothing came of it"
+
+
+# --- what an answer says first ---
+
+
+def test_what_an_answer_says_first_of_ones_own_code_is_a_fact() -> None:
+    first = "`RateFeed` reads its rates from `self._cache`, which `load_rates` fills at noon."
+    text = f"{first} The bank is asked once a day."
+    asked = (user("where do the rates come from?"), FEED)
+    assert said(harvest(*asked, says(text)), "facts") == [first]
+    assert said(harvest(*asked, says(text), user("no, that's wrong")), "facts") == []
+    assert said(harvest(*asked, says(text), user("ask it twice"), edited("RateFeed.py"), says("OK")), "facts") == []
+    assert said(harvest(user("Go on"), FEED, says(text)), "facts") == [], "nobody asked"
+    assert said(harvest(*asked, says("`TaxTable` reads its taxes from `self._taxes`.")), "facts") == [], (
+        "no tool said so"
+    )
 
 
 # --- linters, machines, tools ---
@@ -143,6 +168,15 @@ def test_the_body_of_a_commit_is_its_detail_without_the_trailers() -> None:
         user("Round"), edited("rates.py"), with_message(message, "fix: round `rates` to cents"), says("Done.")
     )["tasks_done"]
     assert done[0]["detail"] == "The bank sends five digits and the ledger keeps two. round half to even; old rows stay"
+
+
+def test_a_long_body_of_a_commit_ends_with_a_sentence_and_never_within_a_list() -> None:
+    """A list that breaks off reads as if it were whole."""
+    first = "The bank sends five digits and the ledger keeps two of them in each row."
+    listed = "\n".join(f"- #{at} round the table of the {at}th branch of the bank to cents" for at in range(12))
+    message = f"fix: round `rates`\n\n{first}\n\n{listed}"
+    done = harvest(user("Round"), edited("rates.py"), with_message(message, "fix: round `rates`"), says("Done."))
+    assert done["tasks_done"][0]["detail"] == first
 
 
 def test_a_closing_message_about_other_work_is_not_glued_to_a_commit() -> None:

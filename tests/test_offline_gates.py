@@ -238,17 +238,6 @@ def test_what_the_person_needed_otherwise_later_is_no_decision() -> None:
     assert said(harvest(*start, later, edited("a.py"), says("OK")), "decisions") == []
 
 
-def test_a_wish_is_titled_after_a_request_about_the_same_or_not_at_all() -> None:
-    wish = "we should always round the rates half to even"
-
-    def detail(before: str) -> str:
-        turns = (user("Look at the page of the taxes"), edited("tax.py"), says("OK"), user(before), edited("b.py"))
-        return harvest(*turns, says("OK"), user(wish), edited("c.py"), says("OK"))["decisions"][0]["detail"]
-
-    assert "“Write down how the rates are rounded”" in detail("Write down how the rates are rounded")
-    assert detail("Sort the holidays by their country") == "then changed `c.py`"
-
-
 def test_a_prompt_that_nothing_answered_and_that_names_nothing_is_no_question() -> None:
     first = (user("/add /home/m/rates/feed.py"), Turn("tool", "Added feed.py to the chat"))
     assert harvest(*first, user("is something missing in how I treat the rates of the bank?"))["questions"] == []

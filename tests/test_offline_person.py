@@ -8,6 +8,8 @@ import pytest
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Compaction, Edit, Plan, Question
+from core.harvest.answer import items_from
+from core.harvest.quotes import source_of
 from core.offline.rules import distil_offline
 
 _number = count(1)
@@ -262,6 +264,20 @@ def test_answers_to_several_questions_in_one_line_stand_with_their_questions() -
     assert found["decisions"][0]["detail"] == "not: SNB; All of them"
 
 
+def test_an_answer_to_a_question_that_a_tool_put_is_the_persons_and_does_not_wait() -> None:
+    """What they chose themselves must not lie in the quarantine as if a tool had said it."""
+    said = "`What happens when the key of the bank has expired?` = `Ask for a new one`"
+    question = ("What happens when the key of the bank has expired?", "Ask for a new one | Stop", "Ask for a new one")
+    put = Turn("tool", said, events=(Question(asked=(question,), answered=True),))
+    conversation = Conversation("q", "claude_code", (user("Plan"), ran("ls", "feed.py"), put, says("OK")))
+    (item,) = items_from(distil_offline(conversation), source_of(conversation), quotes="check", secrets=True).items
+    assert item.text.startswith("What happens when") and not item.held
+    bare = Conversation("q", "claude_code", (user("Plan"), ran("ls", "feed.py"), Turn("tool", said), says("OK")))
+    rows = {"decisions": [{"statement": item.text, "detail": "", "quote": ""}]}
+    (other,) = items_from(rows, source_of(bare), quotes="check", secrets=True).items
+    assert other.held == "from-tool-output", "what merely looks like an answer is a tool's"
+
+
 def test_all_of_them_is_told_by_name() -> None:
     found = harvest(user("Plan"), asked(("Which banks are asked?", "ECB | SNB | All of the above", "All of the above")))
     assert only(found, "decisions")["statement"] == "Which banks are asked? → ECB, SNB"
@@ -271,8 +287,10 @@ def test_an_answer_that_puts_a_thing_off_is_an_open_task_and_no_decision() -> No
     said = "no idea. write it into the debug notes and we can pick it up in future"
     found = harvest(user("the feed hangs at night"), asked(("Does `feed.py` hang each night?", "Yes | No", said)))
     row = only(found, "tasks_open")
-    assert row["statement"] == "No idea. write it into the debug notes and we can pick it up in future"
-    assert "Does `feed.py` hang each night?" in row["detail"]
+    assert row["statement"] == "Put off: Does `feed.py` hang each night?"
+    assert row["detail"] == f"the person said: {said}"
+    vague = asked(("Can you reproduce this reliably?", "Yes | No", said))
+    assert not any(harvest(user("the feed hangs at night"), vague).values())
 
 
 def test_a_letter_from_a_table_of_options_is_told_with_its_question() -> None:
@@ -280,7 +298,7 @@ def test_a_letter_from_a_table_of_options_is_told_with_its_question() -> None:
     table = f"**May a rate be changed afterwards?**\n\n{rows}\n\nWhich one?"
     found = harvest(user("Specify the rates"), says(table), user("B"), edited("spec.md"), says("OK"))
     row = only(found, "decisions")
-    assert (row["statement"], row["detail"]) == ("May a rate be changed afterwards? → Never", "(not: Yes, by an admin)")
+    assert (row["statement"], row["detail"]) == ("May a rate be changed afterwards? → Never", "not: Yes, by an admin")
 
 
 @pytest.mark.parametrize("reply", ["3", "2 files are missing", "run 2", "see the list above", "B2B"])
@@ -396,29 +414,6 @@ def test_the_points_of_a_discussion_are_decided_when_the_person_agrees() -> None
     assert harvest(*start, user("no, wait"), ran("ls"), says("OK"))["decisions"] == []
 
 
-def test_a_wish_that_leans_on_the_talk_tells_what_it_was_about() -> None:
-    turns = (
-        user("the report of the rates has no footer"),
-        says("OK"),
-        user("Totals of a report must not be rounded"),
-        edited("sum.py"),
-    )
-    row = harvest(*turns, says("OK"), title="Footer of the report")["decisions"][0]
-    assert row["detail"] == "in “Footer of the report”, then changed `sum.py`"
-
-
-def test_vague_titles_give_way_to_the_branch() -> None:
-    turns = (
-        user("do both please"),
-        says("OK"),
-        user("Totals of a report must not be rounded"),
-        edited("sum.py"),
-        says("OK"),
-    )
-    row = harvest(*turns, title="do both please", branch="report-footer")["decisions"][0]
-    assert "in “branch report-footer”" in row["detail"]
-
-
 def test_a_question_behind_a_command_of_the_tool_is_open_when_nobody_answered() -> None:
     asked_twice = Turn("user", "/ask why does `fetch_rates` read the feed two times a day?")
     turns = (Turn("tool", "Added feed.py to the chat"), Turn("user", "/add feed.py"), Turn("tool", "ok"), asked_twice)
@@ -431,7 +426,8 @@ def test_a_question_behind_a_command_of_the_tool_is_open_when_nobody_answered() 
     ("text", "category"),
     [
         ("the base of this branch is feature/rates", "facts"),
-        ("keep the old reader, only replace the parser", "decisions"),
+        ("keep the old reader, only replace `parse_rates`", "decisions"),
+        ("keep the old reader, only replace the parser", ""),
         ("wait, let me look at it first", ""),
         ("try it again without the cache?", ""),
     ],
@@ -472,9 +468,8 @@ def test_a_chat_about_the_world_gives_no_facts_and_a_choice_of_its_person_does()
 def test_a_correction_of_one_step_is_no_rule() -> None:
     start = (user("shorten the readme of the feed"), edited("README.md"), says("Done"))
     assert harvest(*start, user("Don't delete the other sections of the readme"), says("OK"))["decisions"] == []
-    assert (
-        len(harvest(*start, user("Don't delete sections of the readme without asking"), says("OK"))["decisions"]) == 1
-    )
+    rule = user("Don't delete sections of `README.md` without asking")
+    assert len(harvest(*start, rule, says("OK"))["decisions"]) == 1
 
 
 def test_what_was_done_next_is_no_choice() -> None:
@@ -501,6 +496,20 @@ def test_of_a_plan_the_decisions_against_something_stand_and_its_work_does_not()
     assert [row["statement"] for row in found["decisions"]] == [
         "One feed: not one for each bank, the limits are shared"
     ]
+
+
+def test_what_a_plan_weighs_is_a_decision_and_its_steps_are_none() -> None:
+    text = (
+        "# Feed of the rates\n\n## Context\n\nThe bank sends holidays.\n\n## Steps\n\n"
+        "- `RateFeed` asks the bank instead of `RatePage`, because the page is rounded.\n"
+        "- Change `load_rates` to use `RateFeed` instead of `RatePage` so that it is exact.\n"
+    )
+    plan = Turn("tool", "plan", events=(Plan(text=text, approved=True, answered=True),))
+    found = harvest(user("Plan it"), plan, edited("feed.py"), says("OK"))
+    assert [row["statement"] for row in found["decisions"]] == [
+        "`RateFeed` asks the bank instead of `RatePage`, because the page is rounded."
+    ]
+    assert harvest(user("Plan it"), plan, says("OK"))["decisions"] == [], "nobody carried it out"
 
 
 def test_a_choice_in_a_summary_is_told_by_what_was_chosen() -> None:

@@ -62,12 +62,12 @@ def said(found: dict[str, list[dict[str, str]]], category: str) -> list[str]:
 
 def test_a_commit_is_done_work_with_its_branch_and_how_far_it_went() -> None:
     found = harvest(user("Round the rates"), edited("rates.py"), committed("fix: round rates to cents"))
-    assert said(found, "tasks_done") == [
-        "fix: round rates to cents (commit 1a2b3c4d, branch feat/rates, not pushed in the session)"
-    ]
+    assert said(found, "tasks_done") == ["fix: round rates to cents (commit 1a2b3c4d, branch feat/rates)"]
+    told = "Push branch feat/rates: “fix: round rates to cents” was committed and not pushed in the session"
+    assert said(found, "tasks_open") == [told]
     pushed = ran("git push", more=(Push(words="git push", succeeded=True),))
     found = harvest(user("Round the rates"), edited("rates.py"), committed("fix: round rates to cents"), pushed)
-    assert said(found, "tasks_done")[0].endswith("pushed)")
+    assert said(found, "tasks_done")[0].endswith("pushed)") and said(found, "tasks_open") == []
     opened = ran("gh pr create", more=(PullRequest(url="https://example.org/r/pull/7"),))
     found = harvest(user("Round the rates"), edited("rates.py"), committed("fix: round rates to cents"), opened)
     assert "https://example.org/r/pull/7" in said(found, "tasks_done")[0]
@@ -102,8 +102,17 @@ def test_a_merge_with_conflicts_that_nobody_committed_is_open() -> None:
     conflict = ran("git merge origin/main", "Automatic merge failed; fix conflicts and then commit the result.")
     found = harvest(user("Merge main"), conflict, edited("rates.py"), says("The conflicts are gone from `rates.py`."))
     assert said(found, "tasks_open")[0].startswith("Commit the conflicts of `git merge origin/main` on branch")
-    found = harvest(user("Merge main"), conflict, edited("rates.py"), committed("Take both rates"))
+    found = harvest(user("Merge main"), conflict, edited("rates.py"), committed("Take both rates", branch="main"))
     assert said(found, "tasks_open") == []
+
+
+def test_a_check_that_was_red_when_it_ran_last_is_open() -> None:
+    red = ran("npm test", "rates.test.js: 1 failed, 3 expected", failed=True)
+    (text,) = said(harvest(user("Round"), edited("rates.js"), red, says("Nearly there.")), "tasks_open")
+    assert text == "`npm test` failed when it ran last in the session (“rates.test.js: 1 failed, 3 expected”)"
+    green = ran("npm test", "12 passed")
+    assert said(harvest(user("Round"), edited("rates.js"), red, green, says("Done.")), "tasks_open") == []
+    assert said(harvest(user("Round"), red, edited("rates.js"), says("Done.")), "tasks_open") == [], "mended, perhaps"
 
 
 # --- closing messages ---
@@ -221,12 +230,6 @@ def test_a_cause_is_a_fact_only_when_an_output_bears_it_out() -> None:
     assert said(harvest(user("Why?"), ran("cat other.py", "nothing here"), says(_CAUSE)), "facts") == []
 
 
-def test_a_cause_says_that_it_was_not_mended_only_where_nothing_was_changed() -> None:
-    looked = (user("Why?"), ran("cat feed.py", "class RateFeed:"))
-    assert harvest(*looked, edited("feed.py"), says(_CAUSE))["facts"][0]["detail"] == ""
-    assert harvest(*looked, says(_CAUSE))["facts"][0]["detail"] == "not mended in the session"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -254,7 +257,7 @@ def test_a_call_that_fails_and_its_variant_that_passes_are_a_quirk() -> None:
         ran("gh pr create --draft --base main --title Rates 2>&1 | tail -3", "https://example.org/r/pull/7"),
     )
     (row,) = found["facts"]
-    assert row["kind"] == "tool-quirk" and row["quote"] == "Base ref must be a branch (createPullRequest)"
+    assert row["kind"] == "tool-quirk" and row["quote"] == "", "with a quote of a tool it would wait"
     assert row["statement"] == (
         "`gh pr create --draft --base feat/old --title Rates` fails (“Base ref must be a branch (createPullRequest)”); "
         "`gh pr create --draft --base main --title Rates` works"
@@ -409,10 +412,10 @@ def test_of_two_wishes_for_the_same_thing_the_later_stands() -> None:
 def test_what_the_person_set_right_is_a_fact_beside_what_was_said() -> None:
     found = harvest(
         user("Fix the call"), edited("a.py"), says("The third argument is the agent's name."),
-        user("technically the third argument here is the path of the transcript"),
+        user("technically the third argument of `open_feed` is the path of the transcript"),
     )  # fmt: skip
     (row,) = found["facts"]
-    assert row["statement"] == "The third argument here is the path of the transcript"
+    assert row["statement"] == "The third argument of `open_feed` is the path of the transcript"
     assert "The third argument is the agent's name." in row["detail"]
 
 

@@ -1,5 +1,5 @@
-"""What the structure of a session gives that no words of a list do: a reason beside a change, what was asked for, what
-stood in the way of a command. Sessions are made up; nothing of the corpus is here."""
+"""What the structure of a session gives that no words of a list do: what was asked for, what stood in the way of a
+command. Sessions are made up; nothing of the corpus is here."""
 
 from __future__ import annotations
 
@@ -10,57 +10,17 @@ from core.conversations.events import Command, Commit, Push
 from core.offline.recurring import add_borne_out
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
 
-# --- a reason beside a change ---
-
-REASON = "- Empty dates of `load_rates` are let through, since the feed of the bank leaves the date out on Sundays."
-TOLD = "Empty dates of `load_rates` are let through, since the feed of the bank leaves the date out on Sundays."
-READ = ran("cat feed.py", "def load_rates(date): ...\ndef save_rates(rows): ...")
-
-
-def test_a_reason_beside_a_change_is_a_fact_with_its_file() -> None:
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n**`bank/feed.py`**:\n{REASON}")
-    found = harvest(user("The feed fails on Sundays"), READ, edited("bank/feed.py"), closing)
-    assert said(found, "facts") == [f"In `bank/feed.py`: {TOLD}"]
-
-
-def test_a_reason_without_a_file_is_a_remark_on_the_work() -> None:
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n{REASON}")
-    assert said(harvest(user("The feed fails"), READ, edited("bank/feed.py"), closing), "facts") == []
-
-
-def test_a_reason_that_later_work_overtook_is_none() -> None:
-    """Who reads that empty dates are allowed after they were forbidden again is led astray."""
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n**`bank/feed.py`**:\n{REASON}")
-    start = (user("The feed fails on Sundays"), READ, edited("bank/feed.py"), closing)
-    other = (user("Now the colours of the page"), edited("style.css"), says("The page is blue."))
-    assert TOLD in " ".join(said(harvest(*start, *other), "facts"))
-    again = (user("Forbid it again"), edited("feed.py"), says("`load_rates` is as it was."))
-    assert said(harvest(*start, *again), "facts") == []
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Empty dates of `unheard_of` are let through, since the feed of the bank leaves the date out on Sundays.",
-        "Empty dates of `load_rates` are let through, since you asked me for it in the last message of yours.",
-        "Empty dates of `load_rates` are let through, which might help because the feed of the bank is odd.",
-        "Empty dates of `load_rates` are let through, since",
-    ],
-)
-def test_what_no_tool_showed_what_guesses_and_what_is_talk_is_no_reason(line: str) -> None:
-    closing = says(f"Added `save_rates` to write the rates of a day.\n\n**`bank/feed.py`**:\n- {line}")
-    assert said(harvest(user("Sundays"), READ, edited("bank/feed.py"), closing), "facts") == []
-
-
 # --- what was asked for ---
 
 
 def test_what_was_done_stands_with_what_the_person_asked_for() -> None:
     asked = "The rates of the bank come too late, can you load them at six in the morning?"
-    made = committed("feat: load the feed by a timer")
+    made = committed("feat: load the rates of the bank by a timer")
     (row,) = harvest(user(asked), edited("cron.txt"), made)["tasks_done"]
-    assert row["statement"].startswith("feat: load the feed by a timer")
-    assert row["detail"].endswith(f"asked for: “{asked}”")
+    assert row["statement"].startswith("feat: load the rates of the bank by a timer")
+    assert row["detail"] == f"asked for: “{asked}”"
+    other = harvest(user("Mind the escapes in line 12 of the letters"), edited("cron.txt"), made)["tasks_done"]
+    assert other[0]["detail"] == "", "a request that shares no word with the work may be another one"
 
 
 def test_a_request_of_an_earlier_message_is_not_glued_to_the_work() -> None:
@@ -96,6 +56,9 @@ ALWAYS = "always write the page of `rates.html` in the colours of the bank"
         "you only made changes to the comments in @rates.html",
         "after completing this, there should be no old colours in the folder `pages/`",
         "we don't want a cap",
+        "Don't just push the migrations to the server",
+        "Stats should have the id, not the name",
+        " * Serving Flask app\n * Debug mode: on\nWARNING: never use it in a production `wsgi.py`.\nPress CTRL+C 2",
     ],
 )
 def test_a_piece_of_work_and_a_complaint_are_no_decision(text: str) -> None:
@@ -114,6 +77,8 @@ def test_what_is_typed_around_a_pasted_text_is_the_persons() -> None:
 
 def test_an_order_to_the_tool_is_not_the_last_word() -> None:
     left = (user("Look"), says("The rates of `feed.py` are read."), user("Write a test for `save_rates` of the feed"))
+    for said_last in ("Perfect! The page should appear above the fold.", "Let me try it. Can you help if I get stuck?"):
+        assert not any(harvest(*left[:2], user(said_last)).values()), "chatter is no work"
     for order in ("/exit", "/clear all"):
         assert said(harvest(*left, user(order)), "tasks_open") == ["Write a test for `save_rates` of the feed"]
 
@@ -150,6 +115,17 @@ def test_of_another_way_behind_other_commands_nobody_knows_which_helped() -> Non
         ran("bankctl print rates --locked", "12 rates"),
     )
     assert said(found, "facts") == []
+
+
+def test_another_command_in_the_place_of_one_that_cannot_run_is_told_with_it() -> None:
+    why = "fatal: 'main' is already used by worktree at '/home/m/rates'"
+    refused = ran("git checkout main", why, True)
+    found = harvest(user("Start"), refused, ran("git checkout -b feed origin/main", "ok"))
+    assert said(found, "facts") == [
+        f"`git checkout main` fails (“{why}”); `git checkout -b feed origin/main` was run instead and works"
+    ]
+    assert said(harvest(user("Start"), refused, ran("git log main", "1a2b3c4 rates")), "facts") == [], "a look"
+    assert said(harvest(user("Start"), refused, ran("git commit -m done", "ok")), "facts") == [], "something else"
 
 
 # --- checks ---

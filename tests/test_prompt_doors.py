@@ -22,7 +22,7 @@ from core.base.result import Ok
 from core.cli.main import main
 from core.commands.context import context, digest_on
 from core.commands.facts import bootstrap
-from core.commands.imports import import_memories
+from core.commands.harvest import import_memories
 from core.commands.memories import memories_list, recall_command
 from core.commands.statements import all_without_secrets
 from core.commands.workspace import Workspace, open_workspace
@@ -31,7 +31,7 @@ from core.context_files import OPEN as BEGIN
 from core.injection import CLOSE, OPEN, prompt_prefix
 from core.mcp_server import tools
 from tests.spoken_home import Disk, call, result
-from tests.test_base_marks import PLANTED, marks_in, pieces
+from tests.test_base_markdown import PLANTED, marks_in, pieces
 
 SECRET = "ghp_" + "x9Kq" * 9
 REAL = "[from: a talk, 2026-01-02]"

@@ -14,7 +14,7 @@ from core.base.result import Ok
 from core.base.search_entry import SearchEntry, SearchSource
 from core.search.candidates import READABLE, Filters
 from core.search.index import open_index
-from core.search.query import search, search_threads
+from core.search.query import rank_threads, search
 from tests.search_shelf import Shelf
 
 LINES = (
@@ -208,5 +208,35 @@ def test_an_answer_is_found_beside_its_question(tmp_path: Path) -> None:
     hits = search(index, "harbour of the expedition", limit=3)
     assert "Tromsø." in [hit.entry.text for hit in hits]
     assert next(hit for hit in hits if hit.entry.text == "Tromsø.").why == ("beside a match",)
-    assert [name for name, _ in search_threads(index, "harbour of the expedition")] == ["one", "two"]
+    assert [hit.thread for hit in rank_threads(index, "harbour of the expedition").threads] == ["one", "two"]
+    index.close()
+
+
+def test_a_misspelt_word_is_taken_for_the_nearest_one(tmp_path: Path) -> None:
+    """A person who types fast finds what they meant; what is spelled right is never taken for something else."""
+    path = tmp_path / "x"
+    path.write_text("x")
+    texts = ("The authentication token is rotated", "The oven is hot", "Sessions are kept", "An error of the exporter")
+    rows = [SearchEntry("bullet", f"{at}", "", text) for at, text in enumerate(texts)]
+    index = open_index(tmp_path / "cache", [SearchSource("x", path, lambda _: Ok(rows))])
+    found = {
+        text: sorted(hit.entry.key for hit in search(index, text))
+        for text in ("autentication", "errror with tokn", "sess", "tokn42", "kepd", "ovem", "zzzz")
+    }
+    index.close()
+    assert found == {
+        "autentication": ["0"], "errror with tokn": ["0", "3"], "sess": ["2"], "tokn42": [], "kepd": ["2"],
+        "ovem": ["1"], "zzzz": [],
+    }  # fmt: skip
+
+
+def test_words_that_say_nothing_in_other_languages_are_not_sought(tmp_path: Path) -> None:
+    """Among English texts they are rare, and would count more than what is asked for."""
+    path = tmp_path / "x"
+    path.write_text("x")
+    texts = ("Quale della nella abbiamo", "La configurazione del server", "Wo haben wir die Datenbank", "Etwas anderes")
+    rows = [SearchEntry("bullet", f"{at}", "", text) for at, text in enumerate(texts)]
+    index = open_index(tmp_path / "cache", [SearchSource("x", path, lambda _: Ok(rows))])
+    assert [hit.entry.key for hit in search(index, "dove abbiamo parlato della configurazione")] == ["1"]
+    assert next(hit.entry.key for hit in search(index, "wo ist die Datenbank")) == "2"
     index.close()

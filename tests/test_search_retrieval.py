@@ -62,7 +62,8 @@ def test_the_benchmark_asks_the_search_of_the_product(monkeypatch: pytest.Monkey
     asked = Asked("harbour", frozenset("1"))
     with ours(entries) as (find, threads):
         assert len(find(asked)) == 3 and threads(asked) == ["a"]
-        monkeypatch.setattr(query, "find", lambda *_: Candidates({}, {}))
+    monkeypatch.setattr(query, "find", lambda *_: Candidates({}, {}))
+    with ours(entries) as (find, threads):
         assert find(asked) == [] and threads(asked) == []
 
 

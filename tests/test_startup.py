@@ -89,24 +89,46 @@ import sys
 bare = len(sys.modules)
 import io, json, pathlib
 from core.cli.main import main
-words = json.loads(sys.argv[1])
-before = {path: path.read_bytes() for path in pathlib.Path(words[-1]).glob("knowledge/*.md")}
-out, err = io.StringIO(), io.StringIO()
-codes = [main([*words, "--json"], out, err), 0]
-as_json = len(sys.modules)
-for path, data in before.items():
-    path.write_bytes(data)
-codes[1] = main(words, out, err)
+typed = json.loads(sys.argv[1])
+before = {path: path.read_bytes() for path in pathlib.Path(typed[0][-1]).glob("knowledge/*.md")}
+out, err, codes = io.StringIO(), io.StringIO(), []
+for more in (["--json"], []):
+    as_json = len(sys.modules)
+    for words in typed:
+        codes.append(main([*words, *more], out, err))
+        for path, data in before.items():
+            path.write_bytes(data)
 print(json.dumps([bare, codes, as_json, sorted(sys.modules), err.getvalue()]))
 """
+
+
+def rooms_of(name: str) -> set[str]:
+    """The modules that have the command's functions."""
+    return {leaf.runs.split(":")[0] for row in commands() for leaf in row.leaves if row.name == name}
+
+
+def alike() -> list[list[str]]:
+    """Commands with the same rows, functions and libraries share a process: what one may load, all may."""
+    found: dict[object, list[str]] = {}
+    for name in MODULE:
+        if name not in WITHOUT:
+            kind = (
+                MODULE[name],
+                *sorted(rooms_of(name)),
+                *sorted(NEEDS.get(name, ())),
+                MORE.get(name),
+                name in BASED_ON,
+            )
+            found.setdefault(kind, []).append(name)
+    return list(found.values())
 
 
 def test_the_table_of_this_test_is_whole() -> None:
     assert {*BASED_ON, *NEEDS, *MORE, *WORDS, *WITHOUT} <= set(MODULE)
 
 
-@pytest.mark.parametrize("name", [name for name in MODULE if name not in WITHOUT])
-def test_a_command_loads_no_other(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", alike(), ids="-".join)
+def test_a_command_loads_no_other(names: list[str], tmp_path: Path) -> None:
     """Adding a line must not wait for the trash, the search, or a library of somebody else's command, neither for JSON
     nor for text."""
     knowledge = tmp_path / "home/knowledge"
@@ -120,20 +142,20 @@ def test_a_command_loads_no_other(name: str, tmp_path: Path) -> None:
     (tmp_path / "home/conversations/talk.md").write_text("<user-prompt>\nWhich port?\n</user-prompt>\n")
     environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
-    words = [name, *WORDS.get(name, []), "--home", str(tmp_path / "home")]
+    typed = [[one, *WORDS.get(one, []), "--home", str(tmp_path / "home")] for one in names]
+    name = names[0]
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(words)],
+        [sys.executable, "-c", SCRIPT, json.dumps(typed)],
         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     bare, codes, as_json, loaded, told = json.loads(done.stdout.splitlines()[-1])
-    assert codes == [0, 0] or (name in ("import", "doctor") and codes == [1, 1]), told
+    assert set(codes) == {0} or (name in ("import", "doctor") and set(codes) == {1}), told
     assert "Traceback" not in told, told
     named = {f"core.cli.{module}" for module in MODULE.values()} - {f"core.cli.{MODULE[name]}"}
     assert not named & set(loaded), f"{name} loads the rows of {named & set(loaded)}"
     runs = {leaf.runs.split(":")[0]: row.name for row in commands() for leaf in row.leaves}
-    own = {leaf.runs.split(":")[0] for row in commands() for leaf in row.leaves
-           if row.name in (name, *BASED_ON.get(name, ()))}  # fmt: skip
+    own = {room for one in (name, *BASED_ON.get(name, ())) for room in rooms_of(one)}
     others = {runs[one] for one in loaded if one in runs and one not in own}
     assert not others, f"{name} loads {others}"
     heavy = {one.split(".")[0] for one in loaded} & HEAVY

@@ -34,9 +34,8 @@ from core.commands.memories import (
 )
 from core.commands.project import find_project
 from core.commands.search import search
-from core.commands.settings import config_set
+from core.commands.settings import config_set, trust_allow, trust_forget, trust_list
 from core.commands.status import status
-from core.commands.trust import trust_allow, trust_forget, trust_list
 from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.injection import stable_prefix

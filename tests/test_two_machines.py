@@ -15,8 +15,8 @@ from core.base.result import Err
 from core.commands.bullets import add, done, remove
 from core.commands.context import context
 from core.commands.doctor import doctor
-from core.commands.fact_edits import renumber_facts
 from core.commands.fact_feed import sync_facts
+from core.commands.facts import renumber_facts
 from core.commands.undo import undo
 from core.context_files import read_context
 from core.knowledge.categories import read_category

@@ -226,7 +226,10 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
     wanted = agent.entries(program, environment)
     if not program.with_server:
         wanted = [entry for entry in wanted if entry.part != SERVER]
-        notes.append("the MCP server is left out, for the package 'mcp' is not installed (extra mcp)")
+        notes.append(
+            "the MCP server is left out: install the program with its extra mcp ('.[mcp]' instead of '.'), then "
+            "connect once more"
+        )
     known = record.tools.get(agent.name, {})
     for file, entries in _by_file(wanted):
         try:

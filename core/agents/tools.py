@@ -55,7 +55,14 @@ class Program(NamedTuple):
 
     def end(self, tool: str) -> str:
         """Not the program itself: only what hands the work over, in a Python that loads nothing."""
+        if is_one_file():
+            return shell_line([sys.executable, "-m", "core.agents.hand_over", tool, *self.words, *self.home])
         return shell_line([sys.executable, "-I", "-S", str(HAND_OVER), tool, *self.words, *self.home])
+
+
+def is_one_file() -> bool:
+    """Whether the program runs from the one file that is downloaded: it is its own Python."""
+    return bool(getattr(sys, "frozen", False))
 
 
 def shell_line(words: Sequence[str]) -> str:
@@ -254,6 +261,8 @@ def own_program(home: tuple[str, ...], digest: str, environment: Mapping[str, st
     """This program as others should start it: by its whole path, for what they start may have another PATH."""
     from importlib.util import find_spec
 
+    if is_one_file():
+        return Program((sys.executable,), home, find_spec("mcp") is not None, digest)
     folder = os.path.dirname(sys.executable)
     script = shutil.which("knowledge", path=folder)
     words = (script,) if script else (sys.executable, "-I", "-m", "core")

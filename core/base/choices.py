@@ -20,6 +20,6 @@ PROGRAMS = ("command", "claude_code", "codex", "gemini_cli")
 # What a bullet can be: five files of the knowledge folder, and notes on source files.
 BULLET_CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 ANY_CATEGORY = "any"
-# The seed's five categories of the fact index, in its order.
+# Five categories of the fact index, in the order in which they are listed.
 FACT_CATEGORIES = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 FACT_FORMATS = ("text", "json", "yaml", "csv", "md")

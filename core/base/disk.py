@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from core.base.renameat2 import rename_with_flag
+from core.base import system
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,8 +54,8 @@ def truncate(fd: int, size: int) -> None:
 
 
 def sync(fd: int, *, data_only: bool = False) -> None:
-    """fsync, or fdatasync where the system has it and only the content matters."""
-    perform("sync", os.fdatasync if data_only and hasattr(os, "fdatasync") else os.fsync, fd)
+    """What this system has that makes bytes certain; with `data_only` only the content matters."""
+    perform("sync", system.sync, fd, data_only)
 
 
 def set_mode(target: int | Path, mode: int) -> None:
@@ -74,8 +74,8 @@ def rename(source: Path, target: Path, *, replacing: bool = True) -> None:
 
 
 def rename_flag(source: Path, target: Path, flag: int) -> bool:
-    """renameat2 with a flag of renameat2.py; False where the system does not have it."""
-    return perform("rename-flag", rename_with_flag, source, target, flag)
+    """A rename with a flag of system.py; False where the system does not have it."""
+    return perform("rename-flag", system.rename_with_flag, source, target, flag)
 
 
 def link(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Numbers as a person reads them. The forms are those of the seeds' reports."""
+"""Numbers as a person reads them."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from core.base.reading import (
     sha256_of_descriptor,
     sha256_of_file,
 )
-from core.base.renameat2 import EXCHANGE, NO_REPLACE
+from core.base.system import EXCHANGE, NO_REPLACE
 
 __all__ = [
     "BUFFER_BYTES", "TEMPORARY_MARK", "FileRead", "Identity", "SyncError", "append", "create_atomic", "discard",

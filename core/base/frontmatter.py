@@ -1,4 +1,4 @@
-"""Frontmatter: the YAML between two `---` lines at the top of a markdown file (seed 3, "Frontmatter Validation").
+"""Frontmatter: the YAML between two `---` lines at the top of a markdown file.
 
 Timestamps stay the text that was written: whoever reads `created: 2026-02-10T09:00:00+00:00` back wants these letters,
 with or without quotes around them.

@@ -1,6 +1,6 @@
 """Lines of our markdown files: bullets with provenance, and the text that may stand in one.
 
-Formats after seeds 1 and 2: `- {text} [from: {conversation}, {YYYY-MM-DD}]`. Files are split on "\\n" alone:
+A bullet is `- {text} [from: {conversation}, {YYYY-MM-DD}]`. Files are split on "\\n" alone:
 `str.splitlines` also splits on characters that a conversation can smuggle into a line.
 """
 
@@ -127,7 +127,7 @@ def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
 
 
 ARROW = " -> "
-"""Joins the steps of a playbook on its line (seed 1)."""
+"""Joins the steps of a playbook on its line."""
 _CODE = late(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
 
 

@@ -1,4 +1,4 @@
-"""Every place on disk, in one frozen record. See storage.md, "Where things are"."""
+"""Every place on disk, in one frozen record."""
 
 from __future__ import annotations
 

@@ -181,6 +181,7 @@ SETTINGS: tuple[Setting, ...] = (
         "an absolute path, postgresql://USER@HOST/DATABASE without a password in it, or an empty text",
     ),
     _row("workers", "text", _scheduler, "the address of a scheduler such as tcp://host:8786, or an empty text"),
+    _switch("library_infers"),
     _switch("fact_index"),
     _switch("bootstrap_facts"),
 )

@@ -92,7 +92,7 @@ def place_of(path: Path) -> Path:
 
 def folder_mark(folder: Path) -> str:
     """Which folder this is. Device numbers are left out: some systems give others after every start."""
-    from core.base.birth import birth_ns
+    from core.base.system import birth_ns
 
     try:
         return f"folder {os.stat(folder).st_ino}:{birth_ns(os.path.realpath(folder)) or ''}"

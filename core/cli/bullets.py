@@ -10,7 +10,7 @@ from core.cli.text import change_text, one_line
 
 if TYPE_CHECKING:
     from core.base.markdown import Bullet
-    from core.commands.notes import Notes
+    from core.commands.bullets import Notes
     from core.commands.panel.evidence import Evidence
     from core.knowledge.edit import Edited
 
@@ -91,7 +91,7 @@ COMMANDS = (
         "notes",
         "the notes of a source file, whatever it was called before",
         "knowledge notes src/app.py",
-        "core.commands.notes:notes",
+        "core.commands.bullets:notes",
         notes_text,
         (needed("path", "a source file"),),
     ),

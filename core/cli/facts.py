@@ -10,8 +10,7 @@ from core.cli.table import Command, flag, listed, needed, option, optional, repe
 from core.cli.text import count
 
 if TYPE_CHECKING:
-    from core.commands.fact_edits import Merged, Renumbering
-    from core.commands.facts import Bootstrap, Fact, FactList, SyncReport, Validation
+    from core.commands.facts import Bootstrap, Fact, FactList, Merged, Renumbering, SyncReport, Validation
 KEYS = (
     "id", "fact", "category", "domain", "confidence", "tags", "source_count", "first_seen", "last_confirmed",
     "expires", "related", "stale", "unread",
@@ -190,7 +189,7 @@ COMMANDS = (
                 "merge",
                 "make the second of two facts a part of the first",
                 "knowledge facts merge global:fact:001 global:fact:002",
-                "core.commands.fact_edits:merge_facts",
+                "core.commands.facts:merge_facts",
                 merged_text,
                 (needed("keep", "the id of the fact that stays", "ID"), needed("gone", "the id of the other", "OTHER")),
             ),
@@ -198,7 +197,7 @@ COMMANDS = (
                 "renumber",
                 "give ids that stand twice, as after a merge, a number each",
                 "knowledge facts renumber --apply",
-                "core.commands.fact_edits:renumber_facts",
+                "core.commands.facts:renumber_facts",
                 renumbered_text,
                 (flag("--apply", "write it (without: show what would be written)"),),
             ),

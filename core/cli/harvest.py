@@ -1,4 +1,4 @@
-"""`knowledge harvest`: its two reports are those of the seeds to the letter, further lines stand after them."""
+"""`knowledge harvest`: the first lines of its two reports are fixed to the letter, further ones stand after them."""
 
 from __future__ import annotations
 

@@ -10,9 +10,8 @@ from core.cli.text import KEY_CHARACTERS, count, one_line, size
 if TYPE_CHECKING:
     from core.commands.history import LedgerRow
     from core.commands.missing import Missing, Settled
-    from core.commands.runs import Run
+    from core.commands.runs import Run, UndoReport
     from core.commands.trash import PurgeReport, ReleasedFromTrash, Restored, Trashed
-    from core.commands.undo_edit import UndoReport
 
 
 def ledger_text(rows: list[LedgerRow]) -> str:

@@ -46,7 +46,7 @@ def answered_text(answer: Answered) -> str:
 
 
 def recorded_text(done: Recorded) -> str:
-    rows = [_trace(trace) for trace in done.traces]
+    rows = [f"taken back: {_trace(trace)}" if done.withdrawn else _trace(trace) for trace in done.traces]
     if done.conversations or done.errors:
         rows.append(f"{count(done.conversations, 'conversation')} read, {count(len(done.traces), 'trace')} inferred")
     return "\n".join(rows) + "\n"
@@ -57,7 +57,8 @@ def _trace(trace: UsageTrace) -> str:
     said = f": {one_line(trace.notes)}" if trace.notes else ""
     asked = f" {one_line(trace.query)!r}" if trace.query else ""
     guessed = " (inferred)" if trace.recorded == "inferred" else ""
-    return f"{trace.timestamp:%Y-%m-%d %H:%M} [{trace.task_type}] {trace.outcome}{guessed}{asked} {chunks}{said}"
+    when = f"{trace.id[:8]}  {trace.timestamp:%Y-%m-%d %H:%M}"
+    return f"{when} [{trace.task_type}] {trace.outcome}{guessed}{asked} {chunks}{said}"
 
 
 def traces_text(found: Traced) -> str:
@@ -122,7 +123,8 @@ def undone_text(value: Undone | list[ChangeRun]) -> str:
 def reflected_text(found: Reflection) -> str:
     from core.library.use.tasks import told
 
-    rows = [f"{count(found.traces, 'trace')} recorded"]
+    lately = f" in the last {count(found.days, 'day')}" if found.days else ""
+    rows = [f"{count(found.traces, 'trace')} recorded{lately}"]
     if found.tasks:
         rows += ["", "What kinds of task are served well, and which badly?"]
         rows += [
@@ -210,6 +212,7 @@ SUBCOMMANDS = (
             option("--query", "the question (default: that of the retrieval)", "TEXT"),
             _SESSION,
             option("--retrieval", "the retrieval that it is about, by its id", "ID"),
+            option("--undo", "take this record back, by its id ('knowledge library traces')", "TRACE"),
             Argument(
                 ("--from",),
                 "read what this conversation used of what was retrieved in it (repeatable; a folder: all in it)",
@@ -246,6 +249,7 @@ SUBCOMMANDS = (
         (
             Argument(("--scope",), f"only {listed(SCOPES[1:])}", {"choices": SCOPES, "default": "all"}),
             option("--concept", "also how this concept evolved", "NAME"),
+            whole_number("--days", "only what was asked and recorded in the last N days (default: ever)", 0),
         ),
         words=NAMED,
     ),

@@ -1,4 +1,4 @@
-"""`knowledge save`, `recall` and `memories`: what seed 3 shows an agent, a person sees too."""
+"""`knowledge save`, `recall` and `memories`: what an agent is shown, a person sees too."""
 
 from __future__ import annotations
 

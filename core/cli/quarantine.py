@@ -8,15 +8,14 @@ from core.cli.table import Argument, Command, flag, option
 from core.cli.text import count
 
 if TYPE_CHECKING:
-    from core.commands.held import HeldItem
-    from core.commands.quarantine import Released, ReleasedMany
+    from core.commands.quarantine import HeldItem, Released, ReleasedMany
 
 SHOWN = 5000
 """So much of a held item is printed: a playbook that is somewhat too long in whole, a flood not."""
 
 
 def quarantine_text(value: list[HeldItem]) -> str:
-    from core.commands.held import HELD
+    from core.commands.quarantine import HELD
 
     rows = []
     for row in value:

@@ -87,8 +87,10 @@ def _entries(number: int) -> str:
 
 
 def vectors_text(report: VectorsReport) -> str:
-    """How many entries can be found by meaning now."""
-    return f"{_entries(report.entries)} can be found by meaning ({report.embedder})\n"
+    """How many entries and turns can be found by meaning now."""
+    turns = f" and {count(report.turns, 'turn')} of conversations" if report.turns else ""
+    left = f"; {count(report.waiting, 'turn')} left for the next time" if report.waiting else ""
+    return f"{_entries(report.entries)}{turns} can be found by meaning ({report.embedder}){left}\n"
 
 
 def _built(built: BuildReport) -> str:
@@ -237,10 +239,11 @@ COMMANDS = (
     ),
     Command(
         "vectors",
-        "make what a search by meaning compares, all of it; a search itself makes some of it each time",
+        "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
         "knowledge vectors",
         "core.commands.search:build_vectors",
         vectors_text,
         (option("--project", "with what belongs to this folder", "DIR"),),
+        long=True,
     ),
 )

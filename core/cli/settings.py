@@ -9,8 +9,7 @@ from core.cli.table import Command, needed, optional
 from core.cli.text import one_line
 
 if TYPE_CHECKING:
-    from core.commands.settings import Settings
-    from core.commands.trust import TrustReport, TrustRow
+    from core.commands.settings import Settings, TrustReport, TrustRow
 
 
 def config_text(settings: Settings) -> str:
@@ -91,14 +90,14 @@ COMMANDS = (
                 "list",
                 "what waits here for your word, and what you have allowed",
                 "knowledge trust list",
-                "core.commands.trust:trust_list",
+                "core.commands.settings:trust_list",
                 trust_text,
             ),
             Command(
                 "allow",
                 "allow what waits here, or FILE",
                 "knowledge trust allow",
-                "core.commands.trust:trust_allow",
+                "core.commands.settings:trust_allow",
                 allowed_text,
                 (_FILE,),
             ),
@@ -106,7 +105,7 @@ COMMANDS = (
                 "forget",
                 "take back what was allowed here, or FILE",
                 "knowledge trust forget .",
-                "core.commands.trust:trust_forget",
+                "core.commands.settings:trust_forget",
                 forgotten_text,
                 (_FILE,),
             ),

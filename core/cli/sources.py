@@ -8,7 +8,7 @@ from core.cli.table import Command, flag, needed, optional
 from core.cli.text import count, fed, one_line, size
 
 if TYPE_CHECKING:
-    from core.commands.imports import ImportReport
+    from core.commands.harvest import ImportReport
     from core.commands.sources import SourceFound, SourcesReport
 
 ITEMS_SHOWN = 200
@@ -104,7 +104,7 @@ COMMANDS = (
         "import",
         "import what other tools remember: CLAUDE.md, MEMORY.md, memory banks (a dry run unless --apply)",
         "knowledge import . --apply",
-        "core.commands.imports:import_memories",
+        "core.commands.harvest:import_memories",
         imports_text,
         (
             needed("path", "a file, or a folder to look for memories in"),

@@ -45,6 +45,8 @@ def status_text(state: Status) -> str:
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
     waiting = state.pending
     rows.append(f"pending: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}")
+    if waiting.get("elsewhere"):
+        rows.append(waiting["elsewhere"])
     way = "; 'knowledge harvest --finish' puts that right" if stands.run.state == INTERRUPTED else ""
     rows.append(f"run: {stands.run.words}{way}")
     rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")

@@ -1,4 +1,5 @@
-"""What a person does to single bullets: add, edit, strike, done, remove, and back.
+"""What a person does to single bullets: add, edit, strike, done, remove, and back; and what they ask for without a
+change: what is known of a source file, and the tasks of a project.
 
 Which one is meant, and that all lines of one statement are changed together, statements.py tells; the panel adds the
 sha256 of what was seen.
@@ -6,14 +7,27 @@ sha256 of what was seen.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from core.base.markdown import parse_bullets
+from core.base.repository import domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail
-from core.commands.statements import Match, change_all, finished, resolve_bullet, without_secrets
+from core.commands.project import find_project
+from core.commands.statements import Found, Match, bullets_of, change_all, finished, resolve_bullet, without_secrets
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge import edit as edits
+from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited
+from core.knowledge.file_facts import facts_about
+from core.knowledge.file_notes import notes_for, refresh_notes
+from core.knowledge.projects import OWN, Projects, known_projects, nearness, project_around
+from core.knowledge.same import by_date
 
 
 def add(
@@ -122,3 +136,119 @@ def _changed(
     if isinstance(found, Err):
         return found
     return change_all(workspace, act, found.value.refs, note=found.value.note, seen=seen, now=now)
+
+
+# --- what is known of a source file, and of the tasks of a project ----------------------------------------------------
+
+ALL = "all"
+_OTHER_SYSTEM = re.compile(r"[A-Za-z]:[\\/]")
+"""A path of Windows names no file here, and conversations that were held there tell of it all the same."""
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What is known of one source file: `path` is where it is now, `note` the file that holds its notes ("" for none).
+    Behind its notes stand the facts that name it: notes of conversations that were harvested without the file."""
+
+    path: str
+    note: str
+    bullets: tuple[Found, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge notes --json`."""
+        return {"path": self.path, "note": self.note or None, "bullets": [row.to_json() for row in self.bullets]}
+
+
+def notes(workspace: Workspace, path: str) -> Result[Notes]:
+    """The notes of a source file, whatever it was called before, and the facts that name it."""
+    elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
+    asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
+    with contextlib.suppress(OSError):
+        refresh_notes(workspace.paths)  # a home that cannot be written answers from what it knows
+    try:
+        note, current = (None, path) if elsewhere else notes_for(workspace.paths, asked)
+        text = read_text(note) if note is not None else ""
+        facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
+    except (OSError, ValueError) as error:
+        return fail("unreadable", f"the notes cannot be read: {error}", asked)
+    # A ledger that cannot be read costs the way from a fact to its project, and no more.
+    known = known_projects(workspace.paths, workspace.environment)
+    projects = known.value if isinstance(known, Ok) else {}
+    named = [Found("facts", CATEGORY["facts"].file, row) for row in facts_about(facts, current, projects)]
+    if note is None:
+        return Ok(Notes(current, "", tuple(named)))
+    file = f"files/{note.name}"
+    return Ok(Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named)))
+
+
+def list_tasks(workspace: Workspace, state: str) -> Result[list[Found]]:
+    """The tasks that are `open` or `done`, in the order of the file."""
+    try:
+        return Ok(list(bullets_of(workspace.paths, (f"tasks_{state}",))))
+    except OSError as error:
+        return fail("unreadable", f"the tasks cannot be read: {error.strerror}", error.filename or "")
+
+
+# --- of a project ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ProjectTasks:
+    """Tasks with the names of the projects that they come from ("" for none that is known), the newest first. `project`
+    is the folder asked about, "" for all; `elsewhere` counts the tasks of other projects and of none."""
+
+    project: str
+    tasks: tuple[tuple[Found, str], ...]
+    elsewhere: int
+
+
+def tasks_in(workspace: Workspace, state: str, project: str = "") -> Result[ProjectTasks]:
+    """The tasks that are `open` or `done`: those of a project, and those that the person wrote by hand."""
+    projects = _projects(workspace)
+    folder, rows = _folder(workspace, project, projects), list_tasks(workspace, state)
+    if isinstance(folder, Err):
+        return folder
+    if isinstance(rows, Err):
+        return rows
+    valid = [row for row in rows.value if not row.bullet.struck]
+    own = [row for row in valid if not folder.value or _is_own(row, projects, folder.value)]
+    order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in own))}
+    own.sort(key=lambda row: order[id(row.bullet)], reverse=True)
+    named = tuple((row, _name(row, projects)) for row in own)
+    return Ok(ProjectTasks(folder.value, named, len(valid) - len(own)))
+
+
+def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[Notes]:
+    """The notes on a file, whose path may be told from the folder of a project. Which facts are about a file of that
+    repository, in this clone or another, and which about another one of that name, file_facts.py decides."""
+    if project in ("", ALL) or path.startswith("~"):
+        return notes(workspace, path)
+    found = find_project(workspace, project)
+    return found if isinstance(found, Err) else notes(workspace, os.path.join(found.value or workspace.cwd, path))
+
+
+def _projects(workspace: Workspace) -> Projects:
+    known = known_projects(workspace.paths, workspace.environment)
+    return known.value if isinstance(known, Ok) else {}
+
+
+def _folder(workspace: Workspace, project: str, projects: Projects) -> Result[str]:
+    """The folder that is meant, "" for all. A folder where nobody works, such as a person's home, stands for all."""
+    if project == ALL:
+        return Ok("")
+    found = find_project(workspace, project)
+    if isinstance(found, Err):
+        return found
+    here = os.path.abspath(workspace.cwd)
+    around = str(found.value or "") or project_around(here, projects) or repository_root(here)
+    return Ok(around or (here if is_working_place(here) else ""))
+
+
+def _is_own(row: Found, projects: Projects, folder: str) -> bool:
+    return row.bullet.provenance is None or nearness((row.bullet,), projects, folder) == OWN
+
+
+def _name(row: Found, projects: Projects) -> str:
+    """What the projects of a task are called, as the fact index calls them."""
+    source = row.bullet.provenance.source if row.bullet.provenance is not None else ""
+    return ", ".join(sorted({domain_of(folder) for folder in projects.get(source, ()) if folder}))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +18,19 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import project_of as project_of
 from core.commands.transcript import read as read
-from core.commands.workspace import Workspace
+from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.conversation_index import Brought, look, place_of
 from core.search import conversations as stored
 from core.search.candidates import Filters
 from core.search.conversation_query import Found, conversations, has_project, known_project
 from core.search.conversation_query import unread as unread_number
 from core.search.days import Span, day_span, question
+from core.sources.tools import NAMES, known_name, title_of
 
 if TYPE_CHECKING:
+    from core.base.search_entry import Embed
     from core.search.conversations import Database
+    from core.search.query import Near
 
 BUILD_SECONDS = 10.0
 """A build goes in steps of this; between them another program may have its turn."""
@@ -213,6 +216,54 @@ def what_it_takes(brought: Brought) -> str:
     return f"{number} ({size(brought.waiting_bytes)}): about {told}, {size(brought.growth)} in the cache"
 
 
+def build_vectors(
+    workspace: Workspace,
+    name: str,
+    embed: Embed,
+    step: Callable[[int, int], None] = lambda done, total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Result[tuple[int, int]]:
+    """Make the vectors of turns that are missing, once the index is as new as the files; how many turns have one now,
+    and how many have none. Err when the embedder fails, or the index cannot be written."""
+    from core.search import turn_vectors
+
+    built = build(workspace, cancelled=cancelled)
+    if isinstance(built, Err) or not built.value.turns:
+        return built if isinstance(built, Err) else Ok((0, 0))
+    made = turn_vectors.build(index_folder(workspace), name, embed, step, cancelled)
+    return made if isinstance(made, Err) else Ok((made.value.turns, made.value.waiting))
+
+
+def _of_a_tool(words: str) -> tuple[str, tuple[str, ...]]:
+    """`codex sessions about X` without its first words, and the source that they name; () for none."""
+    import re
+
+    said = re.match(r"\W*(?:in |from |which |my |the )*(?P<tool>[\w -]{3,20}?) (?:sessions?|conversations?|chats?)\b"
+                    r"(?: (?:about|where|in which|that|when|with|on|of))?", words, re.IGNORECASE)  # fmt: skip
+    named = known_name(said["tool"].strip().replace(" ", "_")) if said is not None else ""
+    left = words[said.end() :].strip() if said is not None else ""
+    return (left, (named,)) if named in NAMES and left else (words, ())
+
+
+def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | None, str]:
+    """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
+    if not workspace.config.embedder or not text.strip() or not stored.totals(database)[1]:
+        return None, ""
+    from core.search import turn_vectors
+    from core.search.vectors import embed_one
+
+    name = embedder_name(workspace)
+    if not turn_vectors.are_there(database, name):
+        return None, "conversations are searched by their words alone; 'knowledge vectors' adds their meaning"
+    embed = embedder_of(workspace)
+    query = embed_one(text, embed.value) if isinstance(embed, Ok) else embed
+    if isinstance(query, Err):
+        return None, f"{query.error} Words alone were searched."
+    near = turn_vectors.near(database, name, query.value)
+    waiting = turn_vectors.counted(database).waiting
+    return near, f"{waiting} turns have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
+
+
 # --- finding ---------------------------------------------------------------------------------------------------------
 
 
@@ -256,10 +307,19 @@ def find(
                 since=span.since, before=span.before, project=folder, sources=filters.sources,
                 roles=(filters.role,) if filters.role else (),
             )  # fmt: skip
-            hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed)]
-            if not hits and asked.told and not asked.open:
+            left, tools = _of_a_tool(text) if not filters.sources else (text, ())
+            if tools and stored.newest(database, "source = ?", tools, 1):
+                text, wanted = left, replace(wanted, sources=tools)
+                note = (
+                    note or f"understood as: of {title_of(tools[0])} (quotation marks search the words as they stand)"
+                )
+            near, told = _meant(workspace, database, text)
+            warnings += [told] if told else []
+            hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
+            if not hits and (tools or (asked.told and not asked.open)):
                 wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
-                hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed)], ""
+                near, _ = _meant(workspace, database, words)
+                hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
             number, turns = stored.totals(database)
         except Exception as error:
             if not stored.is_trouble(error):

@@ -22,7 +22,6 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.base.trust import read_trust
 from core.commands.daily.connect import check_connections
 from core.commands.daily.schedule import check_schedule
-from core.commands.exclusive import with_store
 from core.commands.fact_feed import check_facts
 from core.commands.harvest_options import connect_provider, prompt_names
 from core.commands.library.documents import check_library
@@ -32,9 +31,10 @@ from core.commands.sources import set_sources
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import reunite
 from core.factindex.places import fact_file_names
+from core.harvest.recovery import with_store
 from core.harvest.steps import read_prompt
 from core.knowledge import mend
-from core.knowledge.categories import CATEGORY_FILES, note_files
+from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, note_files
 from core.knowledge.check import (
     Finding,
     check_bullets,
@@ -46,7 +46,7 @@ from core.knowledge.check import (
     in_checkout,
 )
 from core.knowledge.digest import current_digest, regenerate_digest
-from core.knowledge.edit import QUARANTINE, change_file, could_not_write, new_edit_run
+from core.knowledge.edit import change_file, could_not_write, new_edit_run
 from core.knowledge.hunks import becoming
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger

@@ -38,7 +38,6 @@ from core.base.paths import Paths, cache_folder
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
-from core.commands.held import held_item
 from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
@@ -48,11 +47,12 @@ from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
 from core.factindex.places import FOLDERS, fact_places
 from core.factindex.record import History, Key
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
-from core.harvest.merge import QUOTED, UNQUOTED, mark_of_text
-from core.knowledge.categories import CATEGORY, read_category
+from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
+from core.knowledge.bullet_text import held_item
+from core.knowledge.categories import CATEGORY, QUARANTINE, read_category
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.check import Finding
-from core.knowledge.edit import EDIT_RUN, QUARANTINE
+from core.knowledge.edit import EDIT_RUN
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.leftovers import clear_leftovers

@@ -1,9 +1,10 @@
-"""`knowledge harvest`: the dry run and the run itself."""
+"""`knowledge harvest`: the dry run and the run itself; `knowledge import PATH`: what other tools remember becomes
+bullets, shown first, undoable afterwards."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -34,7 +35,7 @@ from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
-from core.knowledge.ledger import rebuild, seen_ledger
+from core.knowledge.ledger import Entry, LedgerOnDemand, seen_ledger
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
 from core.knowledge.spending import Account, account_trouble
@@ -44,6 +45,9 @@ from core.sources.artifact import HashCache
 if TYPE_CHECKING:
     from core.base.answer import Generate
     from core.base.markdown import Bullet
+    from core.commands.library.use import UsageReader
+    from core.harvest.imports import ImportReport
+
 
 MANY = 10
 """From so many conversations on, a run that found next to nothing says why that may be."""
@@ -76,6 +80,9 @@ def harvest(
         options = Ok(replace(options.value, distil=replace(options.value.distil, context_tokens=window)))
     cache_file = cache_folder(workspace.paths.home, workspace.environment) / "hashes"
     cache = _read_cache(cache_file)
+    reader = _usage_reader(workspace) if request.apply else None
+    if reader is not None:
+        options = Ok(replace(options.value, read_by=reader))
     report = (
         _apply(workspace, request, options.value, cache, progress, cancelled, now, generate)
         if request.apply
@@ -87,6 +94,7 @@ def harvest(
         _estimate(workspace, request, options.value, report.value)
     if isinstance(report, Ok) and report.value.applied:
         _feed_facts(workspace, report.value, now)
+        report.value.notes += filter(None, [reader.record(now()) if reader is not None else ""])
         try:
             report.value.lines = _new_lines(workspace, report.value.run)
         except OSError as error:
@@ -95,6 +103,16 @@ def harvest(
         if options.value.limits.provider == "offline":
             report.value.notes += _little_found(report.value)
     return report
+
+
+def _usage_reader(workspace: Workspace) -> UsageReader | None:
+    """Who infers afterwards what conversations used of the library, where there is one."""
+    there = workspace.config.library_url or files.exists(workspace.paths.library)
+    if not (workspace.config.library_infers and there):
+        return None
+    from core.commands.library.use import UsageReader
+
+    return UsageReader.of(workspace)
 
 
 def _little_found(report: HarvestReport) -> list[str]:
@@ -214,9 +232,11 @@ def _dry_run(
     workspace: Workspace, request: HarvestRequest, options: HarvestOptions, cache: HashCache, now: datetime
 ) -> Result[HarvestReport]:
     paths, notes = workspace.paths, []
-    ledger = seen_ledger(paths)
-    if isinstance(ledger, Err):
-        notes.append(str(ledger.error))
+    entries: Mapping[str, Entry] = LedgerOnDemand(paths)
+    if not request.rough:
+        ledger = seen_ledger(paths)
+        if isinstance(ledger, Err):
+            notes.append(str(ledger.error))
     interrupted = False
     try:
         holder, records = look(paths)
@@ -229,7 +249,6 @@ def _dry_run(
     except OSError as error:
         notes.append(f"nobody knows whether a run is at work: {error.strerror} ({error.filename or paths.lock})")
     try:
-        entries = ledger.value if isinstance(ledger, Ok) else rebuild(paths)
         plan = plan_harvest(paths, options, entries, now, cache)
     except OSError as error:
         return fail("scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or "")
@@ -383,3 +402,40 @@ def _read_cache(path: Path) -> HashCache:
         return HashCache.from_bytes(files.read_or_empty(path))
     except OSError:
         return HashCache()
+
+
+# --- what other tools remember ----------------------------------------------------------------------------------------
+
+__all__ = ["ImportReport", "import_memories"]
+
+
+def import_memories(
+    workspace: Workspace,
+    path: str,
+    *,
+    apply: bool = False,
+    now: Callable[[], datetime] = utc_now,
+    editor_wait: EditorWait = EDITOR_WAIT,
+) -> Result[ImportReport]:
+    """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
+    from core.commands.fact_feed import after_harvest
+    from core.harvest.imports import plan_import, run_import
+    from core.knowledge.ledger import rebuild
+
+    if not path.strip():
+        return fail("usage", "which file or folder?", hint="'knowledge import .' takes the current folder")
+    where = Path(os.path.abspath(workspace.cwd / os.path.expanduser(path)))
+    if not apply:
+        ledger = seen_ledger(workspace.paths)
+        entries = ledger.value if isinstance(ledger, Ok) else rebuild(workspace.paths)
+        return plan_import(workspace.paths, where, entries, secrets=workspace.config.redact)
+    options = harvest_options(workspace, HarvestRequest(), editor_wait)
+    if isinstance(options, Err):
+        return options
+    done = run_import(workspace.paths, where, options.value, now)
+    if isinstance(done, Ok) and done.value.imported:
+        report = done.value
+        report.facts, notes, problem = after_harvest(workspace, now)
+        report.notes += notes
+        report.errors += [problem] if problem is not None else []
+    return done

@@ -10,8 +10,7 @@ from core.commands.workspace import Workspace
 from core.knowledge.ledger import Entry, find_entry, seen_ledger
 
 if TYPE_CHECKING:
-    from core.commands.runs import Run
-    from core.commands.undo_edit import UndoReport
+    from core.commands.runs import Run, UndoReport
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`knowledge save`, `recall` and `memories`: the three tools of seed 3 with its display texts, and what a person needs
+"""`knowledge save`, `recall` and `memories`: three tools of an agent with their display texts, and what a person needs
 beside them.
 """
 
@@ -18,8 +18,8 @@ from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
+from core.commands.runs import settled, undone_elsewhere
 from core.commands.statements import BY_COMMAND, all_without_secrets
-from core.commands.undo_edit import settled, undone_elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, bare, line_break, made
@@ -39,14 +39,14 @@ from core.memory_file import read_memory as read_memory
 
 def in_two_scopes(memories: Iterable[Memory]) -> bool:
     """Whether some belong to the home and some to a project. Each counts from 1: only then does an id need its scope in
-    front, and the seed's texts, which know one folder, stay as they are otherwise."""
+    front, and the texts for one folder stay as they are otherwise."""
     return len({row.scope for row in memories}) > 1
 
 
 @dataclass(frozen=True)
 class Saved:
     """A memory that was written, or (`already`) one that says the same and stood there before. `display` is what an
-    agent is told, as seed 3 has it; `warning` a sentence about the secrets that were replaced in it ("" for none)."""
+    agent is told; `warning` a sentence about the secrets that were replaced in it ("" for none)."""
 
     memory: Memory
     warning: str = ""
@@ -64,7 +64,7 @@ class Saved:
         return f"✓ Saved memory {self.memory.id}: {path.name}\nLocation: {path}"
 
     def to_json(self) -> dict[str, Any]:
-        """The return value of seed 3's `save_memory`, with `warnings` when there are any."""
+        """The return value of the tool `save_memory`, with `warnings` when there are any."""
         row = {"display": self.display, "path": str(self.memory.path), "memory_id": self.memory.id}
         return {**row, "warnings": list(self.warnings)} if self.warning else row
 
@@ -99,7 +99,7 @@ class Recalled:
         return f"**Memory {name}** (created {row.created[:10]})\n{tags}{words}\n"
 
     def tool_result(self) -> dict[str, Any]:
-        """The return value of seed 3's `recall_memory`."""
+        """The return value of the tool `recall_memory`."""
         results = [
             {
                 "id": row.id,
@@ -157,7 +157,7 @@ class Listed:
         return tame("".join(parts))
 
     def to_json(self) -> dict[str, Any]:
-        """The return value of seed 3's `list_memories`; each row has its scope and path too."""
+        """The return value of the tool `list_memories`; each row has its scope and path too."""
         rows = [
             {
                 "id": row.id,
@@ -257,11 +257,15 @@ def save(
     scope = "project" if where is not workspace.paths else "global"
 
     def write() -> tuple[Memory, bool]:
-        known = load_memories([(scope, where.memories)]).memories
+        known = load_memories([(scope, where.memories)], cache=workspace.cache).memories
         same = next(
             (row for row in known if row.content.strip() == content.strip() and set(tags) <= set(row.tags)), None
         )
-        return (same, True) if same is not None else (write_memory(where.memories, content, tags, now()), False)
+        return (
+            (same, True)
+            if same is not None
+            else (write_memory(where.memories, content, tags, now(), workspace.cache), False)
+        )
 
     written = _locked(where, write)
     if isinstance(written, Err):
@@ -396,6 +400,7 @@ def all_memories(workspace: Workspace, project: str = "", *, archived: bool = Fa
     read = load_memories(
         ((scope, folder / ARCHIVE if archived else folder) for scope, folder in folders),
         lambda scope, path: scope == "global" or readable(path),
+        workspace.cache,
     )
     if problem is None:
         return Ok(read)

@@ -12,11 +12,10 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
-from core.commands.exclusive import with_store
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.proofs import Missing, Proofs, find_missing
-from core.harvest.recovery import Recovered
+from core.harvest.recovery import Recovered, with_store
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import could_not_write, new_edit_run
 from core.knowledge.ledger import seen_ledger

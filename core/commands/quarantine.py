@@ -1,7 +1,7 @@
 """The quarantine: items that a harvest held back, until the person lets them in or drops them.
 
 A line there is `- [why] category: text (quote: "…") [from: …]`, for a file note `- [why] files PATH: text …`, as
-`harvest/merge.freeze` writes it; the quote is there when the item came with one. An accepted item leaves quarantine.md
+`harvest/freeze.py` writes it; the quote is there when the item came with one. An accepted item leaves quarantine.md
 only after it is proven to be in its file. Several are let in or dropped as one edit, which one undo takes back.
 """
 
@@ -18,14 +18,16 @@ from core.base import files
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.held import HeldItem, held_item, ways_to_read
 from core.commands.statements import Found, Match, choose, refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.named_paths import source_file
-from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
-from core.knowledge.categories import CATEGORY, read_text
+from core.knowledge.bullet_text import HELD as HELD
+from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef, ways_to_read
+from core.knowledge.bullet_text import HeldItem as HeldItem
+from core.knowledge.bullet_text import held_item as held_item
+from core.knowledge.categories import CATEGORY, QUARANTINE, read_text
 from core.knowledge.changes import read_changes
-from core.knowledge.edit import QUARANTINE, Edited, add_lines, delete_bullets, new_edit_run, read_editable, section_of
+from core.knowledge.edit import Edited, add_lines, delete_bullets, new_edit_run, read_editable, section_of
 from core.knowledge.file_notes import bind_note
 from core.knowledge.lines import missing_lines
 

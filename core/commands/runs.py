@@ -1,22 +1,36 @@
-"""The runs that there were: harvests and single edits, newest first."""
+"""The runs that there were, harvests and single edits, newest first; and how a single edit is taken back.
+
+The edit may be one of the home, or of the project around the current folder, which tells those of its memories in its
+own changes.jsonl. A project has no harvests: nothing but the next edit or undo there looks at what a crash cut off.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from functools import partial
 from itertools import islice
+from pathlib import PurePath
 from typing import Any
 
+from core.base import locks
 from core.base.markdown import split_provenance
-from core.base.paths import Paths
-from core.base.result import Ok, Result, fail
+from core.base.paths import Paths, project_paths
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.trust import allow_written
+from core.commands.project import find_project, may_read
 from core.commands.workspace import Workspace
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import EDIT_RUN as EDIT_RUN
-from core.knowledge.hunks import bare
+from core.knowledge.edit import change_file, new_edit_run
+from core.knowledge.hunks import Hunk, bare, inverse, join, made, reversed_edit, section_at, split
 from core.knowledge.journal import read_journal, states_by_sha
-from core.knowledge.log import untold
+from core.knowledge.log import settle, take_away, untold
+from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back
 
 UNDO_RUN = "undo-"
 NEWEST = 5
@@ -130,3 +144,175 @@ def _words(rows: list[Change]) -> str:
 def _short(line: str) -> str:
     text = split_provenance(line.removeprefix("- "))[0]
     return text if len(text) <= TEXT_CHARACTERS else f"{text[: TEXT_CHARACTERS - 1]}…"
+
+
+# --- a single edit, taken back ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class UndoReport:
+    """What an undo did: conversations back in their place, harvests forgotten, lines taken out of the files and brought
+    back into them, the lines that `stayed` because they were changed since or are needed by another harvest, and those
+    that were `gone` before. `stayed_why` has the reason for each line that stayed. `already`: an earlier undo took it
+    all back, and there was nothing left to do. `edits` tells of an edit, file by file, which lines went out and came
+    back, and which stayed.
+    """
+
+    run: str
+    restored: list[str] = field(default_factory=list)
+    forgotten: int = 0
+    lines_out: int = 0
+    lines_back: int = 0
+    stayed: list[str] = field(default_factory=list)
+    stayed_why: dict[str, str] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    already: bool = False
+    edits: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge undo --json`."""
+        failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
+        return {**{key: value for key, value in vars(self).items() if key != "errors"}, "failed": failed}
+
+
+def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[UndoReport] | None:
+    """Take back an edit of the project around the current folder, which tells its edits in its own changes.jsonl; None
+    when it knows of no such run. A project has no harvests, no digest and no facts of the index to look after."""
+    project = find_project(workspace)
+    if isinstance(project, Err) or project.value is None:
+        return None
+    paths, readable = project_paths(project.value), may_read(workspace, project.value)
+    try:
+        if readable(paths.log) and readable(paths.edits):
+            settle(paths)  # an edit that a crash cut off before it was told
+        if not readable(paths.changes):
+            return None
+        changes = read_changes(paths)
+        mine = [row for row in changes if row.run == run and _is_inside(row.file)]
+        if not mine:
+            return None
+        report = UndoReport(run)
+        undone = [row for row in changes if row.run == UNDO_RUN + run]
+        with locks.locked(paths.lock, work="undo"):
+            undo_edit(paths, mine, undone, report, now)
+        if readable(paths.log):
+            take_away(paths)
+    except locks.LockHeldError as error:
+        return locks.refused(error)
+    except OSError as error:
+        message = f"the project's knowledge folder cannot be used: {error.strerror or error}"
+        return fail("store-failed", message, error.filename or paths.knowledge)
+    report.already = bool(undone) and not (report.lines_out or report.lines_back or report.stayed or report.errors)
+    noted = allow_written(
+        project.value, workspace.environment, [paths.changes, *(paths.knowledge / row.file for row in mine)]
+    )
+    if isinstance(noted, Err):
+        report.errors.append(noted.error)
+    return Ok(report)
+
+
+def _is_inside(file: str) -> bool:
+    """Whether a file that a project's changes.jsonl names lies in its knowledge folder: anybody may have written it."""
+    return not os.path.isabs(file) and ".." not in PurePath(file).parts and "\0" not in file
+
+
+def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: UndoReport, now: datetime) -> None:
+    """The last write first: what was moved from one file to another is back before it leaves the other."""
+    already = {row.file for row in undone}
+    for row in reversed(rows):
+        if row.file in already:
+            report.notes.append(f"the edit of {row.file} is taken back already")
+            continue
+        result = take_back(paths, row, now, UNDO_RUN + report.run)
+        if isinstance(result, Err):
+            report.errors.append(result.error)
+        elif result.value == REVERSED:
+            report.lines_out += len(row.added)
+            report.lines_back += len(row.removed)
+            report.edits.append(_told(row.file, out=row.added, back=row.removed))
+        elif result.value == CHANGED:
+            report.stayed += row.added or row.removed
+            report.edits.append(_told(row.file, stayed=row.added or row.removed))
+            report.stayed_why |= dict.fromkeys(row.added or row.removed, CHANGED)
+        elif result.value == MISSED:
+            report.notes.append("the lines count as missing again: 'knowledge missing restore' puts them back")
+        elif result.value == GONE:
+            report.gone += row.added
+        else:
+            report.notes.append(f"{row.file} is already as it was before the edit")
+
+
+def _told(file: str, out: Sequence[str] = (), back: Sequence[str] = (), stayed: Sequence[str] = ()) -> dict[str, Any]:
+    return {"file": file, "out": list(out), "back": list(back), "stayed": list(stayed)}
+
+
+@dataclass(frozen=True)
+class Redone:
+    """An edit that was taken back was made again, as the edit `run`: the lines that came and went in each of `edits`
+    (`file`, `in`, `out`). `warning` is a sentence about what did not work beside it ("" for nothing)."""
+
+    run: str
+    edits: tuple[dict[str, Any], ...]
+    warning: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {"run": self.run, "edits": list(self.edits), "warning": self.warning or None}
+
+
+def redo_edit(paths: Paths, run: str, now: datetime) -> Result[Redone]:
+    """Make an edit again that was taken back, where it was. Err(changed-since) when somebody has changed since what
+    stands there: then that stays as it is. What it did to several files before is done again to all or to the first
+    few; the edit that comes of it can be taken back like any other."""
+    changes = read_changes(paths)
+    undone = {row.file for row in changes if row.run == UNDO_RUN + run}
+    rows = [row for row in changes if row.run == run and row.file in undone and row.edit is not None]
+    if not rows:
+        return fail("not-undone", "this edit was not taken back, so it cannot be made again", paths.changes)
+    name, told, warnings = new_edit_run(now), [], []
+    for row in rows:
+        made = change_file(paths, row.file, partial(_made_again, row), now, run=name)
+        if isinstance(made, Err):
+            return made
+        told.append({"file": row.file, "in": list(made.value.added), "out": list(made.value.removed)})
+        warnings += [made.value.warning] if made.value.warning else []
+    return Ok(Redone(name, tuple(told), "; ".join(warnings)))
+
+
+def _made_again(row: Change, lines: list[str]) -> Result[list[Hunk]]:
+    """The hunks that make an edit again on a file as it is now, the lowest first."""
+    assert row.edit is not None
+    before = join("", lines)
+    again = reversed_edit(before, inverse(row.edit))
+    if again is None or again == before:
+        what = "is there already" if again == before else "has changed since"
+        return fail("changed-since", f"the line {what}, so it stays as it is", row.file)
+    wanted = split(again)[1]
+    blocks = SequenceMatcher(None, lines, wanted, autojunk=False).get_opcodes()
+    hunks: list[Hunk] = []
+    for kind, start, end, first, last in reversed(blocks):
+        if kind != "equal":
+            section = section_at(lines, start) if row.edit.hunks and any(one.section for one in row.edit.hunks) else ""
+            hunks.append(made(lines, start, end - start, wanted[first:last], section)[1])
+    return Ok(hunks)
+
+
+def settled(where: Paths) -> str:
+    """Tell a project's changes.jsonl of edits that a crash cut off (the home's next harvest does that for the home).
+    Returns a sentence about what went wrong, or ""."""
+    try:
+        take_away(where)
+    except OSError as error:
+        return f"an edit that was cut off before cannot be undone: {where.changes} ({error.strerror or error})"
+    return ""
+
+
+def undone_elsewhere(workspace: Workspace, where: Paths) -> str:
+    """Where the undo of an edit finds it, when that is not here."""
+    around = find_project(workspace)
+    here = around.value if isinstance(around, Ok) else None
+    if where == workspace.paths or (here is not None and project_paths(here) == where):
+        return ""
+    return f"the undo works in the folder of that project: {where.home.parent}"

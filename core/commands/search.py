@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,10 @@ from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.homes import own_target
 from core.base.paths import Paths, cache_folder
 from core.base.result import Err, Ok, Result, fail
-from core.base.search_entry import Embed, SearchEntry, SearchSource
+from core.base.search_entry import SearchEntry, SearchSource
 from core.base.secrets.redact import redact
 from core.commands.project import find_project, may_read, places, project_warnings
-from core.commands.workspace import Workspace
+from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.places import fact_file_names
 from core.knowledge.check import Finding
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 LIMIT, MOST = 10, 1000
 VECTOR_SECONDS = 0.5
 """So long a search makes vectors that are missing, at most; words never wait longer for meaning."""
-VECTOR_BYTES = 64 << 20
-"""The longest answer of an embedder: 64 texts, 4096 numbers each, written out."""
 _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
 
 
@@ -55,7 +53,7 @@ class SearchReport:
     warnings: tuple[str, ...] = field(default=())
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The list of `--json`, as commands.md has it."""
+        """The list of `--json`."""
         return [hit.to_json() for hit in self.hits]
 
 
@@ -74,7 +72,7 @@ class FoundReport:
     built: BuildReport | None = None
 
     def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
-        """The list of `--json`, as commands.md has it; of a build alone, what it did."""
+        """The list of `--json`; of a build alone, what it did."""
         if self.built is not None and not self.query:
             return self.built.to_json()
         return [hit.to_json() for hit in self.hits]
@@ -342,7 +340,8 @@ def _together(
         lowest = min(lowest, hit.rank)
         rows.append((lowest, hit))
     rows.sort(key=lambda row: row[0], reverse=True)  # what is equal stays as it is: entries first
-    warnings = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()))
+    told = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()))
+    warnings = tuple(dict.fromkeys(told))  # an embedder that is not there is told by both
     return FoundReport(
         text, tuple(hit for _, hit in rows[:limit]), entries.entries if entries else 0,
         spoken.conversations if spoken else 0, spoken.turns if spoken else 0, spoken.note if spoken else "",
@@ -370,29 +369,29 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
     return vectors.value.near(query.value), note
 
 
-def embedder_name(workspace: Workspace) -> str:
-    """Whose vectors are made with these settings: those of another embedder are not compared with them."""
-    config = workspace.config
-    return f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
-
-
 @dataclass(frozen=True)
 class VectorsReport:
-    """How many entries have vectors now, and whose they are."""
+    """How many entries and how many turns of conversations have vectors now, and whose they are; `waiting` turns are
+    left for the next time."""
 
     embedder: str
     entries: int
+    turns: int = 0
+    waiting: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
-        return {"embedder": self.embedder, "entries": self.entries}
+        return asdict(self)
 
 
 def build_vectors(
-    workspace: Workspace, project: str = "", step: Callable[[int, int], None] = lambda done, total: None
+    workspace: Workspace,
+    project: str = "",
+    progress: Callable[[Any], None] = lambda step: None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Result[VectorsReport]:
-    """Make all vectors that a search by meaning compares, and fetch the model where it is not there yet. Stopped, it
-    goes on where it ended. `step` is told how many were made of how many. Err without an embedder, or when it fails."""
+    """Make all vectors that a search by meaning compares, those of entries, then those of conversations, and fetch the
+    model where it is not there yet. Stopped, it goes on where it ended. Err without an embedder, or when it fails."""
     if not workspace.config.embedder:
         hint = "choose one, for example: knowledge config set embedder minilm"
         return fail("no-embedder", "no embedder is set", hint=hint)
@@ -402,43 +401,36 @@ def build_vectors(
         return asked
     if isinstance(embed, Err):
         return embed
+    from core.harvest.report import Progress
     from core.search.index import open_index
     from core.search.vectors import open_vectors
+
+    def step(name: str, done: int, total: int) -> None:
+        progress(Progress(done, total, name, "made"))
 
     folder = search_folder(workspace, asked.value)
     try:
         index = open_index(folder, search_sources(workspace, asked.value))
     except OSError as error:
         return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
+    name = embedder_name(workspace)
     try:
-        made = open_vectors(folder, index.database, embedder_name(workspace), embed.value, step=step)
+        made = open_vectors(
+            folder, index.database, name, embed.value, step=partial(step, "entries"), cancelled=cancelled
+        )
     finally:
         index.close()
-    return made if isinstance(made, Err) else Ok(VectorsReport(workspace.config.embedder, len(made.value.ids)))
-
-
-def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Result[Embed]:
-    """The embedder that the settings name; what leaves this computer has no secrets. Err for a missing one."""
-    config = workspace.config
-    if config.embedder != "openai":
-        from core.search.vectors import local_embedder
-
-        return local_embedder(config.embedder, fetch=fetch)
-    from core.llm.credentials import keys_from
-    from core.llm.embeddings import connect_embeddings
-
-    keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
-    made = connect_embeddings(
-        config.embedder_model,
-        config.embedder_base_url,
-        credentials=keys,
-        seconds=config.request_timeout_seconds,
-        max_bytes=VECTOR_BYTES,
-    )
-    if isinstance(made, Err) or not config.redact:
+    if isinstance(made, Err):
         return made
-    embed = made.value  # of what leaves this computer, every text: the query as well
-    return Ok(lambda texts: embed([redact(text).text for text in texts]))
+    entries = len(made.value.ids)
+    if not workspace.config.search_conversations:
+        return Ok(VectorsReport(workspace.config.embedder, entries))
+    from core.commands.conversations import build_vectors as build_those_of_turns
+
+    turns = build_those_of_turns(workspace, name, embed.value, partial(step, "turns of conversations"), cancelled)
+    if isinstance(turns, Err):
+        return turns
+    return Ok(VectorsReport(workspace.config.embedder, entries, *turns.value))
 
 
 def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:

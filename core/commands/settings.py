@@ -1,18 +1,25 @@
-"""`knowledge config`: what the settings are, where each comes from, and the change of one."""
+"""`knowledge config`: what the settings are, where each comes from, and the change of one. `knowledge trust`: what a
+folder's own settings and knowledge may do, and a person's yes to them (base/trust.py and base/config.py say why)."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.config import NEW_FILE, changed_config, writable_config_file
+from core.base.config import NEW_FILE, FolderFile, changed_config, load_config, writable_config_file
+from core.base.homes import is_home, why_refused
+from core.base.paths import PROJECT_FOLDER, project_paths
+from core.base.repository import folders_around
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
-from core.base.trust import allow
-from core.commands.workspace import Workspace, reopened
+from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
+from core.commands.workspace import Workspace, reopened, utc_now
 
 
 @dataclass(frozen=True)
@@ -130,3 +137,204 @@ def _key_of(name: str) -> str:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+# --- what a folder's own settings and knowledge may do ----------------------------------------------------------------
+
+FOLDER_SETTINGS, PROJECT, FILE = "settings", "project", "file"
+TRUSTED, WAITING, HARMLESS, REFUSED, CHANGED, GONE = "trusted", "waiting", "harmless", "refused", "changed", "gone"
+
+
+@dataclass(frozen=True)
+class TrustRow:
+    """One thing that a yes is about.
+
+    `kind`: `settings` (a config.toml), `project` (a `.manual_slop`, whatever it will hold) or `file` (one file in a
+    project, as it is). `state`: `trusted`, `waiting`, `harmless` (settings that only narrow), `refused` (no yes helps),
+    and of what was allowed once `changed` or `gone`. `says` is what it would do or holds, `mark` what was looked at.
+    """
+
+    path: str
+    kind: str
+    state: str
+    says: tuple[str, ...] = ()
+    at: str = ""
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class TrustReport:
+    """`here`: what lies around the current folder. `allowed`: all else that was allowed. `changed`: what this command
+    allowed or forgot."""
+
+    action: str
+    here: tuple[TrustRow, ...]
+    allowed: tuple[TrustRow, ...]
+    changed: tuple[TrustRow, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge trust --json`."""
+        return asdict(self)
+
+
+def trust_list(workspace: Workspace) -> Result[TrustReport]:
+    """What waits here for the person's word, and what was allowed."""
+    return Ok(_report(workspace, "list"))
+
+
+def trust_allow(
+    workspace: Workspace, file: str = "", *, seen: str | None = None, now: Callable[[], datetime] = utc_now
+) -> Result[TrustReport]:
+    """Allow what waits here, or one file or project; `seen` is the `mark` that the person looked at, for one file."""
+    around = [] if file else here(workspace)
+    waiting = [row for row in around if row.state == WAITING]
+    rows = _named(workspace, file) if file else Ok(waiting or [row for row in around if row.state == REFUSED])
+    if isinstance(rows, Err):
+        return rows
+    for row in rows.value:
+        if row.state == REFUSED:
+            return fail("not-own", row.says[0], row.path)
+        if seen is not None and seen != row.mark:
+            return fail("changed-outside", "this has changed since you saw it; nothing was allowed", row.path, "look")
+    allowed = allow(workspace.environment, {Path(row.path): row.mark for row in rows.value}, now)
+    if isinstance(allowed, Err):
+        return allowed
+    again = reopened(workspace)
+    return again if isinstance(again, Err) else Ok(_report(again.value, "allow", tuple(rows.value)))
+
+
+def trust_forget(workspace: Workspace, file: str = "") -> Result[TrustReport]:
+    """Take back what was allowed here, or one file or project."""
+    known = read_trust(workspace.environment)
+    if file:
+        path = place_of(Path(os.path.abspath(workspace.cwd / os.path.expanduser(file))))
+        inside = {str(path), str(path / "config.toml"), str(path / PROJECT_FOLDER)}
+        gone = [name for name in known.rows if name in inside or name.startswith(f"{path}{os.sep}{PROJECT_FOLDER}")]
+        gone += [name for name in known.rows if path.name == PROJECT_FOLDER and name.startswith(f"{path}{os.sep}")]
+    else:
+        around = {row.path for row in here(workspace)}
+        gone = [name for name in known.rows if any(name == row or name.startswith(row + os.sep) for row in around)]
+    if not gone and file:
+        return fail("no-file", "that was never allowed", file, "'knowledge trust' lists what was")
+    rows = tuple(_record_row(name, known.rows[name]) for name in dict.fromkeys(gone))
+    taken = forget(workspace.environment, gone)
+    if isinstance(taken, Err):
+        return taken
+    again = reopened(workspace)
+    return again if isinstance(again, Err) else Ok(_report(again.value, "forget", rows))
+
+
+def here(workspace: Workspace) -> list[TrustRow]:
+    """What lies around the current folder and needs a yes, or has one: its settings, and the project's knowledge."""
+    rows = [_settings_row(found)] if (found := _settings(workspace, workspace.cwd)) is not None else []
+    for folder in folders_around(workspace.cwd):
+        if files.exists(project_paths(folder).home) and not is_home(folder / PROJECT_FOLDER, workspace.paths.home):
+            rows += [row] if (row := _project_row(workspace, folder)) is not None else []
+    return rows
+
+
+NOT_TRUSTED = "not-trusted"
+
+
+def unanswered(workspace: Workspace) -> list[TrustRow]:
+    """What lies here, would be read, and is not: a face with a screen asks about it."""
+    in_force = workspace.loaded.folder is not None
+    rows = [row for row in here(workspace) if row.kind == PROJECT or in_force]
+    return [row for row in rows if row.state == WAITING or (row.state == REFUSED and row.kind == PROJECT)]
+
+
+def asked(row: TrustRow) -> str:
+    """One sentence about something that waits or is refused, for a person who may answer at once."""
+    if row.state == REFUSED:
+        return row.says[0]
+    if row.kind == PROJECT:
+        return f"This project's own knowledge is not read before you trust it: {row.path}"
+    return f"This folder's own settings do not count before you trust them: {row.path}"
+
+
+def _settings(workspace: Workspace, folder: Path) -> FolderFile | None:
+    """The folder's own settings file, also where another one is in force."""
+    asked = {name: value for name, value in workspace.environment.items() if name != "SLOP_CONFIG"}
+    loaded = load_config(None, asked, folder)
+    return loaded.value.folder if isinstance(loaded, Ok) else None
+
+
+def _settings_row(found: FolderFile) -> TrustRow:
+    path = str(place_of(found.path))
+    if found.problem:
+        return TrustRow(path, FOLDER_SETTINGS, REFUSED, (found.problem,), mark=found.sha256)
+    says = tuple(f"{key} = {words}" for key, words in found.waiting)
+    state = TRUSTED if found.trusted else WAITING if found.waiting else HARMLESS
+    return TrustRow(path, FOLDER_SETTINGS, state, says, mark=found.sha256)
+
+
+def _project_row(workspace: Workspace, project: Path) -> TrustRow | None:
+    path = str(place_of(project_paths(project).home))
+    if refused := why_refused(project):
+        return TrustRow(path, PROJECT, REFUSED, (refused,))
+    mark = folder_mark(project)
+    if read_trust(workspace.environment).has_folder(project):
+        return TrustRow(path, PROJECT, TRUSTED, mark=mark)
+    waiting = unread(project, workspace.environment)
+    return TrustRow(path, PROJECT, WAITING, (f"holds {' and '.join(waiting)}",), mark=mark) if waiting else None
+
+
+def _named(workspace: Workspace, file: str) -> Result[list[TrustRow]]:
+    """What a person means by a path: a settings file, a project's folder or its `.manual_slop`, a file in that, or a
+    folder with any of them."""
+    path = Path(os.path.abspath(workspace.cwd / os.path.expanduser(file)))
+    inside = next((folder for folder in path.parents if folder.name == PROJECT_FOLDER), None)
+    if not files.exists(path):
+        return fail("no-file", "there is nothing of that name", path, "'knowledge trust' lists what waits here")
+    if is_home(path if path.name == PROJECT_FOLDER else inside or path / PROJECT_FOLDER, workspace.paths.home):
+        return fail("usage", "a home is your own and needs no yes", path)
+    if path.name == PROJECT_FOLDER:
+        path = path.parent
+    elif inside is not None:
+        if refused := why_refused(inside.parent):
+            return fail("not-own", refused, inside)
+        try:
+            return Ok([TrustRow(str(place_of(path)), FILE, WAITING, mark=files.sha256_of_file(path))])
+        except OSError as error:
+            return fail("unreadable", f"it cannot be read: {error.strerror or error}", path)
+    folder = path if path.is_dir() else path.parent
+    rows = []
+    if path.name == "config.toml" or path.is_dir():
+        found = _settings(workspace, folder)
+        rows += [_settings_row(found)] if found is not None else []
+    if path.is_dir() and files.exists(folder / PROJECT_FOLDER):
+        refused = why_refused(folder)
+        place = str(place_of(folder / PROJECT_FOLDER))
+        state, says = (REFUSED, (refused,)) if refused else (WAITING, ())
+        rows.append(TrustRow(place, PROJECT, state, says, mark=folder_mark(folder)))
+    if not rows:
+        hint = f"name a config.toml with settings of ours, or a project that has {PROJECT_FOLDER}"
+        return fail("no-file", "there is nothing in it that needs a yes", path, hint)
+    return Ok(rows)
+
+
+def _report(workspace: Workspace, action: str, changed: tuple[TrustRow, ...] = ()) -> TrustReport:
+    known, around = read_trust(workspace.environment), tuple(here(workspace))
+    mine = {row.path for row in around}
+    allowed = tuple(_record_row(path, row, known) for path, row in sorted(known.rows.items()) if path not in mine)
+    return TrustReport(action, around, allowed, changed, (known.problem,) if known.problem else ())
+
+
+def _record_row(path: str, row: Yes, known: Trust | None = None) -> TrustRow:
+    place = Path(path)
+    kind = PROJECT if row.is_folder else FOLDER_SETTINGS if place.name == "config.toml" else FILE
+    state = TRUSTED
+    if known is not None:
+        if not files.exists(place.parent if row.is_folder else place):
+            state = GONE
+        elif not (known.has_folder(place.parent) if row.is_folder else _is_same(known, place)):
+            state = CHANGED
+    return TrustRow(path, kind, state, at=row.at, mark=row.mark)
+
+
+def _is_same(known: Trust, path: Path) -> bool:
+    try:
+        return known.has_file(path, files.sha256_of_file(path))
+    except OSError:
+        return False

@@ -173,6 +173,9 @@ def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[
         return list_sessions(stores, opened, asked)
 
 
+NOT_LOOKED_AT = "not looked at: "
+
+
 def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, Entry]) -> list[str]:
     """What a dry run should say about conversations that it did not look at, one sentence or none: only of those that
     are not harvested as they are now. Tools that keep them in project folders are left out: finding those takes a walk
@@ -181,7 +184,9 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
     if ALL in asked or not left:
         return []
     found = survey(places(left, workspace.environment, ())).artifacts
-    known = _by_path(entries) if found else {}
+    if not found:
+        return []
+    known = _by_path(entries)
     read = {str(entry.get("source", "")) for entry in entries.values() if entry.get("status") == "harvested"}
     opened = [item for item in found if item.kind == "store" and item.source in read]
     inside = _listed(workspace, opened).artifacts if opened else []
@@ -193,7 +198,7 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
         return []
     unread = ", ".join(f"{name} ({'a database' if 'store' in kinds else len(kinds)})" for name, kinds in counts.items())
     first = next(iter(counts))
-    return [f"not looked at: {unread}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
+    return [f"{NOT_LOOKED_AT}{unread}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
 
 
 def _at_home(workspace: Workspace) -> list[Artifact]:

@@ -9,19 +9,19 @@ from typing import Any
 
 from core.base import files
 from core.base.paths import Paths
+from core.base.ready import kept_ready
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
 from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, may_read, places, project_warnings
-from core.commands.sources import set_sources
+from core.commands.sources import NOT_LOOKED_AT, set_sources
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.digest import Digest, current_digest
-from core.knowledge.ledger import counts_by_status, seen_ledger
+from core.knowledge.ledger import STATUSES, counts_by_status, seen_ledger
 from core.knowledge.run_state import (
     INTERRUPTED,
     UNREADABLE,
@@ -105,24 +105,21 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     is why the settings on the disk cannot be read, where those of `workspace` are older ones."""
     paths, errors = workspace.paths, list[ErrorInfo]()
     stands, made = _stands(workspace, problem, errors)
-    ledger = seen_ledger(paths)
-    if isinstance(ledger, Err):
-        errors.append(ledger.error)
-    tasks_text = _text(paths, "tasks.md", errors)
+    counts = _counted(workspace, errors)
     return Ok(
         Status(
             str(paths.home),
             _digest_now(workspace, stands),
             stands,
-            [_store_file(paths, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
-            {name: len(bullets_in(tasks_text, f"tasks_{name}")) for name in ("open", "done")},
-            counts_by_status(ledger.value if isinstance(ledger, Ok) else {}),
-            _pending(workspace, stands.run, now, errors),
+            [_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
+            _tasks(workspace, errors),
+            counts,
+            _pending(workspace, stands.run, now, errors, few=sum(counts.values()) < FEW),
             _trash(paths),
             len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
             sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
             *_seed_three(workspace),
-            _outdated(paths),
+            _outdated(workspace),
             errors,
             files.exists(paths.home),
             (*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
@@ -143,15 +140,58 @@ def _seed_three(workspace: Workspace) -> tuple[list[ContextFile], int]:
     count, readable = 0, may_read(workspace, found.value if isinstance(found, Ok) else None)
     for scope, where in spots:
         if where.memories.is_dir():
-            rows = (row for row in where.memories.iterdir() if row.suffix == ".md" and row.name[0] != ".")
-            count += sum(1 for row in rows if scope == GLOBAL or readable(row))
+            names = [name for name in os.listdir(where.memories) if name.endswith(".md") and name[0] != "."]
+            count += sum(1 for name in names if scope == GLOBAL or readable(where.memories / name))
     return context, count
 
 
-def _outdated(paths: Paths) -> int:
+def _outdated(workspace: Workspace) -> int:
     """How many bullets a newer one seems to contradict; what cannot be read is told elsewhere."""
-    found = proposals(paths)
-    return len(found.value) if isinstance(found, Ok) else 0
+    paths, problems = workspace.paths, list[ErrorInfo]()
+
+    def made() -> int:
+        from core.commands.alike import proposals
+
+        found = proposals(paths)
+        problems.extend([found.error] if isinstance(found, Err) else [])
+        return len(found.value) if isinstance(found, Ok) else 0
+
+    inputs = [*(paths.knowledge / name for name in CATEGORY_FILES), paths.ledger, paths.state / "dismissed.json"]
+    return kept_ready(workspace.cache / "ready" / "outdated", inputs, made, read=int, whole=lambda: not problems)
+
+
+def _counted(workspace: Workspace, errors: list[ErrorInfo]) -> dict[str, int]:
+    """Entries of the ledger by status: of one that has not changed it is known how many there are."""
+    paths, problems = workspace.paths, list[ErrorInfo]()
+
+    def made() -> dict[str, int]:
+        found = seen_ledger(paths)
+        if isinstance(found, Err):
+            problems.append(found.error)
+        return counts_by_status(found.value if isinstance(found, Ok) else {})
+
+    def read(kept: dict[str, int]) -> dict[str, int]:
+        return {**{name: kept[name] for name in STATUSES}, **{str(name): int(kept[name]) for name in kept}}
+
+    place = workspace.cache / "ready" / "ledger"
+    counts = kept_ready(place, [paths.ledger, paths.plans], made, read=read, whole=lambda: not problems)
+    errors += problems
+    return counts
+
+
+def _tasks(workspace: Workspace, errors: list[ErrorInfo]) -> dict[str, int]:
+    paths = workspace.paths
+
+    def made() -> dict[str, int]:
+        text = _text(paths, "tasks.md", errors)
+        return {name: len(bullets_in(text, f"tasks_{name}")) for name in ("open", "done")}
+
+    def read(kept: dict[str, int]) -> dict[str, int]:
+        return {name: int(kept[name]) for name in ("open", "done")}
+
+    place, before = workspace.cache / "ready" / "tasks", len(errors)
+    inputs = [paths.knowledge / "tasks.md"]
+    return kept_ready(place, inputs, made, read=read, whole=lambda: len(errors) == before)
 
 
 def _text(paths: Paths, name: str, errors: list[ErrorInfo]) -> str:
@@ -164,9 +204,14 @@ def _text(paths: Paths, name: str, errors: list[ErrorInfo]) -> str:
         return ""
 
 
-def _store_file(paths: Paths, name: str, errors: list[ErrorInfo]) -> StoreFile:
-    path = paths.knowledge / name
-    bullets = sum(not bullet.struck for bullet in bullets_in(_text(paths, name, errors), "facts"))
+def _store_file(workspace: Workspace, name: str, errors: list[ErrorInfo]) -> StoreFile:
+    paths, path = workspace.paths, workspace.paths.knowledge / name
+
+    def made() -> int:
+        return sum(not bullet.struck for bullet in bullets_in(_text(paths, name, errors), "facts"))
+
+    place, before = workspace.cache / "ready" / f"bullets-{path.stem}", len(errors)
+    bullets = kept_ready(place, [path], made, read=int, whole=lambda: len(errors) == before)
     try:
         found = path.stat()
     except OSError:
@@ -184,8 +229,16 @@ def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
     return StoreFile("files", str(paths.file_notes), bool(notes), size, bullets, modified)
 
 
-def _pending(workspace: Workspace, run: RunState, now: datetime | None, errors: list[ErrorInfo]) -> dict[str, Any]:
-    plan = harvest(workspace, HarvestRequest(rough=True), now=(lambda: now) if now else utc_now)
+FEW = 1000
+"""So many conversations in the ledger, and the person knows by now which of their tools are read."""
+
+
+def _pending(
+    workspace: Workspace, run: RunState, now: datetime | None, errors: list[ErrorInfo], *, few: bool
+) -> dict[str, Any]:
+    # Whoever has just begun must not read "pending: 0" beside forty conversations of a tool that nobody has them read.
+    request = HarvestRequest(rough=True, look_around=few)
+    plan = harvest(workspace, request, now=(lambda: now) if now else utc_now)
     interrupted = run.state == INTERRUPTED
     if isinstance(plan, Err):
         errors.append(plan.error)
@@ -197,6 +250,7 @@ def _pending(workspace: Workspace, run: RunState, now: datetime | None, errors: 
         "bytes": sum(step.artifact.size for step in waiting),
         "tokens": plan.value.tokens,
         "prune": sum(step.action == "prune" for step in steps),
+        "elsewhere": next((note for note in plan.value.notes if note.startswith(NOT_LOOKED_AT)), ""),
         "interrupted": interrupted,
     }
 
@@ -216,7 +270,7 @@ def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tupl
     text, once = None, False
     try:
         text, once = digest_seen(paths)
-        made = current_digest(paths, config.digest_max_bytes)
+        made = current_digest(paths, config.digest_max_bytes, workspace.cache)
         would = made.text if made is not None else None
     except OSError:  # it is told where the file that cannot be read is shown; nothing is said to differ from it
         would = text

@@ -11,12 +11,11 @@ from typing import Any
 
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.exclusive import with_store
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
 from core.harvest.reclaim import Guard, purge, purge_split, restore, restore_split
-from core.harvest.recovery import Recovered, close_run
+from core.harvest.recovery import Recovered, close_run, with_store
 from core.knowledge.journal import Journal
 from core.knowledge.ledger import (
     Entries,

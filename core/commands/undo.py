@@ -17,14 +17,12 @@ from pathlib import Path
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.exclusive import with_store
-from core.commands.runs import UNDO_RUN, newest_runs
+from core.commands.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
+from core.commands.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
-from core.commands.undo_edit import Redone, redo_edit, undo_edit, undo_in_project
-from core.commands.undo_edit import UndoReport as UndoReport
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.reclaim import restore
-from core.harvest.recovery import Recovered
+from core.harvest.recovery import Recovered, with_store
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.file_notes import note_now

@@ -11,8 +11,12 @@ from pathlib import Path
 from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
 from core.base.homes import ADVICE, closed_folder, refusal_of_newer, why_foreign
-from core.base.paths import Paths, choose_home
+from core.base.paths import Paths, cache_folder, choose_home
 from core.base.result import Err, Ok, Result, fail
+from core.base.search_entry import Embed
+
+VECTOR_BYTES = 64 << 20
+"""The longest answer of an embedder: 64 texts, 4096 numbers each, written out."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,11 @@ class Workspace:
     @property
     def config(self) -> Config:
         return self.loaded.config
+
+    @property
+    def cache(self) -> Path:
+        """Where the projections of this home lie."""
+        return cache_folder(self.paths.home, self.environment)
 
 
 def open_workspace(
@@ -76,3 +85,34 @@ def reopened(workspace: Workspace) -> Result[Workspace]:
 def utc_now() -> datetime:
     """The clock that commands use unless they are handed another."""
     return datetime.now(UTC)
+
+
+def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Result[Embed]:
+    """The embedder that the settings name; what leaves this computer has no secrets. Err for a missing one."""
+    config = workspace.config
+    if config.embedder != "openai":
+        from core.search.vectors import local_embedder
+
+        return local_embedder(config.embedder, fetch=fetch)
+    from core.base.secrets.redact import redact
+    from core.llm.credentials import keys_from
+    from core.llm.embeddings import connect_embeddings
+
+    keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
+    made = connect_embeddings(
+        config.embedder_model,
+        config.embedder_base_url,
+        credentials=keys,
+        seconds=config.request_timeout_seconds,
+        max_bytes=VECTOR_BYTES,
+    )
+    if isinstance(made, Err) or not config.redact:
+        return made
+    embed = made.value  # of what leaves this computer, every text: the query as well
+    return Ok(lambda texts: embed([redact(text).text for text in texts]))
+
+
+def embedder_name(workspace: Workspace) -> str:
+    """Whose vectors are made with these settings: those of another embedder are not compared with them."""
+    config = workspace.config
+    return f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()

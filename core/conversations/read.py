@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from core.base.result import ErrorInfo
+from core.conversations import plain, unknown_json
 from core.conversations.collections import stores
 from core.conversations.conversation import Conversation
 from core.conversations.damage import as_utf8, is_json, why_damaged, why_no_text
@@ -33,11 +34,9 @@ from core.conversations.formats import (
     manual_slop,
     opencode,
     pi,
-    plain,
     qwen,
     specstory,
     swe_agent,
-    unknown_json,
 )
 from core.conversations.lines import BOM
 from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack

@@ -114,7 +114,7 @@ def _called(event: object) -> str:
     return ""
 
 
-def title_of(title: str, first: str) -> str:
+def title_of(title: str, first: str = "") -> str:
     """What a conversation is called: its own title, else the beginning of what the person said first (both cleared)."""
     words = " ".join((title or first).split())
     if len(words) <= TITLE_CHARACTERS:

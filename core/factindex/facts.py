@@ -1,5 +1,4 @@
-"""Fact: one record of the fact index, the seven validations (seed 5, "Fact Object" and "Validation"), and its row for
-the search.
+"""Fact: one record of the fact index, the seven validations, and its row for the search.
 
 A fact is named by its id, `{domain}:{category}:{sequence}`. The YAML files are the truth; how they are read is in
 items.py, where they lie in places.py, and `index.json`, their projection, is made in index.py.
@@ -27,7 +26,7 @@ KEYS = (
     "id", "fact", "category", "domain", "confidence", "tags", "source_count", "first_seen", "last_confirmed",
     "expires", "related",
 )  # fmt: skip
-"""The seed's fields, in its order."""
+"""The fields of a fact, in the order of a file."""
 DATES = ("first_seen", "last_confirmed", "expires")
 
 DISK_FAILED = "unreadable-file"
@@ -43,7 +42,7 @@ _DECORATION = re.compile("[*`\"'“”‘’«»„]+")
 
 
 class Fact(NamedTuple):
-    """One fact with every field of the seed. `confidence` is from 0.0 to 1.0; dates are YYYY-MM-DD, "" for none;
+    """One fact with all its fields. `confidence` is from 0.0 to 1.0; dates are YYYY-MM-DD, "" for none;
     `source_count` is None where it is not written. In the index `confidence` is what is left of it after decay and
     `stale` says that the fact has expired, `unread` that its file cannot be read now and this is what it said last; in
     a YAML file none of this is the case."""
@@ -228,7 +227,7 @@ def fact_from(fields: Mapping[str, Any]) -> Fact:
 
 
 def sort_key(fact: Fact) -> tuple[str, int, int]:
-    """The order of the index: domain, category in the seed's order, number."""
+    """The order of the index: domain, category in the order of the table, number."""
     parts = split_id(fact.id)
     return fact.domain, CATEGORIES.index(fact.category), parts[2] if parts else 0
 

@@ -3,7 +3,7 @@
 The same text (mark) in the same domain, or in `global`, is the same fact: another conversation confirms it, the same
 one does not. What a person has deleted stays deleted. Near-duplicates are left to the person (similar.py).
 
-Which of the seed's five categories a line is, the model has said, or its words say outright.
+Which of the five categories of facts a line is, the model has said, or its words say outright.
 """
 
 from __future__ import annotations

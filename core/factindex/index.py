@@ -1,4 +1,4 @@
-"""`index.json`: the facts as machines look them up (seed 5, "index.json Schema"). A projection of the YAML files.
+"""`index.json`: the facts as machines look them up. A projection of the YAML files.
 
 One fact a line, in the order of their ids, so that one fact or one tag is found without reading all of the others.
 """
@@ -93,7 +93,7 @@ _ANEW = "'knowledge facts sync' writes it anew"
 def find_fact(knowledge: Path, fact_id: str) -> Fact | None:
     """One fact by its id, None when it is not in the index. Raises OSError and ValueError.
 
-    This and `find_by_tag` are for a host program: seed 5 promises it fast lookups, by id and by tag, without the rest.
+    This and `find_by_tag` are for a host program that looks a fact up, by id or by tag, without reading the rest.
     """
     data = files.read_file(knowledge / NAME, _BYTES).data
     wanted = _LINE + json.dumps(fact_id, ensure_ascii=False)[1:].encode("utf-8", "replace")
@@ -197,5 +197,5 @@ def _lines(text: str, number: int) -> Iterator[int]:
 
 
 def as_json(facts: Iterable[Fact]) -> list[dict[str, Any]]:
-    """The facts as rows with the seed's keys."""
+    """The facts as rows with the keys of `index.json`."""
     return [fact.to_json() for fact in facts]

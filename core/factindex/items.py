@@ -1,9 +1,10 @@
-"""Finds the YAML items in a knowledge file of seed 5: frontmatter, markdown for people, items under the headings.
+"""Finds the YAML items in a knowledge file of the fact index: frontmatter, markdown for people, items under the
+headings.
 
 Such a file is no YAML document, so it is taken apart line by line: an item begins with a dash and a key and reaches to
 the next item, heading or sentence. What we write ourselves has one fixed shape and is read by one expression; every
-other item, however a person has indented, quoted, folded or commented it, is read by the YAML library. The seed's own
-example, whose keys stand flush with their dash, is understood as well. Text in, records out; nothing here touches disk.
+other item, however a person has indented, quoted, folded or commented it, is read by the YAML library. An item
+whose keys stand flush with their dash is understood as well. Text in, records out; nothing here touches disk.
 
 The library's nodes carry the place of every value, so that an edit can replace the characters of one value and nothing
 else. No object is ever built from a tag, and an alias is not followed out of its item.
@@ -186,7 +187,7 @@ def _foreign_item(text: str, start: int, line: int) -> Item | None:
 @dataclass(frozen=True)
 class Block:
     """The lines of one item. `indent` is how far its dash is indented, `key_column` where its keys stand. `flush` says
-    that the keys below stand flush with the dash, as in the seed: YAML wants `shift` spaces more before each. `gap` is
+    that the keys below stand flush with the dash: YAML wants `shift` spaces more before each. `gap` is
     the offset of the first empty line in it that lines of it follow, 0 for none."""
 
     text: str

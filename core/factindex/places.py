@@ -1,9 +1,9 @@
-"""Which YAML files there are, what they say, and into which of them a new fact goes (seed 5, "Directory Structure").
+"""Which YAML files there are, what they say, and into which of them a new fact goes.
 
 One file for each domain and category: `global/pitfalls.yaml`, `repos/<domain>/pitfalls.yaml`, and for what is about a
-kind of agent `agents/<domain>/pitfalls.yaml`. The seed's `repos/<name>.yaml` and `agents/<name>.yaml` are read as well,
-and written to where their frontmatter fits. Hidden files and deeper folders are not looked at. Symbolic links
-are not followed, and named as a problem.
+kind of agent `agents/<domain>/pitfalls.yaml`. Files of an older layout, `repos/<name>.yaml` and `agents/<name>.yaml`
+are read as well, and written to where their frontmatter fits. Hidden files and deeper folders are not looked at.
+Symbolic links are not followed, and named as a problem.
 """
 
 from __future__ import annotations

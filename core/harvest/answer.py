@@ -1,11 +1,9 @@
 """From a model's answer to items that may stand in a knowledge file. Nothing in the answer is trusted.
 
-The seven arrays are the seed's; storage.md, "The model's answer", settles what it leaves open.
-
-The one JSON object in a model's answer. Strict about the object, patient with the words around it.
-
-The seed (1, 4.2) tolerates a fence around the whole answer. Where the whole is no JSON, the outermost objects in it are
-looked at: one that names what was asked for is the answer, two are not, for nobody would know which was meant.
+Seven arrays, one a category, stand in the one JSON object of an answer. The parser is strict about the object and
+patient with the words around it: a fence around the whole answer is tolerated. Where the whole is no JSON, the
+outermost objects in it are looked at: one that names what was asked for is the answer, two are not, for nobody would
+know which was meant.
 """
 
 from __future__ import annotations
@@ -142,7 +140,7 @@ MOST_STEPS = 40
 """So many steps the schema of one category lets a server write: a list of exactly that many may have been ended by it,
 and so may a text of `STEPS_CHARACTERS`."""
 FACTUAL = ("facts", "playbooks", "questions")
-"""The categories whose rows become facts of the fact index (seed 5)."""
+"""The categories whose rows become facts of the fact index."""
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 MAX_TAGS = 8
 DOMAIN_CHARACTERS = 40
@@ -267,10 +265,10 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> Result[dict[str,
     """The arrays `names` of an answer, and under UNASKED the rows of arrays that were not asked for, if there are any.
     `{}` is a valid harvest; a category that is missing or null is empty.
 
-    Stricter than the parser of seed 1 (4.2), because here an answer lets a conversation go: what could not be read
-    proves nothing. A fence around the whole answer is tolerated, and so are words around the one object that names a
-    category. Err(invalid-answer) as `find_object` tells it, and for an object with other keys alone, a category that is
-    no array, a report of a failure, more than FLOOD_ROWS different rows, or rows of which none could be read.
+    Strict, because an answer lets a conversation go: what could not be read proves nothing. A fence around the whole
+    answer is tolerated, and so are words around the one object that names a category. Err(invalid-answer) as
+    `find_object` tells it, and for an object with other keys alone, a category that is no array, a report of a failure,
+    more than FLOOD_ROWS different rows, or rows of which none could be read.
     """
     found = find_object(text, names)
     if isinstance(found, Err):

@@ -7,7 +7,7 @@ questions that follow is short.
 Long conversations, part by part: a part ends between turns, and quotes stay exact.
 
 `long_conversations = "parts"` asks about each part that fits the model's window, with the header above it. With
-`"summarise"` the conversation is first shortened by `summarize.md` (the way of seed 1): `summarize_threshold_bytes`
+`"summarise"` the conversation is first shortened by `summarize.md`: `summarize_threshold_bytes`
 says what is long and how long the summary may be, `summary_part_bytes` how large a part is. Every call goes through the
 run's meter, so its tokens count.
 

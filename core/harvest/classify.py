@@ -1,6 +1,6 @@
 """Stage 2: what each artifact is and what will be done with it. Pure: a dry run prints the plan and stops here.
 
-The classes and their order follow the table of storage.md, "Which conversations are what"; first match wins.
+The first class that fits is the one; `assets/docs/sources.md` tells a person of them.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def plan_steps(
     shown: Callable[[Artifact, str], int] = lambda item, sha256: item.size,
     goes_soon: Callable[[Artifact], bool] = lambda item: False,
 ) -> HarvestPlan:
-    """Decide what happens to each candidate, in the order of storage.md. Oldest first, so that the newest knowledge
+    """Decide what happens to each candidate. Oldest first, so that the newest knowledge
     ends up last in the files and first in the digest; what failed the last time waits behind all others, or a handful
     that fails for ever would use up every `limit`. `is_proven` says whether the committed plan of a harvest is
     there; without it the content is harvested again; `shown` how many bytes a model would be shown of a large file.

@@ -1,4 +1,4 @@
-"""The one writer of a run. Every durable step of storage.md, in its order, for all that is in a batch."""
+"""The one writer of a run. Every durable step, in the order that core/README.md gives, for all that is in a batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, size_of, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
 from core.harvest.distil import Harvest
-from core.harvest.merge import StruckLines, freeze, lessons_of, onto, with_old_dates
+from core.harvest.freeze import StruckLines, freeze, lessons_of, onto, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, is_working_folder
 from core.harvest.proofs import TOLD, Proofs, find_missing, marks, tell_missing

@@ -1,7 +1,7 @@
 """Stage 3: one conversation in, items out, through a language model or through rules.
 
 At most `attempts` calls for an answer that cannot be parsed; any other failure ends the attempt at once and keeps the
-conversation (seed 1, 4.2). One that is longer than the model's window is asked about part by part, each part below the
+conversation. One that is longer than the model's window is asked about part by part, each part below the
 header and beside what is known; or, where the settings say so, it is summarised first (`asking.py`).
 
 A very long transcript is read line by line where its format lets it (`conversations/stream.py`).
@@ -19,7 +19,7 @@ import ntpath
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -32,11 +32,12 @@ from core.base import files
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
-from core.base.secrets.repeats import Secrets
+from core.base.secrets.repeats import Secrets, clear_title
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Edit, with_text
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import transcript
+from core.conversations.searched import title_of
 from core.harvest.answer import Item, Offer, given, items_from, needs_source
 from core.harvest.asking import (
     Arrays,
@@ -49,8 +50,8 @@ from core.harvest.asking import (
     summarize,
     words_around,
 )
+from core.harvest.freeze import mark_of_text, persons_of
 from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, KnownStore, Told
-from core.harvest.merge import mark_of_text, persons_of
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
@@ -109,10 +110,6 @@ def _read(file: Path) -> dict[str, list[Any]]:
     return {key: [row for row in held if isinstance(row, dict)] for key, held in rows if isinstance(held, list)}
 
 
-REDACTED = "[redacted]"
-_PIECE = re.compile(r"[^\s\"'`|<>()\[\]{},;=]{4,}")
-
-
 @dataclass(frozen=True)
 class Harvest:
     """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind; `folder`
@@ -150,26 +147,10 @@ def redacted_conversation(
         for turn, text, row in zip(conversation.turns, texts, events, strict=True)
     ]
     # A title is cut from what was said: alone it may not look like a secret any more.
-    hidden = _hidden(conversation.turns, turns)
-    title, folder = secrets.title(hidden(conversation.title)), hidden(secrets.hide(_masked(conversation.folder)))
-    branch, repository = hidden(_masked(conversation.branch)), hidden(_masked(conversation.repository))
-    clean_one = replace(conversation, title=title, folder=folder, branch=branch, repository=repository)
-    return replace(clean_one, turns=tuple(turns)), counts
-
-
-def _hidden(before: Iterable[Turn], after: Iterable[Turn]) -> Callable[[str], str]:
-    """A function that takes out of a short text what was replaced in the turns."""
-    gone: set[str] = set()
-    for old, new in zip(before, after, strict=True):
-        if old.text != new.text:
-            gone |= set(_PIECE.findall(old.text)) - set(_PIECE.findall(new.text))
-
-    def hide(text: str) -> str:
-        for piece in sorted((piece for piece in gone if piece in text), key=len, reverse=True):
-            text = text.replace(piece, REDACTED)
-        return text
-
-    return hide
+    title, folder = secrets.title(conversation.title), secrets.hide(_masked(conversation.folder))
+    branch, repository = secrets.hide(_masked(conversation.branch)), secrets.hide(_masked(conversation.repository))
+    clean = replace(conversation, title=title, folder=folder, branch=branch, repository=repository)
+    return replace(clean, turns=tuple(turns)), counts
 
 
 def _masked(text: str) -> str:
@@ -273,8 +254,6 @@ def _with_whole_path(item: Item, folder: str) -> Item:
 STREAM_BYTES = 8 << 20
 """A transcript above this is read line by line, if its format lets it."""
 END_CHARACTERS = 400
-TITLE_CHARACTERS = 120
-"""So much of a conversation's title the ledger keeps."""
 MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
 
@@ -285,7 +264,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     item, entry = step.artifact, dict[str, Any]()
     whole = None
     try:
-        streamed = _streamed(step, options.limits.max_source_bytes, context=generate is not None)
+        streamed = _streamed(step, options, context=generate is not None)
         if isinstance(streamed, Err):
             return streamed
         if streamed is not None:
@@ -321,9 +300,11 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
     if isinstance(found, Err):
         return found
+    if options.read_by is not None:
+        options.read_by(whole or tail.conversation)
     entry |= {"bytes": item.size, "format": tail.conversation.format, **facts}
-    if title := " ".join(found.value.title.split()):
-        entry["title"] = title if len(title) <= TITLE_CHARACTERS else f"{title[: TITLE_CHARACTERS - 1]}…"
+    if title := title_of(found.value.title):
+        entry["title"] = title
     if tail.conversation.folder:
         entry["project"] = tail.conversation.folder
     elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):
@@ -384,21 +365,35 @@ def day_of(conversation: Conversation, mtime_ns: int) -> str:
     return ""
 
 
-def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any]] | Err | None:
+def _with_clear_title(tail: Tail, turns: Iterable[Turn]) -> Tail:
+    """A title is often cut from the first request, and what is new of a conversation may not have it."""
+    title = clear_title(tail.conversation.title, (turn.text for turn in turns))
+    return tail._replace(conversation=replace(tail.conversation, title=title))
+
+
+def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> tuple[Tail, str, dict[str, Any]] | Err | None:
     """What is to be read of a very long transcript, read line by line: the tail, the hash of the file, and the
     facts. None where it is read as a whole, Err(damaged-conversation) for one with much damage.
 
     `context` says that a model reads: then every word is kept. The rules take nothing out of what tools said but
     whether it went well, so that of a long one its two ends will do.
     """
-    item, earlier = step.artifact, step.earlier
+    item, earlier, limit = step.artifact, step.earlier, options.limits.max_source_bytes
     if item.kind == "session" or item.size < STREAM_BYTES:
         return None
     from core.conversations.stream import stream_turns
 
+    asked: list[Turn] = []
+
     def look(earlier: Earlier | None) -> tuple[Streamed | None, TailSink]:
         sink = TailSink(earlier) if context else TailSink(earlier, _brief)
-        return stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), sink), sink
+
+        def take(turn: Turn) -> None:
+            if not asked and turn.role == "user":
+                asked.append(turn)
+            sink(turn)
+
+        return stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), take), sink
 
     base = None if earlier is None or earlier.whole else earlier
     found, sink = look(base)
@@ -414,6 +409,8 @@ def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict
         tail = sink.tail(found.conversation, context=context)._replace(kind=REWRITTEN)
     elif base is None:
         tail = tail._replace(kind="" if earlier is None else REWRITTEN)
+    if options.distil.redact:
+        tail = _with_clear_title(tail, (*asked, *tail.conversation.turns))
     return tail, found.sha256, sink.facts()
 
 

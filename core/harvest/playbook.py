@@ -1,6 +1,6 @@
 """The steps of a playbook: a list that keeps its order, and one line of it that can be taken apart again.
 
-The line joins them by ` -> ` (seed 1). What cannot be written so that the steps come back as they were (a
+The line joins them by ` -> `. What cannot be written so that the steps come back as they were (a
 here-document, indentation that matters, text over several lines) stays out of the files, whole: a command that lost its
 line breaks is dangerous to whoever pastes it.
 """

@@ -1,7 +1,7 @@
 """What happens before a run: whatever the last one left unfinished is brought to its end.
 
-After storage.md, "Recovery at the next start": read the journal, replay every intent without a DONE from its frozen
-plan (the model is not asked again), then close that run as if it had ended by itself. A damaged journal is set aside;
+It reads the journal, replays every intent without a DONE from its frozen
+plan (the model is not asked again), then closes that run as if it had ended by itself. A damaged journal is set aside;
 each record carries its own checksum, so those that are whole still count, and a DONE proves what an INTENT has lost.
 """
 
@@ -12,11 +12,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import zip_longest
+from typing import TypeVar
 
-from core.base import files
-from core.base.homes import require_known
+from core.base import files, locks
+from core.base.homes import advice, require_known
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, Ok
+from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.batch import Applied, write_together
 from core.harvest.named_paths import tell_bindings
 from core.harvest.proofs import SHELF
@@ -50,7 +51,7 @@ from core.knowledge.ledger import (
 from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.log import carry_over, settle
-from core.knowledge.swap import EditorWait
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.scan import origin, sha_in_trash
 
 UNPROVEN = "unproven"
@@ -365,3 +366,27 @@ def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, whe
             note_reclaimed(entries.setdefault(sha, lost), {"trash": held.name, "path": place, "until": ""})
             found = True
     return found
+
+
+# --- work on the whole store ------------------------------------------------------------------------------------------
+
+T = TypeVar("T")
+
+
+def with_store(
+    paths: Paths,
+    name: str,
+    now: datetime,
+    work: Callable[[Recovered], Result[T]],
+    editor_wait: EditorWait = EDITOR_WAIT,
+) -> Result[T]:
+    """Run `work` of the command `name` while nobody else changes the store. Err when another command holds the lock, or
+    the disk refuses."""
+    try:
+        with locks.locked(paths.lock, work=name):
+            return work(recover(paths, now, editor_wait))
+    except locks.LockHeldError as error:
+        return locks.refused(error)
+    except OSError as error:
+        message = f"the knowledge folder cannot be used: {error.strerror or error}"
+        return fail("store-failed", message, error.filename or "", advice(error))

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.base.markdown import Provenance, bullet_line, parse_bullets, split_provenance
 from core.base.paths import Paths
-from core.harvest.merge import mark_of_text
+from core.harvest.freeze import mark_of_text
 from core.harvest.proofs import Proofs
 from core.knowledge.alike import content_words, differs_in_value
 from core.knowledge.categories import CATEGORY_FILES, read_text

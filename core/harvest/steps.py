@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.base.result import ErrorInfo
+from core.conversations.conversation import Conversation
 from core.harvest.known import KnownStore
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
@@ -186,6 +187,8 @@ class HarvestOptions:
     """Path -> modification time in nanoseconds of conversations whose session has ended."""
     days_kept: Mapping[str, int] = field(default_factory=dict)
     """Source -> after how many days without a change its tool deletes a conversation."""
+    read_by: Callable[[Conversation], None] | None = None
+    """Who else is told of each conversation that was distilled, in the thread that did it."""
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:

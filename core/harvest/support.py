@@ -5,8 +5,8 @@ the item's words that stand in it: rare words weigh more than common ones, ident
 scripts without blanks count by pairs of characters, and words that stand nowhere in the conversation (a paraphrase, a
 translation) do not count. The best passage of people and the assistant is compared with the best one of tools.
 
-- A person's words are their own, and so are a command that the assistant ran and that succeeded, and what it made by
-  one: a commit, a push, a pull request.
+- A person's words are their own, and so are what they answered to a question that a tool put to them, a command that
+  the assistant ran and that succeeded, and what it made by one: a commit, a push, a pull request.
 - The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
   in one passage of an earlier tool turn, and where it says that it reads something out, or what something
   wants that a tool named, the assistant is an echo.
@@ -31,8 +31,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from core.base.late import late
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push
+from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push, Question
 
 # Verbs of orders in their plain form; they count where a clause begins. Nouns that often begin a fact (test, build,
 # log, report) are left out.
@@ -71,7 +72,7 @@ _LEADS = (
     "afterwards|before that|you|agents?|assistants?|bitte|immer|nie|zuerst|dann|veuillez|toujours|ne|por favor|siempre|"
     "nunca|sempre|per favore|altijd|proszę|zawsze|пожалуйста|всегда|никогда|сначала|затем"
 )
-_BEGINS = re.compile(
+_BEGINS = late(
     rf"(?:^|[.!?:;,•→\"“„«»—–>]\s|\s-+\s|\b\d{{1,2}}[.)]\s|[\"“„«])[\s*_\"'“„«]*"
     rf"(?:(?:{_LEADS})\b,?\s+){{0,3}}(?:{_VERBS})(?![\w'’])"
 )
@@ -89,19 +90,19 @@ _NO_ORDER_BEHIND = (
     "users?"
 )
 _ONE_WORD = r"[^\s,.!?:;]+"
-_WHEN = re.compile(
+_WHEN = late(
     rf"(?:^|[.!?:;•→\"“„«—–>-]\s|\b\d{{1,2}}[.)]\s)[\s*_\"'“„«]*(?:{_OPENERS})\b(?:[ ,]+{_ONE_WORD}){{0,7}}?"
     rf"[ ,]+(?!(?:{_NO_ORDER_BEHIND})[ ,]){_ONE_WORD}[ ,]+"
     rf"(?:{_VERBS})\s+(?!(?:is|are|was|were|has|ha|will|ist|est|es|é|è)\b)(?=\S)"
 )
 # A command behind the words that say when it is to be run.
-_COMMANDS = re.compile(
+_COMMANDS = late(
     r"[,:;—–]\s{1,3}[`\"']?(?:sudo |\$ )?(?:bash|sh|cd|chmod|curl|wget|docker|echo|git|go|make|node|npm|npx|pip3?|"
     r"pipx|pnpm|powershell|python3?|rm|scp|source|ssh|uvx?|yarn|cargo|brew|apt(?:-get)?)\s+\S"
     r"|[,:;—–]\s{1,3}[`\"']?(?:\./|~/)\w"
 )
 # Words that oblige, wherever they stand.
-_OBLIGES = re.compile(
+_OBLIGES = late(
     r"\b(?:must|should|shall|ought to|ha(?:s|ve) to|needs? to|(?:is|are) to(?= \w)|(?:is|are|be) "
     r"(?:required|supposed|expected|obliged|obligated|advised|recommended|instructed|encouraged|asked|told) to|"
     r"make sure|be sure|ensure|remember to|from now on|going forward|in future|mandatory|obligatory|compulsory|"
@@ -118,7 +119,7 @@ _OBLIGES = re.compile(
     r"gerekir|gerekiyor|zorunlu\w*)\b|\w(?:malı|meli)(?:dır|dir|sın|sin|yız|yiz)?\b"
 )
 # Scripts without blanks between words.
-_OTHER = re.compile(
+_OTHER = late(
     "请|務必|务必|必须|必須|应该|應該|应当|一律|不要|切勿|禁止|始终|需要先|以后都|从现在起|每次.{0,12}(?:都|要|先)"
     "|(?:^|[。,,:：;；、！!]|先|再|然后|接着)\\s*(?:运行|运⾏|执行|執行|安装|下载|发送|删除|使用|上传|打开|复制|忽略|关闭)"
     "|ください|下さい|しなさい|べき|なければ(?:なりません|ならない|いけ)|必ず|しないで|こと。?$|禁止"
@@ -126,7 +127,7 @@ _OTHER = re.compile(
     "|يجب|قم ب|لا تقم|شغّ?ل|نفّ?ذ|ينبغي|चाहिए|करें|कीजिए|ต้อง|โปรด"
 )
 # A command that fetches and runs, or sends something away, is an order in every language.
-_HARMS = re.compile(
+_HARMS = late(
     r"\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|base64)\b[^\n]{0,300}\|\s{0,3}(?:sudo )?"
     r"(?:\w{0,3}sh|python3?|node|perl|ruby|iex|pwsh)\b"
     r"|\b(?:sh|bash|zsh|source|eval|iex|\.) ?(?:-c )?[\"'(<$ ]{1,4}(?:curl|wget|irm|iwr)\b"
@@ -142,7 +143,7 @@ def is_order(text: str) -> bool:
 
 
 # How an assistant says that it only reads out what somebody wrote.
-_READS_OUT = re.compile(
+_READS_OUT = late(
     r"\b(?:page|site|website|readme|docs?|documentation|file|output|tool|result|article|post|comment|issue|guide|text|"
     r"message|error|log|server|response|instructions?|script|notes?|report|it|author|section|ticket|email|helper|sub-?agent|reviewer|seite|datei|"
     r"ausgabe|anleitung|fichier|sortie|página|archivo|страница|файл)s?\b[^.!?\n]{0,60}?(?<!which )\b(?:say|tell|"
@@ -156,7 +157,7 @@ _READS_OUT = re.compile(
 
 
 # A name, and what it wants: "Rowlib wants", "@mfox says". Not what the person or the assistant wants.
-_NAMED = re.compile(
+_NAMED = late(
     r"(?<![\w-])`?@?([A-Z][\w.-]{1,40}|[a-z]+[A-Z]\w{1,40}|[\w-]+[./_][\w./-]{1,40}|[\w-]+-[\w-]{1,40})`? "
     r"(?:also |now |only )?(?:wants?|asks?|requires?|recommends?|suggests?|says?|tells?|instructs?|demands?|insists?|"
     r"advises?|expects?|needs?|proposes?|prescribes?|mandates?|calls for|would like|claims?|states?)\b"
@@ -197,39 +198,35 @@ MOST_ECHOES = 50
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
 """Categories whose items are followed, not only read: what counts as done is not done, or looked at, again."""
 
-_INVISIBLE = re.compile(
+_INVISIBLE = late(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
 )
-_CHUNK = re.compile(r"[^\s\"'`<>()\[\]{},;|*“”„«»‘’，。、；：！？（）「」]+")
-_WORD = re.compile(r"[^\W_]+")
-_DENSE = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
-)
-_INNER = re.compile(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
-_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
+_CHUNK = late(r"[^\s\"'`<>()\[\]{},;|*“”„«»‘’，。、；：！？（）「」]+")
+_WORD = late(r"[^\W_]+")
+_DENSE = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+_INNER = late(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
+_HASH = late(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
 """The name of a commit says nothing by itself."""
-_ADDRESS = re.compile(
+_ADDRESS = late(
     r"[a-z][a-z0-9+.-]*://[^/]+|[\w.+-]+@[\w-]+\.[\w.]+|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]|$)|"
     r"(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|sh|invalid|example|test|co|app|ai|xyz|info|biz|ru|cn|site|online|top|me|to|cc|"
     r"link|cloud|tech|zip|gg|ly|de|uk|fr|eu|us)(?:[:/]|$)"
 )
-_SUFFIX = re.compile(r"(?:ing|ed|es|e|s|en|er|n)$")
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_STEP_MARK = re.compile(
-    r"&&|\|\||[;\n→]|->|(?<=[.!?])\s+|(?:^|\s)\(?\d{1,2}[.)]\s|\s[—–•]\s|,?\s+\bthen\b\s|[。；]|\*\*:?"
-)
-_FAILED = re.compile(
+_SUFFIX = late(r"(?:ing|ed|es|e|s|en|er|n)$")
+_SENTENCE = late(r"(?<=[.!?。！？])\s+|\n+")
+_STEP_MARK = late(r"&&|\|\||[;\n→]|->|(?<=[.!?])\s+|(?:^|\s)\(?\d{1,2}[.)]\s|\s[—–•]\s|,?\s+\bthen\b\s|[。；]|\*\*:?")
+_FAILED = late(
     r"exit(?:ed)?(?: with)?(?: code| status)?:? {0,3}[1-9]|returned (?:a )?non-zero|command not found|"
     r"no such file or directory|"
     r"permission denied|could not resolve host|connection refused|^traceback|^fatal\b|^error\b|^<tool_use_error>|"
     r"doesn't want to proceed|\brejected\b|\bdenied\b|interrupted|timed out|not recognized as",
     re.IGNORECASE | re.MULTILINE,
 )
-_DEED = re.compile(
+_DEED = late(
     r"(?:^|[;&|(\n])[ \t]*(?:\w+=\S*[ \t]+)*(?:git(?:[ \t]+-[cC][ \t]+\S+)*[ \t]+(?:commit|push)"
     r"|(?:gh[ \t]+pr|glab[ \t]+mr)[ \t]+create)\b"
 )
-_RECEIPT = re.compile(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] .{1,300}$|^.{0,200} -> [^ \n]{1,200}$", re.MULTILINE)
+_RECEIPT = late(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] .{1,300}$|^.{0,200} -> [^ \n]{1,200}$", re.MULTILINE)
 """How git tells that a commit was made, and where to it was pushed."""
 
 
@@ -335,6 +332,9 @@ class Voices:
                 self._hear(event.subject if isinstance(event, Commit) else event.words, number, own=True)
             elif isinstance(event, PullRequest):
                 self._hear(f"{event.title} {event.url}", number, own=True)
+            elif isinstance(event, Question):
+                for asked, options, answer in event.asked:
+                    self._hear(f"{asked} {options} {answer}" if answer else "", number, own=True)
 
     def _hear_tool(self, text: str, number: int) -> None:
         found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]

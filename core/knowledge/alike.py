@@ -175,7 +175,7 @@ def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list
 
 
 def _file_of(text: str) -> str:
-    """The file that a text is a note on ("PATH: note", seed 1), "" for none."""
+    """The file that a text is a note on ("PATH: note"), "" for none."""
     found = _NOTE_ON.match(text)
     return found["path"] if found is not None else ""
 

@@ -1,4 +1,4 @@
-"""The seven categories of a harvest and the markdown files that hold them (seeds 1 and 2)."""
+"""The seven categories of a harvest and the markdown files that hold them."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ CATEGORIES = (
 CATEGORY = {row.name: row for row in CATEGORIES}
 CATEGORY_FILES = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md")
 TASKS_FILE = "tasks.md"
+QUARANTINE = "quarantine.md"
 NEW_TASKS = "# Tasks\n\n## Open\n\n## Done\n"
 
 

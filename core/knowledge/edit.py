@@ -26,7 +26,7 @@ from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
-from core.knowledge.categories import CATEGORY, CATEGORY_FILES
+from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.file_notes import bind_note, examine, notes_for
 from core.knowledge.hunks import FileEdit, Hunk, apply_hunks, bare, join, line_break, made, section_at, split
@@ -36,7 +36,6 @@ from core.knowledge.swap import EditorWait
 
 BY_HAND = "by-hand"
 EDIT_RUN = "edit-"
-QUARANTINE = "quarantine.md"
 ATTEMPTS = 5
 _NOTE = re.compile(r"(?:(?:files|memories)/[^/.][^/]*\.md|(?:global|repos|agents)/(?:[^/.][^/]*/)?[^/.][^/]*\.ya?ml)\Z")
 

@@ -1,6 +1,6 @@
 """Facts that would have been notes: what conversations taught about files that were not on this disk then.
 
-A note on a file that cannot be found becomes the fact `PATH: note` (seed 1, "files"). Asked about the file later, in a
+A note on a file that cannot be found becomes the fact `PATH: note`. Asked about the file later, in a
 clone or in another worktree, a person wants to see it.
 """
 

@@ -1,6 +1,6 @@
 """Per-file notes `files/<file id>.md`, bound to a source file across renames and editors' atomic saves.
 
-The seed keys a note by `st_dev:st_ino`. Inodes are reused as soon as a file is gone and change when an editor saves by
+A note is named by `st_dev:st_ino`. Inodes are reused as soon as a file is gone and change when an editor saves by
 rename, so `.state/file_ids.json` keeps, for each note, the path, birth time, size and head hash of its file:
 
 - same id, same birth     the file itself, perhaps renamed
@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.base import files, locks
-from core.base.birth import birth_ns
 from core.base.paths import Paths
+from core.base.system import birth_ns
 from core.knowledge.lines import missing_lines
 
 HEAD_BYTES = 65536
@@ -95,7 +95,7 @@ class Binding:
 
 
 def file_id(dev: int, ino: int) -> str:
-    """`st_dev:st_ino` (seed); Windows forbids the colon in a name, so there it is a dash. Both are read."""
+    """`st_dev:st_ino`; Windows forbids the colon in a name, so there it is a dash. Both are read."""
     return f"{dev}-{ino}" if sys.platform == "win32" else f"{dev}:{ino}"
 
 

@@ -1,4 +1,4 @@
-"""The journal of a run: what makes a crash harmless. See storage.md, "The order of durable steps".
+"""The journal of a run: what makes a crash harmless. core/README.md has the order of the durable steps.
 
 One record a line, with its checksum (base/checked_lines.py). A reader stops at the first line whose checksum is wrong:
 what follows a torn write is not trusted. Kinds of record, in the life of one conversation:
@@ -40,8 +40,8 @@ class FrozenPlan:
     """What one harvest will write: file -> exact lines, with the date already in them.
 
     `items` counts them by category; `notes` tells which source file each note file belongs to (note file name -> the
-    record of `file_ids.json`); `entry` holds what the ledger will say besides the seed's keys; `facts` is for the fact
-    index (harvest/merge.py) and may be missing.
+    record of `file_ids.json`); `entry` holds what the ledger will say besides its first keys; `facts` is for the fact
+    index (harvest/freeze.py) and may be missing.
     """
 
     files: tuple[PlannedFile, ...]

@@ -1,7 +1,7 @@
-"""The audit log `ledger.json`: sha256 of a conversation's content -> what became of it (seeds 1 and 2).
+"""The audit log `ledger.json`: sha256 of a conversation's content -> what became of it.
 
-The seed's keys are `path`, `status`, `at`, `items`, `deleted` and `error`; readers of these do not notice our extra
-keys (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `trash`, `trashed_until`,
+Its first keys are `path`, `status`, `at`, `items`, `deleted` and `error`; readers of these do not notice the
+others (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `trash`, `trashed_until`,
 `quarantined`, `notes_as_facts`, `from_tools`, `restored`).
 """
 
@@ -12,7 +12,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -168,8 +168,32 @@ def seen_ledger(paths: Paths) -> Result[Mapping[str, Entry]]:
     return Ok(parsed.value)
 
 
+class LedgerOnDemand(Mapping[str, Entry]):
+    """The ledger for who may not need it: it is read when the first entry is asked for. Raises OSError then, where the
+    ledger cannot be read and no archived run either."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+        self._entries: Mapping[str, Entry] | None = None
+
+    def _read(self) -> Mapping[str, Entry]:
+        if self._entries is None:
+            found = seen_ledger(self._paths)
+            self._entries = found.value if isinstance(found, Ok) else rebuild(self._paths)
+        return self._entries
+
+    def __getitem__(self, key: str) -> Entry:
+        return self._read()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+
 def format_ledger(entries: Entries) -> bytes:
-    """Indented and sorted, as in the seed: to the byte what json.dumps gives with an indent of 2, which takes twice as
+    """Indented and sorted: to the byte what json.dumps gives with an indent of 2, which takes twice as
     long for it (an indent switches off its fast encoder)."""
     if not entries:
         return b'{\n  "entries": {}\n}\n'
@@ -304,7 +328,7 @@ def drop_from_trash(entry: Entry, name: str) -> None:
 
 
 def counts_by_status(entries: Mapping[str, Entry]) -> dict[str, int]:
-    """How many entries of each status; the seed's statuses are always there."""
+    """How many entries of each status; those of a harvest are always there."""
     counts = dict.fromkeys(STATUSES, 0)
     for entry in entries.values():
         status = str(entry.get("status", "unknown"))

@@ -1,6 +1,6 @@
 """Makes sure that planned lines stand in a knowledge file, exactly once, and touches no other byte of it.
 
-After storage.md, "Making sure the lines are there". The person may edit the same file at the same moment: an append
+The person may edit the same file at the same moment: an append
 never truncates, an insertion swaps files in one step and compares what came out with what was read.
 """
 

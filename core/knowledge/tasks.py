@@ -15,7 +15,7 @@ _HEADING = re.compile(rb"#{1,6}[ \t]")
 def insert_tasks(data: bytes, opened: Sequence[str], done: Sequence[str]) -> bytes:
     """Put open tasks at the end of the open section and done ones at the end of `## Done`.
 
-    A section ends at the next heading. Tasks before any heading are open ones (storage.md). A heading that is missing
+    A section ends at the next heading. Tasks before any heading are open ones. A heading that is missing
     is added: `## Open` before `## Done`, `## Done` at the end of the file. Nothing but the new lines changes.
     """
     mark = b"\r" if b"\r\n" in data[:4096] else b""

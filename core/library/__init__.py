@@ -1,1 +1,1 @@
-"""Documents, how each was used, and what they are good for (seed 4): a database that is kept, not a projection."""
+"""Documents, how each was used, and what they are good for: a database that is kept, not a projection."""

@@ -14,7 +14,7 @@ from core.library import rows, schema
 from core.library.database import Library, version_of
 from core.library.fetch import is_address, shown
 from core.library.records import Chunk, Document, SourceProfile
-from core.library.shelve import counts_of, in_turn
+from core.library.shelve import Shelved, counts_of, in_turn
 
 CONCEPTS_SHOWN = 20
 
@@ -31,12 +31,7 @@ def listed(library: Library, content_type: str, status: str, limit: int) -> tupl
         found = connection.execute(asked.limit(limit)).all()
     return [
         {
-            "id": row.id,
-            "path": row.source,
-            "title": row.title,
-            "content_type": row.content_type,
-            "chunks": row.chunks,
-            "status": row.status,
+            **Shelved(row.id, row.source, row.title, row.content_type, row.chunks, row.status).to_json(),
             "ingested_at": row.ingested_at.isoformat(),
             "summary": row.top_summary,
         }

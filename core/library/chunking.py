@@ -1,8 +1,8 @@
 """A text into chunks, each a stretch of it that says one thing: sections and paragraphs, turns, blocks of code.
 
 Chunks do not overlap, stand in the order of the text, and hold every line that says anything: `text[begins:ends]` is
-the content of a chunk, so that each can be shown where it stands. Sizes are in tokens, four bytes each, as the seed
-counts them.
+the content of a chunk, so that each can be shown where it stands. Sizes are in tokens, four bytes
+each.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Piece:
 
 
 def token_count(text: str) -> int:
-    """Tokens of a text, as the seed counts them: its bytes by four, and at least one."""
+    """Tokens of a text, as a size of chunks counts them: its bytes by four, and at least one."""
     return max(1, (len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))) // 4)
 
 

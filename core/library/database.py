@@ -74,11 +74,14 @@ class Library:
         self.engine.dispose()
 
 
-def open_library(url: str, backups: Path | None = None, *, make: bool = True) -> Result[Library]:
+def open_library(
+    url: str, backups: Path | None = None, *, make: bool = True, patience: float = BUSY_SECONDS
+) -> Result[Library]:
     """Open the library at `url`, a path (also `sqlite:///…`) or `postgresql://…`, and migrate it.
 
     `backups` is the folder for the copy of a file that is made before a migration; None: beside it. PostgreSQL takes
     back a migration that fails, and its administrator makes the copies (pg_dump).
+    `patience` is for how many seconds another writer is waited for.
     Without `make`, Err where there is no library yet. Err in one sentence for missing packages, a file that is no
     library or a damaged one, a library of a later version, a server that does not answer.
     """
@@ -88,7 +91,7 @@ def open_library(url: str, backups: Path | None = None, *, make: bool = True) ->
         return _missing(str(error.name), "library")
     shown = shown_url(url)
     try:
-        engine, path = _engine(url)
+        engine, path = _engine(url, patience)
     except ImportError as error:
         return _missing(str(error.name), "postgres")
     except (SQLAlchemyError, ValueError):
@@ -113,6 +116,22 @@ def open_library(url: str, backups: Path | None = None, *, make: bool = True) ->
         hint = "use the version of this program that wrote it last, or a later one"
         return fail("newer-library", str(error), shown, hint)
     return Ok(Library(engine, path, copy))
+
+
+def untold_retrievals(path: Path, most: int = 5_000) -> set[str]:
+    """Ids of the latest retrievals of a SQLite library of whose use nobody has told. Quick, for who only wants to know
+    whether there is anything to do: loads no packages, waits for nobody, and finds nothing where anything is wrong."""
+    import sqlite3
+
+    asked = (
+        "SELECT id FROM retrieval WHERE id NOT IN (SELECT retrieval_id FROM usage_trace "
+        "WHERE retrieval_id IS NOT NULL) ORDER BY timestamp DESC LIMIT ?"
+    )
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0)) as connection:
+            return {row[0] for row in connection.execute(asked, (most,))}
+    except sqlite3.Error:
+        return set()
 
 
 def database_errors() -> tuple[type[Exception], ...]:
@@ -162,7 +181,7 @@ def _hint(error: Exception, path: Path | None) -> str:
     return ""
 
 
-def _engine(url: str) -> tuple[Engine, Path | None]:
+def _engine(url: str, patience: float) -> tuple[Engine, Path | None]:
     """The engine, and the path where it is a file. Raises ValueError for an address of another kind."""
     import sqlalchemy
     from sqlalchemy import event
@@ -172,12 +191,13 @@ def _engine(url: str) -> tuple[Engine, Path | None]:
         import psycopg  # noqa: F401 - says by name what is missing
 
         address = sqlalchemy.make_url(f"postgresql+psycopg://{rest}")
-        return sqlalchemy.create_engine(address, pool_pre_ping=True, connect_args={"connect_timeout": 10}), None
+        at_most = {"connect_timeout": int(min(10, max(2, patience)))}
+        return sqlalchemy.create_engine(address, pool_pre_ping=True, connect_args=at_most), None
     if found and scheme != "sqlite":
         raise ValueError(scheme)
     path = Path(os.path.abspath(os.path.expanduser(rest.removeprefix("/") if found else url)))
     address = sqlalchemy.URL.create("sqlite", database=str(path))
-    engine = sqlalchemy.create_engine(address, connect_args={"timeout": BUSY_SECONDS})
+    engine = sqlalchemy.create_engine(address, connect_args={"timeout": patience})
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine, path

@@ -51,7 +51,7 @@ RELATIONS = {
     "complements": "useful together",
     "better_for": "better than the other for a kind of task",
 }
-"""The taxonomy of the seed with what each says of source and target. It is open: a link may have another relation."""
+"""The kinds of a link with what each says of source and target. It is open: a link may have another relation."""
 
 SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 """Relations that hold in both directions: one link is stored, from the smaller id to the larger."""

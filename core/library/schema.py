@@ -1,4 +1,4 @@
-"""The tables of the library: every entity and field of the seed, and what the program needs beside them.
+"""The tables of the library: every entity and field of its records, and what is needed beside them.
 
 The same tables stand in SQLite and in PostgreSQL. `migrations/` makes them; a test compares what the migrations make
 with what stands here. What only one of the two databases has (full-text tables, triggers, a vector type) is in the

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, delete, func, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
@@ -47,6 +47,17 @@ class Shelved:
     content_type: str
     chunks: int
     status: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A document as `library ingest` and `library list` show it."""
+        return {
+            "id": self.id,
+            "path": self.source,
+            "title": self.title,
+            "content_type": self.content_type,
+            "chunks": self.chunks,
+            "status": self.status,
+        }
 
 
 class KnownNames:

@@ -20,6 +20,7 @@ from core.base.marks import for_prompt
 from core.base.repository import domain_of
 from core.base.result import Err, ErrorInfo, Result
 from core.base.secrets.redact import redact
+from core.commands.bullets import ALL, file_notes_in, tasks_in
 from core.commands.context import context
 from core.commands.conversations import ConversationFilters, ConversationHit, project_of, read
 from core.commands.conversations import find as find_conversations
@@ -27,7 +28,6 @@ from core.commands.facts import bootstrap
 from core.commands.library.ingest import library_ingest, names_private_host
 from core.commands.library.use import library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, preview, recall, recall_command, save
-from core.commands.notes import ALL, file_notes_in, tasks_in
 from core.commands.project import find_project
 from core.commands.search import MOST as MOST_HITS
 from core.commands.search import search
@@ -102,7 +102,7 @@ def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) ->
 
 
 def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> dict[str, Any]:
-    """Seed 3's `save_memory`. Who calls it has asked the person."""
+    """The tool `save_memory`. Who calls it has asked the person."""
     now = _now(workspace)
     _preview(now, content, tags, project)
     saved = _value(save(now, content, tag=tags, project=project))
@@ -115,7 +115,7 @@ def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project
 def recall_memory(
     workspace: Workspace, query: str = "", max_results: int = 5, offset: int = 0, project: str = ""
 ) -> dict[str, Any]:
-    """Seed 3's `recall_memory`, page by page. Where texts are long, `display` has their first lines only."""
+    """The tool `recall_memory`, page by page. Where texts are long, `display` has their first lines only."""
     now = _now(workspace)
     found = _value(recall_command(now, query, limit=ALL_MEMORIES, project=project))
 
@@ -133,7 +133,7 @@ def recall_memory(
 
 
 def list_memories(workspace: Workspace, limit: int = MOST, offset: int = 0, project: str = "") -> dict[str, Any]:
-    """Seed 3's `list_memories`, page by page, the newest first: a long list must not hide what was saved last."""
+    """The tool `list_memories`, page by page, the newest first: a long list must not hide what was saved last."""
     now = _now(workspace)
     listed = _value(memories_list(now, project=project))
     newest = recall(listed.memories, "")
@@ -354,6 +354,14 @@ def record_usage(
     done = _value(library_record(here, session, chunks, task_type, outcome, context, query, notes, retrieval=retrieval))
     (trace,) = done.traces
     said = {"trace": trace.id, "task_type": trace.task_type, "outcome": trace.outcome, "chunks": list(trace.chunk_ids)}
+    return _safe(here, {**said, "warnings": []})
+
+
+def withdraw_usage(workspace: Workspace, trace: str) -> dict[str, Any]:
+    """Take back what was said of chunks."""
+    here = _now(workspace)
+    (gone,) = _value(library_record(here, undo=trace)).traces
+    said = {"trace": gone.id, "task_type": gone.task_type, "outcome": gone.outcome, "chunks": list(gone.chunk_ids)}
     return _safe(here, {**said, "warnings": []})
 
 

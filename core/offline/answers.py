@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Commit, Edit, Plan, PullRequest, Push, Question
 from core.offline import cues
-from core.offline.closing import rows_of
+from core.offline.closing import request_of, rows_of
 from core.offline.exchanges import Exchange, found, subject_of
 from core.offline.prose import Row, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
-from core.offline.substance import fits
+from core.offline.substance import fits, readable
 
 MOST_ANSWERED = 3
 MOST_CHOSEN = 3
@@ -46,8 +46,8 @@ def find_answers(session: Session) -> Iterator[Found]:
             given = _own_part(options, answer) if glued else clean(answer)
             vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
             if given and cues.PUT_OFF.search(given) and len(given) <= LONGEST_ANSWER:
-                detail = f"answered to “{question}” in “{subject_of(session)}”"
-                yield found("tasks_open", given, detail, answer, 62, turn)
+                if not vague:
+                    yield found("tasks_open", f"Put off: {question}", f"the person said: {given}", answer, 62, turn)
             elif given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
                 chosen, others = _chosen(_ADVISED.sub("", given), _ADVISED.sub("", options))
                 kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
@@ -97,7 +97,7 @@ _ASKS = re.compile(
 
 def find_choices(exchanges: list[Exchange]) -> Iterator[Found]:
     """A letter or a number that answers a list of options: what stood behind that mark was chosen."""
-    for row in exchanges:
+    for at, row in enumerate(exchanges):
         picked = _PICK.match(row.text) if row.before and len(row.text) <= 160 else None
         if not picked or row.before is None or row.doubted:
             continue
@@ -108,11 +108,13 @@ def find_choices(exchanges: list[Exchange]) -> Iterator[Found]:
         if not what or len(options) < 2 or not _ASKS.search(row.before.turn.text):
             continue
         others = "; ".join(_short(text) for mark, text in options.items() if mark != picked["mark"].upper())
-        named = question or "Chosen from a list"
-        why = f"{picked['more'].strip()} " if picked["more"] and len(picked["more"]) > 12 else ""
-        yield found(
-            "decisions", f"{named} → {_short(what)}", f"{why}(not: {others})", row.text.split("\n")[0], 74, row.number
-        )
+        wanted = next((text for before in reversed(exchanges[:at]) if (text := request_of(before.text))), "")
+        if not (question or wanted):
+            continue
+        named = question or f"For “{wanted}”"
+        why = f"{picked['more'].strip()}; " if picked["more"] and len(picked["more"]) > 12 else ""
+        detail = f"{why}not: {others}"
+        yield found("decisions", f"{named} → {_short(what)}", detail, row.text.split("\n")[0], 74, row.number)
 
 
 def options_of(text: str) -> tuple[dict[str, str], str]:
@@ -129,7 +131,7 @@ def options_of(text: str) -> tuple[dict[str, str], str]:
             options[mark] = clean(listed["what"] or listed["row"])
         elif line.rstrip(" *_").endswith(("?", "？")):
             last = clean(line.strip(" *_#>-")).strip("*_ ")
-            if cues.ANCHOR.search(last) or len(last.split()) > 5 or not last.isascii():
+            if cues.ANCHOR.search(last) or len(last.split()) >= 5 or not last.isascii():
                 asked = last if len(last) <= 200 else asked
     return options, asked
 
@@ -137,7 +139,7 @@ def options_of(text: str) -> tuple[dict[str, str], str]:
 def _short(text: str) -> str:
     """What an option says before it explains itself."""
     first = re.split(r"(?<=[\w`)])(?:\s[–—-]\s|[:：]\s|(?<=[.。!])\s)", text, maxsplit=1)[0]
-    return (first if len(first) >= 12 else text).strip(" .:*_")[:160]
+    return (first if len(first) >= 12 else text).strip(" .:*_?？—–-")
 
 
 # --- proposals that were approved ---
@@ -268,6 +270,8 @@ _OF_PROJECT = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w|\b\w+\.[a-z]{2,4}\b|#\d+"
 )
 """A name of somebody's own code; of a textbook's matter anybody can ask again."""
+_LATIN = re.compile(r"(?<![A-Za-z])[A-Za-z][\w-]{3,}(?![A-Za-z])")
+"""The same in a sentence of another script."""
 
 
 def questions_in(text: str) -> Iterator[tuple[str, str]]:
@@ -348,12 +352,13 @@ def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
 def _borne_out(session: Session, asked: str, text: str, at: int) -> bool:
     """Whether an answer is about the person's own systems, stands in what a tool gave back before, and was not
     overtaken by later work: what an assistant says by itself anybody can ask again."""
-    names = [name.strip("`@()").casefold() for name in (*_OF_PROJECT.findall(asked), *cues.ANCHOR.findall(asked))]
+    found_in = (*_OF_PROJECT.findall(asked), *cues.ANCHOR.findall(asked))
+    found_in += () if asked.isascii() else tuple(_LATIN.findall(asked))
+    names = [name.strip("`@()").casefold() for name in found_in]
     shown = "\n".join(turn.text for turn in session.conversation.turns[: at + 1] if turn.role == "tool").casefold()
     if not names or not any(name in shown for name in names) or not session.bears_out(f"{asked} {text}"):
         return False
-    edits = " ".join(row.path for turn, row in session.events if turn > at and isinstance(row, Edit)).casefold()
-    return not any(name in edits for name in names if len(name) > 3) and not session.named_later(at, text)
+    return not session.rewritten(at, f"{asked} {text}")
 
 
 def _reason(rows: list[Row], at: int, end: int) -> str:
@@ -425,7 +430,8 @@ _CONTRAST = re.compile(
 )
 """What was weighed against something else says more than what was simply done."""
 _WORK = re.compile(
-    r"(?:create|add|implement|update|fix|refactor|write (?:a|an|the|tests?)|extend|modify)\b", re.IGNORECASE
+    r"(?:create|add|implement|update|fix|refactor|write (?:a|an|the|tests?)|extend|modify|change|switch)\b",
+    re.IGNORECASE,
 )
 
 
@@ -446,8 +452,11 @@ def find_plans(session: Session) -> Iterator[Found]:
         how = name.partition(": ")[2] or cues.first_sentence(body)
         if how and not _WORK.match(how):
             yield found("decisions", how, f"{title}. {why}" if why else title, "", 70, turn)
-        chosen = list(_chosen_below(rows_of(Turn("assistant", plan.text), turn)))
-        against = [row for row in chosen if _CONTRAST.search(row[0])]
+        rows = rows_of(Turn("assistant", plan.text), turn)
+        chosen = list(_chosen_below(rows))
+        against = [row for row in chosen if _CONTRAST.search(row[0])] or list(_weighed(rows))
+        if not (how or against or chosen) and why:
+            yield found("tasks_done", f"Carried out the plan “{title}”", why, "", 54, turn)
         for text in (against or chosen[:1])[:MOST_CHOSEN]:
             yield found(
                 "decisions", text[0], f"decided in the plan “{title}”, which was carried out", text[1], 67, turn
@@ -455,6 +464,24 @@ def find_plans(session: Session) -> Iterator[Found]:
         yield from _not_carried_out(session, turn, plan, title, edits)
     elif plan.approved is not True and not edits:
         yield found("tasks_open", f"Planned and not carried out: {title}", why, "", 65, turn)
+
+
+def _weighed(rows: list[Row]) -> Iterator[tuple[str, str]]:
+    """The sentences of a plan that set one thing against another and give the reason."""
+    for row in rows:
+        for sentence in sentences(row):
+            text = sentence.text
+            if not (_AGAINST.search(text) and cues.REASON.search(text) and readable(text)):
+                continue
+            if not (cues.HEDGE.search(text) or cues.ORDER.match(text) or _WORK.match(text)):
+                yield text, sentence.quote
+
+
+_AGAINST = re.compile(
+    r"\b(?:instead of|rather than|no need (?:for|to)|not (?:a|the|in|by|via) |statt|au lieu de|en vez de)\b|"
+    r"而不是|ではなく|대신",
+    re.IGNORECASE,
+)
 
 
 def find_chosen(session: Session) -> Iterator[Found]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Commit, Edit, PullRequest, Push, Question
+from core.conversations.events import Commit, Edit, PullRequest, Push
 from core.offline import cues
 from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences
 from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
@@ -20,9 +22,7 @@ from core.offline.substance import (
     BY_TOOL,
     CODE,
     COMMITS,
-    DOCUMENT,
     LEAST_WORDS,
-    SHORT,
     SHORT_UNBROKEN,
     alike,
     fits,
@@ -30,14 +30,15 @@ from core.offline.substance import (
     of_substance,
     overtaken,
     readable,
+    shortened,
     stems,
     uncommitted,
     with_file,
 )
 
-MOST_COMMITS = 3
-MOST_DONE = 3
-SAME_WORK = 0.55
+MOST_COMMITS = 6
+MOST_DONE = 4
+SAME_WORK, SAME_COMMIT = 0.55, 0.9
 MOST_TOLD = 3
 MOST_FILES = 4
 MOST_NAMED = 2
@@ -73,17 +74,15 @@ _MERGE = re.compile(
     re.IGNORECASE,
 )
 _CHECKPOINT = re.compile(r"^checkpoint\b", re.IGNORECASE)
-_SMALL = re.compile(
-    r"^(?:style|chore|docs|test|ci|build|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.I
-)
+_SMALL = re.compile(r"^(?:style|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
-_BRANCH = re.compile(r"^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
-_MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
+BRANCH = re.compile(r"(?m)^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
+MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
 
 def _done(session: Session) -> Iterator[Found]:
     """What was committed, told with the closing message beside it; and what was changed and not committed."""
-    made = _commits(session)
+    made = commits_of(session)
     last = max((turn for turn, _ in made), default=-1)
     used: set[str] = set()
     for turn, commit in made:
@@ -96,10 +95,8 @@ def _done(session: Session) -> Iterator[Found]:
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         asked = _asked_before(session, turn, f"{statement} {body}")
-        detail = body or _joined(*fresh)
-        if asked and asked not in used and len(detail) + len(asked) <= LONGEST_BODY:
-            used.add(asked)
-            detail = _joined(detail, asked)
+        detail = body or _joined(*fresh) or (asked if asked not in used else "")
+        used.add(asked)
         yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found: list[Found] = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
@@ -111,16 +108,14 @@ def _done(session: Session) -> Iterator[Found]:
         if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
             text = with_file(session, closing, text)
-            asked = _asked_before(session, closing.number, text)
-            detail = _joined(*(row[0] for row in more), uncommitted(session), asked)
+            asked = "" if more else _asked_before(session, closing.number, text)
+            detail = _joined(*(row[0] for row in more), uncommitted(session) or asked)
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     found = [
         one
         for at, one in enumerate(found)
         if not any(alike(one.fields["statement"], later.fields["statement"], SAME_WORK) for later in found[at + 1 :])
     ]
-    if not made and not found:
-        found = list(_worked_on(session))
     yield from found[-MOST_DONE:]
 
 
@@ -145,13 +140,14 @@ def _tryout(session: Session, text: str) -> bool:
 
 
 def _asked_before(session: Session, number: int, told: str) -> str:
-    """What the person had asked for in the message that a piece of work answers, in their words: it says what the work
-    was for. Nothing of an earlier message: what stood between may have asked for the work."""
+    """What the person had asked for in the message that a piece of work answers, in their words, where these share
+    words with what is told: it says what the work was for. Nothing of an earlier message: what stood between may have
+    asked for the work."""
     turns = session.conversation.turns
     at = next((at for at in range(min(number, len(turns) - 1), -1, -1) if _by_person(turns[at])), -1)
     text = _in_own_words(turns[at].text) if at >= 0 else ""
     since = [row for place, row in session.events if at < place <= number]
-    if not text or alike(text, told) or _OF_GIT.search(text):
+    if not text or alike(text, told) or _OF_GIT.search(text) or len(stems(text) & stems(told)) < LEAST_STEMS:
         return ""
     made = [row for row in since if isinstance(row, Commit)]
     worked = any(is_change(row) or sends_something(row) for row in since)
@@ -164,7 +160,7 @@ def _by_person(turn: Turn) -> bool:
 
 _OF_GIT = re.compile(r"\bconflicts?\b|^(?:\w+,? ){0,3}(?:commit|push|rebase|merge)\b", re.IGNORECASE)
 """An order to git says nothing of the work."""
-LEAST_ASKED, MOST_ASKED = 25, 260
+LEAST_ASKED, MOST_ASKED, LEAST_STEMS = 25, 200, 2
 
 
 def _in_own_words(text: str) -> str:
@@ -182,40 +178,14 @@ def _in_own_words(text: str) -> str:
 
 
 def _joined(*parts: str) -> str:
-    return ". ".join(part.rstrip(".") for part in parts if part)
+    """Parts as sentences of one line, as many as fit."""
+    told = ""
+    for part in (part.rstrip(".") for part in parts if part):
+        longer = f"{told}{'' if told.endswith('。') else '. '}{part}" if told else part
+        told = longer if len(longer) <= LONGEST_BODY else told
+    return told
 
 
-def _worked_on(session: Session) -> Iterator[Found]:
-    """A piece of work that only its commits together tell: what the person asked for, the files, and these commits."""
-    closing = session.closings[-1] if session.closings else None
-    edits = [(at, row) for at, row in session.edits if row.how != "deleted"]
-    made = [BY_TOOL.sub("", row.subject).rstrip(".") for _, row in session.events if isinstance(row, Commit)]
-    if closing is None or closing.refuted or not edits or not session.paired or len(made) < LEAST_STEPS:
-        return
-    asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if _by_person(turn)]
-    answers = [answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer]
-    asked = [turn for turn in asked if not any(answer[:20] in turn.text for answer in answers)]
-    wanted = request_of(asked[-1].text) or request_of(asked[0].text) if asked else ""
-    names = list(dict.fromkeys(name for _, row in edits for name in row.names))
-    if not wanted or not _ASKS.match(wanted) or _tryout(session, wanted) or all(map(DOCUMENT.search, names)):
-        return
-    if session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
-        return
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
-    more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
-    detail = f"in the commits: {'; '.join(made[-MOST_STEPS:])}"
-    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
-    yield Found("tasks_done", fields, 45, edits[-1][0])
-
-
-LEAST_STEPS = 2
-MOST_STEPS = 4
-_ASKS = re.compile(
-    r"^(?!(?:I|we|there|it|the|my|our|this|that|when|if|refreshing)\b(?! (?:want|need|'d like|would like)))|"
-    r"[^\x00-\x7f]",
-    re.IGNORECASE,
-)
-"""A request begins with what is to be done; what begins with "I think" or "there is" tells of trouble."""
 _VAGUE = re.compile(
     r"^(?:\W*\w+\W+){0,4}(?:this|that|it|them|these|those|both)\b(?! \w+(?:file|page|script))", re.IGNORECASE
 )
@@ -239,7 +209,7 @@ def request_of(text: str) -> str:
     return clean(first).rstrip(".:。：")
 
 
-def _commits(session: Session) -> list[tuple[int, Commit]]:
+def commits_of(session: Session) -> list[tuple[int, Commit]]:
     """The commits that stand at the end: an amended one once, no merges, small ones only where no others are."""
     made = [
         (turn, row)
@@ -259,16 +229,15 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
         last.pop(subject, None)
     subjects = list(last)
     for at, subject in enumerate(subjects):
-        if any(alike(subject, later) or _replaced(subject, later) for later in subjects[at + 1 :]):
+        if any(alike(subject, later, SAME_COMMIT) or _replaced(subject, later) for later in subjects[at + 1 :]):
             del last[subject]  # a second try at the same
-    for subject, (turn, _) in list(last.items()):
-        sent = any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
+    for subject, (turn, row) in list(last.items()):
+        sent = row.hash or any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
         told = BY_TOOL.sub("", subject)
         if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or _gone(session, turn, subject):
             del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
-    asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
-    return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
+    return (large or list(last.values()))[-MOST_COMMITS:]
 
 
 _REPLACES = re.compile(
@@ -325,8 +294,8 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     unnamed = 0 < len(names) <= MOST_NAMED and not any(name in commit.subject for name in names)
     parts = [f"in {', '.join(f'`{name}`' for name in names)}"] if unnamed else []
     parts.append(f"commit {commit.hash[:8]}" if commit.hash else "committed")
-    on = _BRANCH.match(line)
-    if on and on["branch"] not in _MAIN:
+    on = BRANCH.match(line)
+    if on and on["branch"] not in MAIN:
         parts.append(f"branch {on['branch']}")
     later = [row for turn, row in session.events if turn >= at]
     link = next((row.url for row in later if isinstance(row, PullRequest) and row.url), "")
@@ -335,9 +304,14 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
         parts.append(link)
     elif any(row.succeeded and moved(session, row, commit, on["branch"] if on else "") for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired and any(COMMITS.search(row.words) for row in session.commands):
-        parts.append("not pushed in the session")
+    elif not pushes and session.paired and not (on and on["branch"] not in MAIN) and _ordered(session):
+        parts.append("not pushed in the session")  # of another branch `_unpushed` tells it
     return ", ".join(parts)
+
+
+def _ordered(session: Session) -> bool:
+    """Whether commits were ordered here, and not made by a tool behind each edit."""
+    return any(COMMITS.search(row.words) for row in session.commands)
 
 
 _MESSAGES = re.compile(
@@ -346,9 +320,12 @@ _MESSAGES = re.compile(
     r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
     re.DOTALL,
 )
-_TRAILER = re.compile(r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored)", re.IGNORECASE)
+_TRAILER = re.compile(
+    r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored|(?:Tests?|Refs?|Closes|Fixes|Issue)(?:: | #))",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"^\s*[-*+•]\s+(?:\[(?P<mark>[ xX])\]\s+)?")
-LONGEST_BODY = 600
+LONGEST_BODY = 400
 
 
 def message_body(words: str) -> str:
@@ -368,28 +345,30 @@ def _first_part(text: str) -> list[str]:
 
 
 def _told_in_one(rows: Sequence[str]) -> str:
-    parts: list[str] = []
+    """Lines of a message as one: whole paragraphs, and a list with all of its items, as far as they fit."""
+    parts: list[tuple[bool, str]] = []
     open_item = False
     for row in rows:
         line = row.strip()
         if not line or _TRAILER.match(line) or line.startswith(("#", "```", "|", "<")):
             open_item = False
             continue
+        item = _ITEM.match(line) is not None
         text = clean(_ITEM.sub("", line))
-        if open_item and not _ITEM.match(line):
-            parts[-1] = f"{parts[-1]} {text}"
+        if open_item and not item:
+            parts[-1] = parts[-1][0], f"{parts[-1][1]} {text}"
         else:
-            parts.append(text)
+            parts.append((item, text))
         open_item = True
     told = ""
-    for part in parts:
-        longer = f"{told}{'' if not told else ' ' if told.endswith(('.', ':')) else '; '}{part}"
+    for item, group in groupby(parts, key=itemgetter(0)):
+        text = ("; " if item else " ").join(text for _, text in group)
+        longer = f"{told} {text}".strip()
         if len(longer) > LONGEST_BODY:
-            rest = LONGEST_BODY - len(told)
-            ends = [found.end() for found in re.finditer(r"[.;](?=\s)", part[:rest])] if rest > SHORT else []
-            return f"{told} {part[: ends[-1]]}".strip() if ends else told
+            first = "" if told else text.split("; ")[0] if item else text
+            return f"{told} {shortened(first or ('' if item else text), LONGEST_BODY - len(told))}".strip()
         told = longer
-    return told
+    return told.rstrip(":")
 
 
 def _opened(session: Session) -> Iterator[Found]:
@@ -518,6 +497,13 @@ _DONE_HEADING = re.compile(
 _PRESENT = re.compile(r"^(?:the )?`[^`]+`\s+(?!\()(?:\w+s\b|is\b|are\b|[^\x00-\x7f])")
 
 
+_TITLED = re.compile(r"^(?P<name>[A-Z\d][^:`.!?]{1,40}): (?=[A-Z])")
+_COUNTS = re.compile(
+    r"(?:fix|changes?|change \d+|update|result|what|solution|step \d+|conflict \d+|\w+ fix)$", re.IGNORECASE
+)
+"""A title that says nothing of what stands behind it."""
+
+
 def told_done(session: Session, number: int) -> list[tuple[str, str]]:
     """The sentences of a closing message that say what was done, with their quotes: prose before items of lists."""
     prose: list[tuple[str, str]] = []
@@ -533,9 +519,15 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
             label = LABEL.match(text)
             if label:
                 where, text = label["path"], text[label.end() :]
+            title = _TITLED.match(text)
+            if title and cues.DONE.match(text[title.end() :]):
+                text = text[title.end() :] if _COUNTS.match(title["name"]) else text
+                titled = True
+            else:
+                titled = False
             fix = cues.FIX_WAS.match(text)
             told = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and _PRESENT.match(text)
-            if not (cues.DONE.match(text) or cues.IS_DONE.match(text) or fix or told or _NOW.match(text)):
+            if not (titled or cues.DONE.match(text) or cues.IS_DONE.match(text) or fix or told or _NOW.match(text)):
                 continue
             text = (f"Fix: {fix['rest']}" if fix else begun(_SUBJECT.sub("", text))).rstrip(":： ")
             text = re.sub(r",? (?:with|as follows|by)$", "", text)

@@ -43,7 +43,7 @@ ERROR = one_of({
     "ko": ("오류", "찾을 수 없", "실패"),
 })  # fmt: skip
 NO_ERROR = one_of({
-    "en": ("0 (?:errors?|failed|failures?)", "no (?:errors?|issues|problems|failures)", "errors?: 0"),
+    "en": ("0 (?:errors?|failed|failures?)", "no (?:errors?|issues|problems|failures)", r"errors?: (?:0|\(?none\)?)"),
 })  # fmt: skip
 # Errors that are errors whatever the exit status says: behind a pipe every command succeeds.
 HARD_ERROR = one_of({
@@ -319,14 +319,28 @@ REASON = one_of({
     "ko": ("때문", "위해", "대신"),
 })  # fmt: skip
 _SELF = r"(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?)?"
+# What was looked at, meant or needed is no work; the rest that ends so is.
+_NOT_DONE = (
+    "based|need|fail|nam|us|expect|requir|verifi|check|confirm|test|review|look|analy[sz]|explor|examin|investigat|"
+    "identifi|search|inspect|shar|suppos|pass|not|discuss|ask|tri|attempt|start|walk|r|b|f|n|s|sp|ind|embe|proce|exce|"
+    "succe|assum|recommend|suggest|propos|plann|intend|relat|call|trigger|caus|compar|found|schedul|mention|execut|"
+    "consider|decid|determin|report|list|describ|unchang|pleas|interest|includ|miss|skipp|ne|fe|spe|inde"
+)
 _DID = (
-    "fixed", "added", "removed", "renamed", "implemented", "updated", "created", "replaced", "moved", "merged",
-    "resolved",
-    "migrated", "refactored", "changed", "opened", "deleted", "converted", "wrote", "upgraded", "bumped", "documented",
-    "marked", "extracted", "consolidated", "split", "introduced", "switched", "rewrote", "published", "released",
-    "deployed", "configured", "enabled", "disabled", "restored", "cleaned up", "simplified", "reworked", "reverted",
-    "tightened", "completed", "finalized", "wired", "integrated", "corrected", "adjusted", "improved", "made", "set up",
-)  # fmt: skip
+    rf"(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed",
+    "wrote",
+    "split",
+    "rewrote",
+    "cleaned up",
+    "made",
+    "set up",
+    "built",
+    "kept",
+    "rebuilt",
+    "hid",
+    "overrode",
+    "cut",
+)
 DONE = one_of({
     "en": (_SELF + f"(?:{'|'.join(_DID)})(?!\\s*[:：])",),
     "de": ("ich habe", "(?:behoben|hinzugefügt|entfernt|umbenannt|geändert|aktualisiert)"),
@@ -337,9 +351,9 @@ DONE = one_of({
     "ko": (r"[^.]{2,80}(?:수정|추가|삭제|변경|업데이트)(?:했습니다|하였습니다)",),
 }, begins=True)  # fmt: skip
 IS_DONE = re.compile(
-    r"^(?:the |all |both )?.{3,100}? (?:is|are|has been|have been|was|were) (?:now )?(?:complete(?:d)?|done|"
-    r"implemented|"
-    r"fixed|marked|published|released|deployed|removed|resolved|consolidated|migrated)\b",
+    r"^(?:the |all |both )?.{3,100}? (?:(?:is|are|has been|have been|was|were) (?:now )?(?:complete(?:d)?|done|"
+    r"implemented|fixed|marked|published|released|deployed|removed|resolved|consolidated|migrated)|"
+    rf"(?:has|have) been (?:successfully )?(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed)\b",
     re.IGNORECASE,
 )
 FIX_WAS = re.compile(r"^(?:the|my) fix (?:was|is) (?:to )?(?P<rest>\w.+)$", re.IGNORECASE)
@@ -440,7 +454,7 @@ WILL = one_of({
         _EVER, r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})",
         "stick (?:to|with)",
         r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))",
-        r"should(?:n't)? (?:only|never|always|not|be|have|use|stay|go|redirect|return)",
+        r"should (?:only|never|always)",
         "from now on",
         r"must (?:not|be|always|never)", r"let(?:'?s| us) (?:use|go with|keep|not|drop)",
         r"we(?:'ll| will)? (?:use|go with|keep)",
@@ -457,9 +471,9 @@ WILL = one_of({
     "ja": ("しないで", "必ず", "ではなく", "使わない", "常に"),
     "ko": ("하지 마", "항상", "대신", "반드시"),
 })  # fmt: skip
+# A rule, whatever it is about.
 STRONG_WILL = one_of({
-    "en": (_EVER, rf"do(?:n'?t| not) (?:{_MEDDLE})", "from now on",
-    r"(?:should|must) (?:only|never|always)"),
+    "en": (_EVER, "from now on", r"(?:should|must) (?:only|never|always)"),
     "de": ("niemals", "nie", _IMMER),
     "fr": ("jamais", _TOUJOURS),
     "es": ("nunca", _SIEMPRE),

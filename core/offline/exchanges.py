@@ -114,6 +114,8 @@ def own_words(text: str) -> bool:
 def typed(text: str) -> str:
     """What a person typed of a message: all of a short one; of a longer one, which was mostly pasted, the first and the
     last paragraph where these are short sentences; "" for what a program or a template says."""
+    if len(_OUTPUT.findall(text)) >= LEAST_OUTPUT:  # what somebody wrote stands before or behind it
+        text = "\n\n".join(part.strip() for part in _PASTED.split(text, maxsplit=1) if part.strip())
     if own_words(text):
         return text
     if len(text) > LONGEST_PASTED or text.startswith(("/", "<", "!", "{")) or cues.BOILERPLATE.search(text):
@@ -125,6 +127,17 @@ def typed(text: str) -> str:
     return "\n\n".join(ends) if len(parts) > 1 else ""
 
 
+_LINE_OF_OUTPUT = (
+    r"^[ \t]*(?:[$%*|+✓✗×❯]\s|at \S+[ (]|File \"|Traceback|\[[\w: .-]+\]|\d{2,4}[-:/]\d\d|"
+    r"(?:WARN(?:ING)?|ERR(?:OR)?|INFO|DEBUG|FATAL|npm|npx|pip|git|fatal|error|warning|note)\b[:! ]|"
+    r"(?:added|found|up to date|press|running|compiled|audited)\b.*\d|"
+    r"\d+ \w+ (?:are|were|found|audited|failed|passed)\b|"
+    r"[\w./\\-]+:\d+|\w+(?:Error|Exception|Warning)\b|PS [A-Z]:|[\w.-]+@[\w.-]+:\S*[$#]).*$"
+)
+_OUTPUT = re.compile(_LINE_OF_OUTPUT, re.MULTILINE)
+_PASTED = re.compile(rf"{_LINE_OF_OUTPUT}(?s:.*){_LINE_OF_OUTPUT}", re.MULTILINE)
+"""What stands between the first and the last line that a terminal printed."""
+LEAST_OUTPUT = 2
 LONGEST_PASTED = 20_000
 LONGEST_PART = 300
 
@@ -164,5 +177,6 @@ def subject_of(session: Session) -> str:
 
 def found(category: str, statement: str, detail: str, quote: str, score: int, turn: int) -> Found:
     """An item whose statement begins with a capital."""
+    statement = statement.replace("`", "") if statement.count("`") % 2 else statement
     fields = {"statement": begun(statement), "detail": detail.strip(), "quote": quote.strip()}
     return Found(category, fields, score, turn)

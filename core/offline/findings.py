@@ -13,29 +13,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.conversations.events import Commit
 from core.offline import cues
 from core.offline.closing import (
-    FILE_LINE,
     LABEL,
     request_of,
+    rows_of,
     told_done,
 )
-from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
+from core.offline.exchanges import typed
+from core.offline.prose import Row, begun, has, looks_like_code, whole
 from core.offline.reviews import find_in_review, find_risks
-from core.offline.sessions import TRIVIAL, Closing, Session, is_change
+from core.offline.sessions import Closing, Session, is_change
 from core.offline.statements import Found
 from core.offline.substance import (
     CODE,
-    DOCUMENT,
     LONG,
     SHORT,
     alike,
     named_first,
     readable,
+    stems,
     whole_quotes,
 )
 
 MOST_CAUSES = 2
-MOST_REASONED = 3
 MOST_LEFT = 3
+MOST_EXPLAINED, LEAST_EXPLAINED = 2, 60
 
 Rows = Mapping[int, list[Row]]
 
@@ -50,8 +51,14 @@ def find_findings(session: Session) -> Iterator[Found]:
     if not findings:
         yield from _newest(list(_left(session, rows)), MOST_LEFT)
         yield from find_risks(session, rows)
-    yield from list(_causes(session, rows))[-MOST_CAUSES:]
-    yield from list(_reasoned(session, rows))[-MOST_REASONED:]
+    told = list(_causes(session, rows))[-MOST_CAUSES:]
+    yield from told
+    said = [row for row in _explained(session, rows) if not any(_same(row, other) for other in told)]
+    yield from said[-MOST_EXPLAINED:]
+
+
+def _same(one: Found, other: Found) -> bool:
+    return alike(one.fields["statement"], other.fields["statement"])
 
 
 def _newest(found: list[Found], most: int) -> list[Found]:
@@ -81,6 +88,7 @@ _OF_CAUSE = (
 )  # fmt: skip
 """Where none of these stands in a line (in lower case), no pattern need be tried."""
 _CLEAR = re.compile(
+    r"^[^`]{0,60}\bshows? (?=the (?:issue|problem|cause|bug)\b)|"
     r"^(?:(?:ok|okay|good|great|perfect|found it|now I (?:see|understand)\b[^.!:]*|"
     r"(?:the |that |this )?(?:issue|problem|cause|bug) is (?:now )?(?:clear|obvious|found)(?: now)?)\s*[.!:,—-]+\s*)+",
     re.IGNORECASE,
@@ -120,9 +128,10 @@ _PRAISED = re.compile(
     r"\b(?:sound|solid|good) (?:design|choice|approach)\b|\bworks? (?:correctly|well|fine)\b",
     re.IGNORECASE,
 )
-_NOT_MENDED = "not mended in the session"
-LONGEST_CAUSE = 380
-MOST_SENTENCES = 3
+_COUNTED = re.compile(r"\s*\((?:observation|obs|finding|item|point|step|task|chunk|D)\.? ?#?\d+\)", re.IGNORECASE)
+"""A number that only the talk explains."""
+LONGEST_CAUSE = 300
+MOST_SENTENCES = 2
 
 
 def _causes(session: Session, rows: Rows) -> Iterator[Found]:
@@ -130,14 +139,29 @@ def _causes(session: Session, rows: Rows) -> Iterator[Found]:
     stand in what tools gave back; with what mended it, or that nothing did."""
     found: list[Found] = []
     for closing in session.closings:
-        told = [] if closing.refuted else rows[closing.number]
+        told = [] if closing.refuted or session.of_chat else rows[closing.number]
         said = next((said for at in range(len(told)) if (said := _cause_in(session, told, at))), None)
         if said:
             fields = {"statement": begun(said[0]), "detail": _mended(session, rows, closing, said[0]), "quote": said[1]}
             found.append(Found("facts", fields, 66, closing.number))
+    if not found:
+        found = list(_causes_on_the_way(session))[-1:]
     for at, one in enumerate(found):
         if not any(alike(one.fields["statement"], other.fields["statement"]) for other in found[at + 1 :]):
             yield one
+
+
+def _causes_on_the_way(session: Session) -> Iterator[Found]:
+    """Causes that the assistant named while it worked, before it changed something that nobody contradicted."""
+    closings = {closing.number: closing for closing in session.closings}
+    last = next((row for row in reversed(session.closings) if row.changed and not row.refuted), None)
+    for number, turn in enumerate(session.conversation.turns[: last.number] if last else ()):
+        if turn.role != "assistant" or turn.agent or number in closings or not turn.text.strip():
+            continue
+        told = rows_of(turn, number)
+        said = next((said for at in range(len(told)) if (said := _cause_in(session, told, at))), None)
+        if said and any(at >= number and is_change(row) for at, row in session.events):
+            yield Found("facts", {"statement": begun(said[0]), "detail": "", "quote": said[1]}, 58, number)
 
 
 def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str] | None:
@@ -198,7 +222,7 @@ def _lead(session: Session, rows: Sequence[Row], at: int) -> str:
 
 def _neutral(text: str) -> str:
     """A sentence without line numbers and without whom it was said to."""
-    return _YOURS.sub("the ", _CLEAR.sub("", cues.LINE_NUMBERS.sub("", text)))
+    return _YOURS.sub("the ", _CLEAR.sub("", _COUNTED.sub("", cues.LINE_NUMBERS.sub("", text))))
 
 
 def _explains(text: str) -> bool:
@@ -217,26 +241,66 @@ def _explains(text: str) -> bool:
 
 
 def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
-    """What was done about a cause: the work that its closing message tells of, or a later one in the same words."""
+    """What was done about a cause, as its closing message or a later one tells with a thing that the cause names."""
     names = {name.strip("`()").casefold() for name in cues.ANCHOR.findall(cause)}
     for later in session.closings:
         if later.number >= closing.number and later.changed and not later.refuted:
             for done, _ in told_done(session, later.number):
-                if later is closing or any(name in done.casefold() for name in names):
+                if any(name in done.casefold() for name in names) or stems(done) & stems(cause):
                     return f"mended in the session: {done}"
-    if any(closing.before < at < closing.number and is_change(row) for at, row in session.events):
-        return ""
-    return _NOT_MENDED if session.events and not closing.overtaken else ""
+    return ""
 
 
-# --- why something is as it is now ---
+# --- what an answer says first ---
+
+_ASKED = re.compile(
+    r"[?？]|吗|(?:ますか|ですか|나요|까요)|"
+    r"\b(?:check (?:if|whether|why|how)|investigate|explain|find out|look into|analy[sz]e|debug|figure out|verify|"
+    r"compare|research|tell me|prüfe|erkläre|vérifie|explique|comprueba|explica)\b|检查|解释|分析|調べ|説明|확인|설명",
+    re.IGNORECASE,
+)
+
+
+def _explained(session: Session, rows: Rows) -> Iterator[Found]:
+    """What the closing message of a question says first about the person's own systems, when tools have shown what it
+    names and later work left it alone: a standing sentence of prose, with the next one where that goes on with it."""
+    turns = session.conversation.turns
+    for closing in session.closings:
+        asked = [turn for turn in turns[: closing.number] if turn.role == "user" and not turn.agent][-1:]
+        if closing.refuted or closing.changed or not asked or not _ASKED.search(typed(asked[0].text)):
+            continue
+        said: list[str] = []
+        quote = ""
+        for row in [row for row in rows[closing.number][:6] if row.kind == "prose"]:
+            for sentence in session.parts(row):
+                text = _neutral(sentence.text)
+                stands = readable(text) and (said or named_first(text)) and _explains(text) and session.bears_out(text)
+                if not stands or (PAST.match(text) and text[0] != "`") or cues.REVIEW_HEADING.search(row.heading):
+                    break
+                if _POINTS.search(text) or _SLIP.search(text) or _CUT_OFF.search(text):
+                    break
+                if not session.rewritten(closing.number, text) and sum(map(len, (*said, text))) <= LONG:
+                    said.append(text)
+                    quote = quote or sentence.quote
+            if said:
+                break
+        told = " ".join(said)
+        if len(told) >= (LEAST_EXPLAINED if told.isascii() else SHORT) and not LABEL.match(told):
+            fields = {"statement": begun(told), "detail": "", "quote": quote}
+            yield Found("facts", fields, 56, closing.number)
+
+
+# --- what a sentence is about ---
 
 PAST = re.compile(
     rf"(?:{cues.DONE.pattern})|^\W*(?:[A-Z][a-z]+ed|(?:re)?(?:built|wrote|made|set|ran|did)|kept|left|sent|put|cut|brought|"
     r"split|took)\b",
     re.IGNORECASE,
 )
-PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
+PERSONS = re.compile(
+    r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us|du|dein\w*|wir|votre|vos|nous|tu[sao]?|tuoi|tue|abbiamo|tenemos)\b",
+    re.IGNORECASE,
+)
 
 
 _OF_REQUEST = re.compile(r"^(?:PR|MR|pull request|issue) #?\d+\b\s*[—–:-]+\s*", re.IGNORECASE)
@@ -250,52 +314,6 @@ def _without_title(session: Session, text: str) -> str:
     title = next((subject for subject in subjects if found and rest.startswith(subject)), "")
     return rest[len(title) :].strip(" .—–-:") + "." if title else "" if found else text
 
-
-def _reasoned(session: Session, rows: Rows) -> Iterator[Found]:
-    """What a change does together with its reason, below the file that the message names for it, where later work left
-    it alone: "empty ids are allowed, since …". A reason without a file is a remark on the work."""
-    told: list[str] = []
-    for closing in session.closings:
-        if closing.refuted or not closing.changed:
-            continue
-        where = ""
-        told += [text for text, _ in told_done(session, closing.number)[:1]]
-        for row in rows[closing.number]:
-            named = FILE_LINE.match(clean(row.text)) or FILE_LINE.match(row.heading)
-            where = named["path"] if named else where if row.kind == "bullet" else ""
-            if row.kind == "check" or cues.LEFT_HEADING.match(row.heading):
-                continue
-            short = row.kind == "bullet" and len(row.text) <= LONG + 100
-            for sentence in [whole(row)] if short else session.parts(row):
-                text = _neutral(sentence.text)
-                label = LABEL.match(text)
-                if label:
-                    where, text = label["path"], text[label.end() :]
-                if not where or not cues.REASON.search(text) or not _tells_why(session, text):
-                    continue
-                if session.worked_on(closing, text):
-                    continue
-                if any(alike(text, done) for done in told) or DOCUMENT.search(where) or where.endswith(".md"):
-                    continue
-                told.append(text)
-                about = f"In `{where}`: " if where.rsplit("/", 1)[-1] not in text else ""
-                fields = {"statement": about + begun(text), "detail": "", "quote": sentence.quote}
-                yield Found("facts", fields, 50, closing.number)
-
-
-def _tells_why(session: Session, text: str) -> bool:
-    """Whether a sentence with a reason in it stands by itself and names what tools have shown."""
-    return (
-        LEAST_REASONED <= len(text) * (1 if text.isascii() else 2) <= 2 * (LONG + 100)
-        and cues.ANCHOR.search(text) is not None
-        and not (PERSONS.search(text) or cues.HEDGE.search(text) or cues.OFFER.search(text) or text.startswith("("))
-        and not (cues.MONOLOGUE.match(text) or cues.DANGLING.match(text) or TRIVIAL.match(text))
-        and not (text.endswith((":", "?", "：", "？")) or looks_like_code(text) or not whole_quotes(text))
-        and session.bears_out(text)
-    )
-
-
-LEAST_REASONED = 60
 
 # --- left ---
 

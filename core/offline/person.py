@@ -3,8 +3,8 @@ stands of it in a summary.
 
 Their words hide in several places (queued while the assistant worked, behind a refused call, beside a result); the
 readers of the formats make turns of them all, so that here a turn is a turn. What a program or a template says in the
-person's role is not theirs. A sentence that leans on what was spoken of gets it as its detail: what the session was
-about, which files changed next, what was refused, what the assistant conceded.
+person's role is not theirs. A sentence of theirs counts when it stands alone: it names a thing and holds for good, or
+it is told with what was asked, refused or granted.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from core.offline.answers import (
     find_undecided,
     questions_in,
 )
-from core.offline.closing import request_of, rows_of
-from core.offline.exchanges import Exchange, found, is_long, own_words, read_exchanges, subject_of
+from core.offline.closing import rows_of
+from core.offline.exchanges import Exchange, found, is_long, read_exchanges
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
-from core.offline.substance import LONG, SHORT, alike, fits, stems
+from core.offline.substance import LONG, SHORT, fits
 
 MOST_WILL = 5
 MOST_TOLD = 3
 MOST_OF_SUMMARY = 3
 MOST_FILES = 2
-LONGEST = 220
+LONGEST, LONGEST_DETAIL = 220, 160
 _BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
 _FILLER = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|and|but|also|so|well|hmm|um|uh|oh|please|actually|really|sure|"
@@ -73,7 +73,7 @@ def find_said(session: Session) -> Iterator[Found]:
     yield from find_approved(exchanges)
     yield from find_agreed(session)
     yield from find_unanswered(session, exchanges)
-    yield from find_known(session, exchanges)
+    yield from find_known(exchanges)
     yield from find_answered(exchanges, session)
     yield from find_undecided(session)
     yield from find_compacted(session)
@@ -81,40 +81,15 @@ def find_said(session: Session) -> Iterator[Found]:
 
 
 def find_in_chat(session: Session) -> Iterator[Found]:
-    """What the person wants, chooses and knows in a talk with an assistant that has no tools; and what they asked last
-    of one that never answered."""
+    """What the person wants for good, chooses and knows in a talk with an assistant that has no tools; and what they
+    asked last of one that never answered."""
     exchanges = read_exchanges(session)
     if session.closings:
         yield from find_choices(exchanges)
         yield from find_will(session, exchanges)
-        yield from find_known(session, exchanges)
+        yield from find_known(exchanges)
     else:
         yield from find_unanswered(session, exchanges)
-
-
-def _context(session: Session, row: Exchange, text: str) -> str:
-    """What a sentence of the person was about: the session's subject, and the files that changed next."""
-    subject = _nearest(session, row)
-    about = f"in “{subject}”" if subject and subject[:40] not in row.text else ""
-    names = [f"`{name}`" for name in row.changed[:MOST_FILES] if name not in text]
-    files = f"then changed {', '.join(names)}" if names else ""
-    files = files or (f"after a change of `{row.touched}`" if row.touched and row.touched not in text else "")
-    return ", ".join(part for part in (about, files) if part)
-
-
-def _nearest(session: Session, row: Exchange) -> str:
-    """What was asked before a sentence of the person, where that is about the same: the session's subject behind the
-    first request, else the nearest one that shares a word with the sentence; "" where none does."""
-    turns = session.conversation.turns[: row.number]
-    asked = [turn for turn in turns if turn.role == "user" and not turn.agent and own_words(turn.text)]
-    if len(asked) <= 1:
-        return subject_of(session)
-    about = stems(" ".join((row.text, *row.changed)))
-    near = [text for turn in reversed(asked[-MOST_BACK:]) if (text := request_of(turn.text))]
-    return next((text for text in near if stems(text) & about and not alike(text, row.text)), "")
-
-
-MOST_BACK = 2
 
 
 # --- will ---
@@ -131,9 +106,7 @@ def find_will(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
         if exchange.doubted and not exchange.events:
             continue
         for row in rows_of(Turn("user", exchange.text), exchange.number):
-            for item in _will_in(sentences(row), exchange.number):
-                detail = _context(session, exchange, item.fields["statement"])
-                told.append(Found(item.category, item.fields | {"detail": detail}, item.score, item.turn))
+            told += _will_in(sentences(row), exchange.number)
     lasting = [item for at, item in enumerate(told) if not any(_instead(item, later) for later in told[at + 1 :])]
     yield from sorted(
         sorted(lasting, key=lambda item: (item.score, item.turn))[-MOST_WILL:], key=lambda item: item.turn
@@ -147,8 +120,9 @@ def _instead(first: Found, second: Found) -> bool:
 
 
 LEAST_NAMED, LEAST_UNNAMED = 4, 6
-"""Words of a wish that names a thing or holds for good, and of one that does neither."""
-_FOR_GOOD = re.compile(r"\b(?:never|always|from now on)\b", re.IGNORECASE)
+"""Words of a wish that names a thing, and of a rule that names none."""
+_CALLED = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]+\w*")
+"""A thing by its proper name, within a sentence."""
 _OF_THIS = re.compile(r"\b(?:after|once|when|before|with) (?:\w+ing )?(?:this|that|these|those)\b", re.IGNORECASE)
 _POINTS_AT = re.compile(
     r"^(?:my|our|the|your) [\w ]{2,40} (?:is|are|lives?|should be|must be|can be found)(?: \w+)? "
@@ -159,11 +133,16 @@ _POINTS_AT = re.compile(
 """A sentence that shows the assistant a file decides nothing."""
 
 
+_SHOULD = re.compile(r"\bshould(?:n't)? (?:be|not|have|use|stay|go)\b", re.IGNORECASE)
+"""What a correction wants to be otherwise; by itself it is a piece of work."""
+
+
 def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
     for sentence in said:
         text = _FILLER.sub("", sentence.text.strip("\"'“”"))
         strong = cues.STRONG_WILL.search(text) is not None
-        if not cues.WILL.search(text) or not (12 if text.isascii() else 6) <= len(text) <= LONGEST:
+        wills = cues.WILL.search(text) or (_CORRECTS.match(sentence.text) and _SHOULD.search(text))
+        if not wills or not (12 if text.isascii() else 6) <= len(text) <= LONGEST:
             continue
         if "?" in text or text.endswith(_ASKING) or looks_like_code(text) or cues.MOMENT.search(text):
             continue
@@ -171,10 +150,12 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
             continue
         if _BARE_SUBJECT.match(text) or _ADVICE.match(text) or _REPORTED.search(text) or _OF_STEP.search(text):
             continue
-        named = cues.ANCHOR.search(text) or _FOR_GOOD.search(text)
+        named = cues.ANCHOR.search(text) or cues.TOOL.search(text) or _CALLED.search(text)
+        if not (named or strong):
+            continue  # what it is about only the talk around it knows
         if text.isascii() and len(text.split()) < (LEAST_NAMED if named else LEAST_UNNAMED):
             continue
-        if _OF_THIS.search(text) and not strong:
+        if _OF_THIS.search(text):
             continue  # of the work in hand
         if _POINTS_AT.search(text):
             continue  # where to look
@@ -247,8 +228,10 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
         if fits(body) and not leans:
             category = "decisions" if row.changed else "facts"
             asked = "?" in body  # then the answer says what was settled
-            about = f"the person asked: {body}" if asked else f"the assistant agreed: {agreed}"
-            detail = "; ".join(filter(None, (about, _context(session, row, body))))
+            if not (cues.REASON.search(agreed) if asked and row.changed else cues.ANCHOR.search(body + agreed)):
+                return  # how things are, and not what was chosen; or about what only the talk knows
+            detail = f"the person asked: {body}" if asked else f"the assistant agreed: {agreed}"
+            detail = detail if len(detail) <= LONGEST_DETAIL else ""
             yield found(category, agreed if asked else body, detail, quote, 64, row.number)
         return
     if not said or not _CORRECTS.match(said) or "?" in said or not _STATES.search(said):
@@ -256,8 +239,10 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
     body = _FILLER.sub("", _CORRECTS.sub("", said)).rstrip(". ")
     if not fits(body) or cues.HEDGE.search(body) or _BARE_SUBJECT.match(body) or _REQUEST.match(body):
         return
+    if not cues.ANCHOR.search(body):
+        return
     before = cues.first_sentence(row.before.turn.text, 160)
-    detail = f"set right by the person; the assistant had said: {before}" if before else _context(session, row, body)
+    detail = f"set right by the person; the assistant had said: {before}" if before else ""
     yield found("facts", body, detail, quote, 61, row.number)
 
 
@@ -273,11 +258,12 @@ def _interrupted(session: Session, row: Exchange) -> Iterator[Found]:
     text = _FILLER.sub("", _CORRECTS.sub("", " ".join(row.text.split()))).rstrip(". ")
     if not (20 if text.isascii() else 8) <= len(text) <= LONGEST or "?" in text or cues.POINTING.search(text):
         return
-    states = _STATES.search(text) and cues.ANCHOR.search(text) and not _BROKEN.search(text) and not _REQUEST.match(text)
+    states = _STATES.search(text) and not _BROKEN.search(text) and not _REQUEST.match(text)
     if _BARE_SUBJECT.match(text) or cues.HEDGE.search(text) or not (states or _CONTRAST.search(text)):
         return
-    stopped = "its work" if row.stopped == "its work" else f"`{row.stopped}`"
-    detail = ", ".join(filter(None, (f"the person interrupted {stopped}", _context(session, row, text))))
+    if not cues.ANCHOR.search(text):
+        return
+    detail = "the person interrupted " + ("its work" if row.stopped == "its work" else f"`{row.stopped}`")
     category = "facts" if states and not cues.WILL.search(text) else "decisions"
     yield found(category, text, detail, row.text.split("\n")[0], 60, row.number)
 
@@ -328,12 +314,12 @@ def _instead_of(call: Command, events: list[Event]) -> str:
 # --- what the person knows, and what they put off ---
 
 _KNOWN = re.compile(
-    r"^(?:the |our |my |all |every |each )?[\w`/.@-]+(?: [\w`/.@'-]+){0,5}? (?:is|are|lives?|runs?|needs?|uses?|"
-    r"requires?|must be|comes? from|belongs? to|returns?|sends?|listens? on|depends? on|expects?|supports?|"
-    r"only (?:accepts?|supports?|works?)|does(?:n't| not)|"
-    r"do(?:n't| not)) \S",
+    r"^(?:our|my) [\w`/.@-]+(?: [\w`/.@'-]+){0,5}? (?:is|are|lives?|runs?|needs?|uses?|requires?|must be|comes? from|"
+    r"belongs? to|returns?|sends?|listens? on|depends? on|expects?|supports?|only (?:accepts?|supports?|works?)|"
+    r"does(?:n't| not)|do(?:n't| not)) \S",
     re.IGNORECASE,
 )
+
 _NOW = re.compile(r"(?:let'?s|can|could|please|how|what|why|when|where|create|make|open|do|i'?ll)\b", re.IGNORECASE)
 _BROKEN = re.compile(
     r"\b(?:fail\w*|broken?|errors?|wrong|work(?:s|ing)?|crash\w*|bug|stuck|missing|clean|done|ready|good|great|nice|fine|weird|"
@@ -342,40 +328,22 @@ _BROKEN = re.compile(
 )
 
 
-def find_known(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
-    """What the person tells about their systems, and what they put off until another day."""
+def find_known(exchanges: list[Exchange]) -> Iterator[Found]:
+    """What the person tells about their own systems, and what they put off until another day, where they name it."""
     told = []
     for row in exchanges:
         for part in rows_of(Turn("user", row.text), row.number):
             for sentence in sentences(part):
                 text = _FILLER.sub("", sentence.text)
-                if "?" in text or len(text) > LONGEST or looks_like_code(text) or cues.OFFER.search(text):
+                if "?" in text or len(text) > LONGEST or not (cues.ANCHOR.search(text) and fits(text)):
                     continue
-                if cues.PUT_OFF.search(text) and fits(text) and not (_NOW.match(text) or cues.POINTING.match(text)):
-                    detail = _context(session, row, text)
-                    told.append(
-                        found("tasks_open", text, f"put off by the person {detail}", sentence.quote, 58, row.number)
-                    )
-                elif row.before and _KNOWN.match(text) and not _BROKEN.search(text) and _is_known(text):
-                    told.append(found("facts", text, _context(session, row, text), sentence.quote, 54, row.number))
+                if looks_like_code(text) or cues.OFFER.search(text) or _NOW.match(text) or cues.POINTING.match(text):
+                    continue
+                if cues.PUT_OFF.search(text):
+                    told.append(found("tasks_open", text, "put off by the person", sentence.quote, 58, row.number))
+                elif row.before and _KNOWN.match(text) and not (_BROKEN.search(text) or cues.HEDGE.search(text)):
+                    told.append(found("facts", text, "", sentence.quote, 54, row.number))
     yield from told[-MOST_TOLD:]
-
-
-_OF_TALK = re.compile(
-    r"\b(?:I|you|your|me)\b|\b(?:parameters?|arguments?|functions?|methods?|variables?|located)\b", re.IGNORECASE
-)
-"""What is about the two of them, and what the code says itself."""
-
-
-def _is_known(text: str) -> bool:
-    return (
-        cues.ANCHOR.search(text) is not None
-        and not _BARE_SUBJECT.match(text)
-        and not cues.HEDGE.search(text)
-        and not cues.WILL.search(text)
-        and not _REQUEST.match(text)
-        and not _OF_TALK.search(text)
-    )
 
 
 # --- what was asked last ---
@@ -398,14 +366,36 @@ def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Fou
     text = " ".join(row.text.split())
     if not (8 if not text.isascii() else 15) <= len(text) <= 240 or cues.POINTING.match(text):
         return
-    if row.before is None and not cues.ANCHOR.search(text):
-        return  # nobody had answered anything yet, and the words alone do not say what they are about
     asks = text.endswith(("?", "？")) or any(questions_in(row.text))
-    detail = "asked at the end of the session, nothing was done"
-    last = row.before.turn.text.strip().split("\n")[-1].strip() if row.before else ""
-    offered = f"the assistant had asked: {last}" if last.endswith(("?", "？")) and len(last) <= LONGEST else ""
-    about = offered or _context(session, row, text)
-    yield found("questions" if asks else "tasks_open", text, ", ".join(filter(None, (detail, about))), text, 60, number)
+    ordered = [part.text for part in _sentences(row) if _ORDERS.match(part.text) and _names_work(part.text)]
+    if not asks and ordered:
+        detail = "ordered at the end of the session and not begun"
+        yield found("tasks_open", _ORDERS.sub("", ordered[0]), detail, ordered[0], 60, number)
+    elif asks and cues.ANCHOR.search(text) and not cues.POINTING.match(_FILLER.sub("", text).rstrip("?？")):
+        yield found("questions", text, "asked at the end of the session and not answered", text, 60, number)
+
+
+_ORDERS = re.compile(
+    r"^(?:(?:ok(?:ay)?|yes|now|then|and|also|next|so|please|can you|could you|would you|bitte|kannst du|"
+    r"s'il te plaît|por favor|请|帮我)[,，.!]?\s*)*"
+    r"(?=(?:add|run|set|create|update|write|fix|deploy|test|verify|migrate|configure|implement|remove|replace|rename|"
+    r"move|document|enable|disable|delete|install|upgrade|in the|build|make|change|refactor|convert|extract)\b|"
+    r"[^\x00-\x7f])",
+    re.IGNORECASE,
+)
+"""What stands in front of the work in an order, and that it is one."""
+
+
+def _names_work(text: str) -> bool:
+    return bool(cues.ANCHOR.search(text)) or (len(text.split()) >= LEAST_UNNAMED and not _LEANING.search(text))
+
+
+_LEANING = re.compile(r"\b(?:this|that|it|these|those|them|above|same|here)\b", re.IGNORECASE)
+
+
+def _sentences(row: Exchange) -> Iterator[Sentence]:
+    for part in rows_of(Turn("user", row.text), row.number):
+        yield from sentences(part)
 
 
 # --- summaries after compaction ---
@@ -457,8 +447,7 @@ def _messages(rows: list[Row], number: int) -> Iterator[Found]:
         said = _FEEDBACK.match(clean(row.text))
         chose = _CHOICE.match(clean(row.text))
         if chose and len(chose["what"].split()) > 3 and cues.ANCHOR.search(chose["what"]):
-            detail = f"the person answered “{chose['said']}”"
-            yield found("decisions", f"Chosen: {chose['what']}", detail, whole(row).quote, 59, number)
+            yield found("decisions", f"Chosen: {chose['what']}", "", whole(row).quote, 59, number)
         elif said and not said["said"].endswith("?") and not cues.POINTING.search(said["said"]):
             fields = {"statement": f"{begun(said['said'])} ({said['note']})", "detail": "", "quote": whole(row).quote}
             yield Found("decisions", fields, 62, number)

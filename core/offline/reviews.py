@@ -9,7 +9,7 @@ from core.offline import cues
 from core.offline.prose import Row, begun, clean, whole
 from core.offline.sessions import Session
 from core.offline.statements import Found
-from core.offline.substance import LONG, SHORT, readable
+from core.offline.substance import LONG, SHORT, readable, shortened
 
 FEW = 3
 """Of more findings than this the small ones are left out."""
@@ -54,7 +54,7 @@ def _rated(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
             where = f"In `{path[1]}`: " if path and not named else ""
             detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
             statement = f"{where}{first if where else begun(first)} (review finding, {how})"
-            fields = {"statement": statement, "detail": detail[:LONG], "quote": _one_line(session, row, first)}
+            fields = {"statement": statement, "detail": shortened(detail), "quote": _one_line(session, row, first)}
             yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
 from core.offline.closing import find_done, read_session
@@ -23,7 +24,9 @@ from core.offline.prose import read_prose
 from core.offline.recurring import find_quirks
 from core.offline.sessions import find_in_session
 from core.offline.statements import Found, find_questions, find_statements, find_tasks
+from core.offline.substance import shortened
 from core.offline.talk import read_talk
+from core.offline.unfinished import find_unfinished
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
 MAX_ITEMS = 12
@@ -79,6 +82,7 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
     """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
     session = read_session(conversation)
     done = list(find_done(session))
+    yield from find_unfinished(session)
     yield from find_in_session(session)
     yield from find_said(session)
     yield from done
@@ -150,4 +154,11 @@ def _best(items: list[Found], most: int) -> list[dict[str, str]]:
     # The later of two equals wins: what was said last about a thing is more likely still true.
     ranked = sorted(range(len(items)), key=lambda at: (items[at].score, items[at].turn, at), reverse=True)
     chosen = sorted(ranked[:most], key=lambda at: (items[at].turn, at))
-    return [items[at].fields for at in chosen]
+    return [_of_one_line(items[at].fields) for at in chosen]
+
+
+def _of_one_line(fields: dict[str, str]) -> dict[str, str]:
+    """The fields with a detail of whole sentences that a line has room for: a longer line would have to wait."""
+    room = ITEM_CHARACTERS - len(fields.get("statement", "")) - len(" — ")
+    detail = fields.get("detail", "")
+    return fields if len(detail) <= max(0, room) else {**fields, "detail": shortened(detail, max(0, room))}

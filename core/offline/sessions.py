@@ -9,7 +9,7 @@ words that matter are in `cues.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -112,6 +112,11 @@ class Session:
         """The command lines that were run."""
         return tuple(row for _, row in self.events if isinstance(row, Command))
 
+    @property
+    def of_chat(self) -> bool:
+        """Whether this is a talk with an assistant that saw nothing of the person's machine."""
+        return self.conversation.format in ("chatgpt", "claude_ai", "export_file")
+
     @cached_property
     def paired(self) -> bool:
         """Whether the file tells which calls were answered, so that what is missing means something."""
@@ -145,28 +150,19 @@ class Session:
         later = "\n".join(row.turn.text for row in self.closings if row.number > turn).casefold()
         return any(found.strip("`()").casefold() in later for found in cues.ANCHOR.findall(text))
 
-    @cached_property
-    def _work(self) -> tuple[tuple[int, str], ...]:
-        """What was written and said to the end of a piece of work, by turns, in lower case."""
-        turns = self.conversation.turns
-        if not self.events:  # what was changed does not show: any later word may tell of it
-            return tuple((at, turn.text.casefold()) for at, turn in enumerate(turns) if turn.role == "assistant")
-        at_work = {at for at, row in self.events if is_change(row)} | {row.number for row in self.closings}
-        paths = {at: row.path for at, row in self.events if isinstance(row, Edit)}
-        return tuple((at, f"{paths.get(at, '')}\n{turns[at].text}".casefold()) for at in sorted(at_work))
-
-    def worked_on(self, closing: Closing, text: str) -> bool:
-        """Whether what a sentence of a closing message names was written or told of again afterwards, so that it may be
-        so no more; of a sentence that names nothing, whether anything was."""
+    def rewritten(self, turn: int, text: str) -> bool:
+        """Whether something that a sentence names was written again after a turn; where the file does not tell what was
+        written, whether it was spoken of."""
+        if not self.events:
+            return self.named_later(turn, text)
         names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
-        if not names:
-            return closing.overtaken or not (closing.at_end or self.events)
-        return any(self._last_work_on(name) > closing.number for name in names)
+        return any(name in said for at, said in self._changes if at > turn for name in names)
 
     @cached_property
-    def _last_work_on(self) -> Callable[[str], int]:
-        """The last turn at work in which a name stands, -1 for none."""
-        return lru_cache(maxsize=None)(lambda name: next((at for at, said in self._work[::-1] if name in said), -1))
+    def _changes(self) -> tuple[tuple[int, str], ...]:
+        """The turns in which something was written, with their paths, in lower case."""
+        rows = ((at, row) for at, row in self.events if is_change(row))
+        return tuple((at, f"{getattr(row, 'path', '')}\n{self._low[at]}".casefold()) for at, row in rows)
 
     @cached_property
     def _low(self) -> tuple[str, ...]:
@@ -215,8 +211,6 @@ class Session:
 
 def find_in_session(session: Session) -> Iterator[Found]:
     """Everything that the events of a session tell; nothing for a conversation without events."""
-    yield from _begun(session)
-    yield from _unmerged(session)
     yield from _repairs(session)
     yield from _suppressed(session)
     yield from _environment(session)
@@ -224,74 +218,9 @@ def find_in_session(session: Session) -> Iterator[Found]:
     yield from _hooks(session)
 
 
-# --- what ends without a result ---
-
-
-def _begun(session: Session) -> Iterator[Found]:
-    """A session that ends in the middle of a commit or push leaves it open."""
-    calls = [(turn, row) for turn, row in session.events if isinstance(row, Call)]
-    if not session.paired or not calls:
-        return
-    turn, last = calls[-1]
-    if isinstance(last, Edit) and not last.answered and last.path:
-        yield from _broken_off(session, turn, last)
-    if not isinstance(last, Command) or last.answered or turn < len(session.conversation.turns) - 2:
-        return
-    where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
-    for row in (row for at, row in session.events if at == turn and isinstance(row, Commit | Push)):
-        what = f"the commit “{row.subject}”" if isinstance(row, Commit) else f"`{row.words}`"
-        text = f"Check whether {what} went through{where}: the session ends before its result"
-        yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
-
-
-LEAST_EDITS = 3
-
-
-def _broken_off(session: Session, turn: int, last: Edit) -> Iterator[Found]:
-    """Work that the session breaks off in the middle of: the file it was at, and those it had written."""
-    edits = [row for _, row in session.events if isinstance(row, Edit) and row.path and row.answered]
-    if len(edits) < LEAST_EDITS or turn < len(session.conversation.turns) - 2:
-        return
-    names = list(dict.fromkeys(name for row in edits if row.how != "deleted" for name in row.names))
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
-    text = f"Check `{last.path}` and go on: the session breaks off while it is written, after changes of {shown}"
-    yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
-
-
-_MERGES = re.compile(
-    r"\bgit (?P<how>merge|rebase|cherry-pick|pull)\b(?!\s+--(?:abort|continue))(?P<what>[^;&|\n]{0,80})"
-)
-_CONFLICT = re.compile(r"Automatic merge failed|CONFLICT \(|could not apply")
-MOST_FILES = 4
-
-
-def _unmerged(session: Session) -> Iterator[Found]:
-    """A merge with conflicts that no commit followed."""
-    ended = [at for at, (_, row) in enumerate(session.events) if isinstance(row, Commit)]
-    since = ended[-1] + 1 if ended else 0
-    rest = session.events[since:]
-    where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
-    conflict: tuple[int, Command, re.Match[str]] | None = None
-    for turn, row in rest:
-        if not isinstance(row, Command):
-            continue
-        merged = _MERGES.search(row.words)
-        if merged and _CONFLICT.search(row.output):
-            conflict = (turn, row, merged)
-        elif "--abort" in row.words or "reset --hard" in row.words or "reset --merge" in row.words:
-            conflict = None
-    if conflict:
-        turn, command, merged = conflict
-        told = re.sub(r"\s--(?:no-\w+|\w+-only)\b|\s\d?>.*$", "", _ASIDE.sub(" ", merged["what"]))
-        what = " ".join(f"git {merged['how']} {told}".split())
-        text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
-        quote = next((line.strip() for line in command.output.split("\n") if _CONFLICT.search(line)), "")
-        yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
-
-
 # --- a command that fails, and the variant that passes ---
 
-_ASIDE = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head|cat|less)\b[^|;&]*|>\s*/dev/null)\s*")
+ASIDE = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head|cat|less)\b[^|;&]*|>\s*/dev/null)\s*")
 _CD = re.compile(r"^\s*cd\s+(?P<folder>\"[^\"]+\"|'[^']+'|\S+)\s*(?:&&|;)\s*")
 _LONG_TEXT = re.compile(r"\"\$\(cat <<.*?\n\s*\)\"|\"[^\"]{60,}\"|'[^']{60,}'", re.DOTALL)
 
@@ -302,8 +231,8 @@ def bare(command: str) -> str:
     line = _LONG_TEXT.sub('"…"', command.strip())
     while _CD.match(line):
         line = _CD.sub("", line, count=1)
-    while _ASIDE.search(line):
-        line = _ASIDE.sub(" ", line).strip()
+    while ASIDE.search(line):
+        line = ASIDE.sub(" ", line).strip()
     return " ".join(line.split()) if "\n" not in line else line
 
 
@@ -353,14 +282,32 @@ def _repairs(session: Session) -> Iterator[Found]:
                 told.add(works)
                 shown = why if len(why) <= 260 else why[:260].rsplit(" ", 1)[0] + " …"
                 statement = f"`{wrong}` fails (“{shown}”); {works}"
-                quote = why if len(why) < 400 else ""
-                fields = {"statement": statement, "detail": "", "quote": quote, "kind": "tool-quirk"}
+                # No quote: it would be the tool's, and the line holds the tool's words as they are.
+                fields = {"statement": statement, "detail": "", "quote": "", "kind": "tool-quirk"}
                 yield Found("facts", fields, 65, turn)
                 break
             if right == wrong or "\n" in right or len(right) > LONGEST_COMMAND:
                 break
+            if usage and between == [] and went and _stands_in(wrong, right, why):
+                told.add(right)
+                fields = {"statement": f"`{wrong}` fails (“{why}”); `{right}` was run instead and works", "detail": ""}
+                yield Found("facts", fields | {"quote": "", "kind": "tool-quirk"}, 60, turn)
+                break
             if between is not None and went and not _LOOKS.match(right):
                 between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None
+
+
+def _stands_in(wrong: str, right: str, why: str) -> bool:
+    """Whether a command of the same program with an argument of the first, or of what it complained of, was run in its
+    place, and is neither a look nor a step towards it."""
+    program = right.split()[0]
+    words = {word.strip("'\"") for word in re.split(r"[\s/=:]+", f"{wrong} {why}") if len(word) > SHORTEST_ARGUMENT}
+    given = {word for word in re.split(r"[\s/=:]+", right)[1:] if len(word) > SHORTEST_ARGUMENT and word[0] != "-"}
+    other = not any(right.startswith(part.strip()) for part in re.split(r"&&|;", wrong) if part.strip())
+    return program in wrong.split() and other and bool(words & given) and len(why) <= 260 and not _LOOKS.match(right)
+
+
+SHORTEST_ARGUMENT = 3
 
 
 _LOOKS = re.compile(
@@ -392,6 +339,8 @@ def _works(first: str, second: str, why: str) -> str:
         return ""
     if "not found" in why and program == after[0]:
         return ""  # the program was installed meanwhile
+    if _LOOKS.match(right) and not _LOOKS.match(wrong):
+        return ""
     return f"`{right}` works" if SequenceMatcher(None, before, after).ratio() >= 0.6 else ""
 
 
@@ -438,7 +387,9 @@ _ENVIRONMENT = re.compile(
     r"class file version \d|requires? (?:a )?(?:newer |a different )?(?:node(?:\.js)?|python|java|jdk|go|ruby|rust|php|"
     r"npm|pnpm|docker|xcode)\b.{0,30}\d|externally[- ]managed|is not (?:running|supported on)|"
     r"cannot connect to the docker daemon|requires-python|go\.mod requires|incompatible (?:version|architecture)|"
-    r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)",
+    r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)|read-only file system|\bEROFS\b|"
+    r"could not resolve host|network is unreachable|temporary failure in name resolution|\bENOTFOUND\b|"
+    r"permission denied while trying to connect|operation not permitted",
     re.IGNORECASE,
 )
 _VERSIONS = re.compile(

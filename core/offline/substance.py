@@ -211,6 +211,16 @@ def whole_quotes(text: str) -> bool:
     )
 
 
+def shortened(text: str, most: int = LONG) -> str:
+    """As many whole sentences of a text from its beginning as `most` characters hold, "" where its first one does not
+    fit: a line that breaks off says something else than what was said."""
+    if len(text) <= most:
+        return text
+    ends = [found.end() for found in re.finditer(r"[.!?](?=[\s)])|[。！？]", text[:most])]
+    said = text[: ends[-1]].strip() if ends else ""
+    return said if whole_quotes(said) else ""
+
+
 _TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")
 _EVERYWHERE = frozenset({
     "added", "adds", "updated", "fixed", "fixes", "with", "from", "that", "this", "into", "tests", "test", "file",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import combinations, takewhile
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from core.search.store import COLUMNS, TAG_MARK, Row
 from core.search.terms import Query, Term, match_all, match_any, match_prefix
@@ -215,9 +217,12 @@ def nearest(
     database: sqlite3.Connection, found: Candidates, near: Mapping[int, float], filters: Filters, wanted: int
 ) -> None:
     """Add the nearest entries by vector that pass the filters."""
+    from core.search.vectors import Nearness
+
     condition, values = filters.sql()
-    ranked = nlargest(wanted if not filters else len(near), near, key=near.__getitem__)
-    ranked = [number for number in ranked if near[number] >= NEAR]
+    count = wanted if not filters else len(near)
+    ranked = near.best(count) if isinstance(near, Nearness) else nlargest(count, near, key=near.__getitem__)
+    ranked = list(takewhile(lambda number: near[number] >= NEAR, ranked))
     room = wanted
     for start in range(0, len(ranked), BATCH):
         part = ranked[start : start + BATCH]
@@ -234,13 +239,61 @@ def nearest(
             return
 
 
-def neighbours(database: sqlite3.Connection, found: Candidates, hits: Iterable[Row], around: int = AROUND) -> None:
-    """Add what stands beside the given hits in their threads."""
+class Place(NamedTuple):
+    """Where a turn stands in its talk. `at` counts what people and assistants said; what tools did in between has a
+    fraction, so that it stands beside nothing. `exchange` is the number of the request that it belongs to; `closing`
+    says that an assistant ends with it, or comes to rest until the person speaks."""
+
+    at: float
+    exchange: int
+    closing: bool
+
+
+Talk: TypeAlias = Mapping[int, Place]
+"""The turns of one thread in which tools work too, by their position."""
+
+
+def talks(database: sqlite3.Connection, found: Candidates) -> dict[str, Talk]:
+    """The talks of all candidates that have roles, by thread."""
+    threads = {row.thread for row in found.rows.values() if row.role and row.thread}
+    return {thread: _talk(database, thread) for thread in threads}
+
+
+def _talk(database: sqlite3.Connection, thread: str) -> Talk:
+    sql = "SELECT position, role FROM turns WHERE thread = ? AND position >= 0 ORDER BY position"
+    rows = database.execute(sql, (thread,)).fetchall()
+    places: dict[int, Place] = {}
+    said, tools, exchange = 0, 0, 0
+    for number, (position, role) in enumerate(rows):
+        said, tools = (said, tools + 1) if role == "tool" else (said + 1, 0)
+        exchange += role == "user"
+        rests = number + 1 == len(rows) or rows[number + 1][1] == "user"
+        places[position] = Place(said + tools / (tools + 1), exchange, role == "assistant" and rests)
+    return places
+
+
+def neighbours(
+    database: sqlite3.Connection,
+    found: Candidates,
+    hits: Iterable[Row],
+    around: int = AROUND,
+    talks: Mapping[str, Talk] = MappingProxyType({}),
+) -> None:
+    """Add what stands beside the given hits in their threads; in a talk also what was said before and after them, past
+    what tools did in between."""
     sql = f"SELECT {COLUMNS} FROM entries WHERE thread <> '' AND thread = ? AND position BETWEEN ? AND ?"
+    said = {thread: [at for at, place in talk.items() if place.at == int(place.at)] for thread, talk in talks.items()}
     for hit in hits:
         if not hit.thread:
             continue
-        for row in database.execute(sql, (hit.thread, hit.position - around, hit.position + around)):
-            if row[0] not in found.rows:
-                found.rows[row[0]] = Row(*row)
-                found.how[row[0]] = "beside"
+        spans = [(hit.position - around, hit.position + around)]
+        if hit.thread in said:
+            spoken = said[hit.thread]
+            at = bisect_left(spoken, hit.position)
+            near = spoken[max(0, at - around) : at + around + 1]
+            spans += [(one, one) for one in near if abs(one - hit.position) > around]
+        for first, last in spans:
+            for row in database.execute(sql, (hit.thread, first, last)):
+                if row[0] not in found.rows:
+                    found.rows[row[0]] = Row(*row)
+                    found.how[row[0]] = "beside"

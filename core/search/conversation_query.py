@@ -1,6 +1,7 @@
 """What the index of conversations answers: the conversations that words are about, and those of a time and a place.
 
-Words go the way of every other query (`query.rank_threads`): a conversation is a thread, its turns are the entries.
+Words go the way of every other query (`query.rank_threads`), and with them, where there are vectors, meaning: a
+conversation is a thread, its turns are the entries.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from core.search.conversations import HEADING, Held
 
 if TYPE_CHECKING:
     from core.search.conversations import Database
+    from core.search.query import Answer, Near
 
 QUOTE_CHARACTERS = 600
 """So much of a turn is shown."""
@@ -44,18 +46,28 @@ class Found:
 Allowed = Callable[[str], bool]
 
 
+def answer(database: Database, text: str, filters: Filters, limit: int, near: Near | None = None) -> Answer:
+    """What words are about: turns and conversations, best first. `near` is what vectors say (`turn_vectors.near`)."""
+    from core.search.index import Index
+    from core.search.query import rank_threads
+    from core.search.words import Stems
+
+    return rank_threads(Index(database, Stems()), text, filters, limit, near)
+
+
 def conversations(
-    database: Database, text: str, filters: Filters, limit: int, allowed: Allowed | None = None
+    database: Database,
+    text: str,
+    filters: Filters,
+    limit: int,
+    allowed: Allowed | None = None,
+    near: Near | None = None,
 ) -> list[Found]:
     """The conversations that a text is about, best first; without words those that the filters let through, the newest
     first. Only those whose folder `allowed` lets through."""
     if not text.strip():
         return _newest(database, filters, limit, allowed)
-    from core.search.index import Index
-    from core.search.query import rank_threads
-    from core.search.words import Stems
-
-    ranked = rank_threads(Index(database, Stems()), text, filters, limit if allowed is None else limit * WIDER)
+    ranked = answer(database, text, filters, limit if allowed is None else limit * WIDER, near).threads
     known = stored.held(database, [int(hit.thread) for hit in ranked])
     made: list[Found] = []
     for hit in ranked:

@@ -5,9 +5,10 @@ It is a projection as the other index is, and far larger: it is never made in on
 is new, commits, and seals what it wrote (`store.seal`). A file that another program touched, or that was being written
 when the power went, is looked through once: a whole one is sealed again, a damaged one is thrown away.
 
-A view gives turns the names of the other index's table; what it tells of a conversation is looked up only where it is
-asked for. A conversation that is gone is out of every answer the moment its row is, however long the words of its turns
-take to be taken out: whoever asks finds no conversation to them.
+A view gives turns the names of the other index's table; a turn's title is who speaks, where there is a name. What the
+view tells of a conversation is looked up only where it is asked for. A conversation that is gone is out of every answer
+the moment its row is, however long the words of its turns take to be taken out: whoever asks finds no conversation to
+them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     Database: TypeAlias = sqlite3.Connection
 
-VERSION = 101
+VERSION = 102
 """Of these tables and of what is put into them; an index of another version is made anew."""
 HEADING = -1
 """The position of a conversation's heading: its title, project and branch, which can be found as its turns can."""
@@ -40,17 +42,18 @@ CREATE TABLE conversations(
     edge TEXT, secrets INTEGER, trash INTEGER, session TEXT, problem TEXT
 );
 CREATE TABLE turns(
-    id INTEGER PRIMARY KEY, thread INTEGER, position INTEGER, role TEXT, date TEXT, text TEXT
+    id INTEGER PRIMARY KEY, thread INTEGER, position INTEGER, role TEXT, date TEXT, text TEXT, speaker TEXT
 );
+CREATE TABLE vectors(turn INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE counted(entries INTEGER);
 INSERT INTO counted VALUES (0);
 CREATE TABLE known(key TEXT PRIMARY KEY, value TEXT);
 CREATE VIRTUAL TABLE words USING fts5(title, text, about, content='', tokenize="{TOKENIZER}");
 CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
-CREATE INDEX by_thread ON turns(thread, position);
+CREATE INDEX by_thread ON turns(thread, position, role);
 CREATE INDEX by_day ON conversations(ended);
 CREATE VIEW entries AS
-    SELECT id, 'conversation' AS kind, '' || thread AS key, '' AS title, text, date, '' AS provenance, '' AS tags,
+    SELECT id, 'conversation' AS kind, '' || thread AS key, speaker AS title, text, date, '' AS provenance, '' AS tags,
         (SELECT project FROM conversations WHERE conversations.id = thread) AS project, '' AS path, thread, position,
         role, (SELECT source FROM conversations WHERE conversations.id = thread) AS source
     FROM turns;
@@ -89,12 +92,14 @@ class Held(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """One turn to be found: its number (from 0; `HEADING` for the heading), who spoke, the local day, the words."""
+    """One turn to be found: its number (from 0; `HEADING` for the heading), who spoke, the local day, the words; the
+    name of who spoke in a talk of several people, "" between a person and an assistant."""
 
     position: int
     role: str
     date: str
     text: str
+    speaker: str = ""
 
 
 _HELD = ", ".join(Held._fields)
@@ -212,6 +217,7 @@ def writing(database: Database, folder: Path) -> Iterator[None]:
 class Known(NamedTuple):
     """What a look wants to know of every conversation."""
 
+    path: str
     id: int
     state: str
     name: str
@@ -222,7 +228,8 @@ class Known(NamedTuple):
 def known(database: Database) -> dict[str, Known]:
     """Every conversation by its path."""
     rows = database.execute("SELECT path, id, state, name, source, trash FROM conversations")
-    return {row[0]: Known._make(row[1:]) for row in rows}
+    made = map(partial(tuple.__new__, Known), rows)  # ten thousand of them at every search: no line of Python for each
+    return {row[0]: row for row in made}
 
 
 def held(database: Database, ids: Sequence[int]) -> dict[int, Held]:
@@ -250,18 +257,22 @@ def named_like(database: Database, part: str, limit: int) -> list[Held]:
 
 def put(database: Database, row: Held, pieces: Iterable[Piece], kept: int = HEADING) -> None:
     """Insert a conversation, or replace what is known of it, with its turns from the position `kept` on. The heading is
-    always written anew."""
+    always written anew. A turn that says what it said before keeps its vector."""
     marks = ", ".join("?" * len(row))
     database.execute(f"INSERT OR REPLACE INTO conversations({_HELD}) VALUES ({marks})", tuple(map(_storable, row)))
-    _remove(database, row.id, kept)
+    known = _remove(database, row.id, kept)
     number = database.execute("SELECT coalesce(max(id), 0) FROM turns").fetchone()[0] + 1
-    turns, words = [], []
+    turns, words, vectors = [], [], []
     for id, piece in enumerate(pieces, start=number):
-        text = storable(piece.text)
-        turns.append((id, row.id, piece.position, piece.role, piece.date, text))
-        words.append((id, spaced(text), piece.date))
-    database.executemany("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?)", turns)
-    database.executemany("INSERT INTO words(rowid, title, text, about) VALUES (?, '', ?, ?)", words)
+        text, speaker = storable(piece.text), storable(piece.speaker)
+        turns.append((id, row.id, piece.position, piece.role, piece.date, text, speaker))
+        words.append((id, spaced(speaker), spaced(text), piece.date))
+        if known and (speaker, text) in known:
+            vectors.append((id, known[speaker, text]))
+    database.executemany("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?)", turns)
+    database.executemany("INSERT INTO words(rowid, title, text, about) VALUES (?, ?, ?, ?)", words)
+    if vectors:
+        database.executemany("INSERT INTO vectors VALUES (?, ?)", vectors)
     database.execute("UPDATE counted SET entries = entries + ?", (len(turns),))
 
 
@@ -272,9 +283,13 @@ def next_id(database: Database) -> int:
     return number + 1
 
 
-def forget(database: Database, ids: Iterable[int]) -> None:
-    """Take conversations out of every answer. Their turns stay until they are `erased`."""
+def forget(database: Database, ids: Sequence[int]) -> None:
+    """Take conversations out of every answer, and the vectors of their turns with them. Their turns stay until they are
+    `erased`."""
     database.executemany("DELETE FROM conversations WHERE id = ?", [(id,) for id in ids])
+    if database.execute("SELECT 1 FROM vectors LIMIT 1").fetchone() is not None:
+        sql = "DELETE FROM vectors WHERE turn IN (SELECT id FROM turns WHERE thread = ?)"
+        database.executemany(sql, [(id,) for id in ids])
 
 
 def forgotten(database: Database) -> list[int]:
@@ -288,21 +303,33 @@ def erase(database: Database, thread: int) -> None:
     _remove(database, thread, HEADING)
 
 
-def _remove(database: Database, thread: int, first: int) -> None:
-    """Take out the heading of a thread and its turns from `first` on. The full-text table must be told their words."""
-    sql = "SELECT id, text, date FROM turns WHERE thread = ? AND (position >= ? OR position = ?)"
+def _remove(database: Database, thread: int, first: int) -> dict[tuple[str, str], bytes]:
+    """Take out the heading of a thread and its turns from `first` on; returns the vectors that they had, by speaker and
+    text. The full-text table must be told their words."""
+    sql = (
+        "SELECT id, text, date, speaker, (SELECT vector FROM vectors WHERE turn = id) FROM turns"
+        " WHERE thread = ? AND (position >= ? OR position = ?)"
+    )
     rows = database.execute(sql, (thread, first, HEADING)).fetchall()
     database.executemany(
-        "INSERT INTO words(words, rowid, title, text, about) VALUES ('delete', ?, '', ?, ?)",
-        [(id, spaced(text), date) for id, text, date in rows],
+        "INSERT INTO words(words, rowid, title, text, about) VALUES ('delete', ?, ?, ?, ?)",
+        [(id, spaced(speaker), spaced(text), date) for id, text, date, speaker, _ in rows],
     )
-    database.executemany("DELETE FROM turns WHERE id = ?", [(row[0],) for row in rows])
+    ids = [(row[0],) for row in rows]
+    database.executemany("DELETE FROM turns WHERE id = ?", ids)
+    had = {(speaker, text): vector for _, text, _, speaker, vector in rows if vector is not None}
+    if had:
+        database.executemany("DELETE FROM vectors WHERE turn = ?", ids)
     database.execute("UPDATE counted SET entries = entries - ?", (len(rows),))
+    return had
 
 
 def texts(database: Database, thread: int, first: int, last: int) -> list[Piece]:
     """The turns of a thread between two positions, in their order."""
-    sql = "SELECT position, role, date, text FROM turns WHERE thread = ? AND position BETWEEN ? AND ? ORDER BY position"
+    sql = (
+        "SELECT position, role, date, text, speaker FROM turns WHERE thread = ? AND position BETWEEN ? AND ?"
+        " ORDER BY position"
+    )
     return [Piece(*row) for row in database.execute(sql, (thread, first, last))]
 
 

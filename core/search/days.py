@@ -6,12 +6,19 @@ import re
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from core.search.when import moments_of
+
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?\Z")
 _AGO = re.compile(r"(\d{1,4}) ?(d|w|m|days?|weeks?|months?)(?: ago)?\Z")
 _SAID = re.compile(
     rf"(?<![\w'’-])(?:(?P<since>since) )?(?:(?:on|from) )?(?P<day>today|yesterday|(?:last|this) (?:week|month)|"
     rf"\d{{1,3}} (?:days?|weeks?|months?) ago|(?:(?:last|on) )?(?:{'|'.join(WEEKDAYS)}))(?![\w'’-])",
+    re.IGNORECASE,
+)
+_DATED = re.compile(
+    r"(?<![\w'’-])(?:on|in|from|during) (?:the )?(?P<day>(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? )?[a-z]{3,9}\.?"
+    r"(?: \d{1,2}(?:st|nd|rd|th)?)?(?:,? \d{4})?|\d{4}-\d\d(?:-\d\d)?)(?![\w'’-])",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
@@ -79,12 +86,28 @@ def question(text: str, today: date) -> Question:
     marks, and a project is looked for only beside such a phrase, at the end."""
     said = [one for one in _SAID.finditer(text) if text.count('"', 0, one.start()) % 2 == 0]
     if len(said) != 1:
-        return Question(text)
+        return _on_a_date(text, today)
     one = said[0]
     span = day_span(one["day"], today)
     if span is None:
         return Question(text)
-    span = Span(span.since, "") if one["since"] else span
+    return _parted(text, one, Span(span.since, "") if one["since"] else span)
+
+
+def _on_a_date(text: str, today: date) -> Question:
+    """What was done on a date. Where other words are asked for, a date only brings forward what was told then."""
+    for one in _DATED.finditer(text) if _ASKING.match(text) else ():
+        for moment in moments_of(one[0]):
+            year = moment.year or today.year - ((moment.month, moment.day) > (today.month, today.day))
+            span = _calendar(year, moment.month, moment.day)
+            asked = _parted(text, one, span) if span is not None else Question(text)
+            if asked.open:
+                return asked
+    return Question(text)
+
+
+def _parted(text: str, one: re.Match[str], span: Span) -> Question:
+    """A query without the words for a time."""
     rest = f"{text[: one.start()]} {text[one.end() :]}"
     place = _PLACE.search(rest.strip())
     words = rest.strip()[: place.start()] if place is not None else rest.strip()

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from core.base.choices import ENTRY_KINDS
 from core.base.search_entry import SearchEntry
-from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, find, nearest, neighbours
+from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, Talk, find, nearest, neighbours, talks
 from core.search.index import Index
 from core.search.rank import Features
 from core.search.reading import READ_CHARACTERS, Seen, see_all
@@ -225,17 +225,18 @@ class ThreadHit(NamedTuple):
     positions: tuple[int, ...]
 
 
-def search_threads(
-    index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
-) -> list[tuple[str, float]]:
-    """The threads (conversations, documents) that a query is about, best first, with their scores."""
-    return [(hit.thread, hit.score) for hit in rank_threads(index, text, filters, limit, near)]
+class Answer(NamedTuple):
+    """What a query is about: all that may be meant, and the threads, best first."""
+
+    ranked: list[Ranked]
+    threads: list[ThreadHit]
 
 
 def rank_threads(
     index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
-) -> list[ThreadHit]:
-    """The same with what each was found by. What stands beside a match speaks for its thread; it is no hit itself."""
+) -> Answer:
+    """The threads (conversations, documents) that a query is about, with what each was found by. What stands beside a
+    match speaks for its thread; it is no hit itself."""
     query, found, ranked, features = rank_all(index, text, filters, limit, near)
     scores: dict[str, list[float]] = {}
     own: dict[str, list[Ranked]] = {}
@@ -253,7 +254,7 @@ def rank_threads(
         why = reasons(query, best.seen, best.literal, found.how.get(best.seen.row.id, ""), _near(near, best))
         positions = tuple(one.seen.row.position for one in own[thread] if one.seen.words)
         hits.append(ThreadHit(thread, score, best, why, positions))
-    return hits
+    return Answer(ranked, hits)
 
 
 def _near(near: Near | None, one: Ranked) -> float:
@@ -278,14 +279,17 @@ def _rank_all(
     if near:
         nearest(index.database, found, near, filters, BEST_NEAR)
     best = BESIDE_MANY if query.entries <= SMALL else BESIDE_FEW
-    neighbours(index.database, found, list(found.rows.values())[:best])
-    return query, found, *rank_found(query, found, index.stems, near)
+    told = talks(index.database, found)
+    neighbours(index.database, found, list(found.rows.values())[:best], talks=told)
+    return query, found, *rank_found(query, found, index.stems, near, told)
 
 
-def rank_found(query: Query, found: Candidates, stems: Stems, near: Near | None) -> tuple[list[Ranked], Features]:
+def rank_found(
+    query: Query, found: Candidates, stems: Stems, near: Near | None, talks: Mapping[str, Talk] | None = None
+) -> tuple[list[Ranked], Features]:
     """Candidates from wherever they come, best first, with what the ranking saw of them."""
     seen = see_all(query, found, stems)
-    features = Features(query, seen, near)
+    features = Features(query, seen, near, talks)
     ranked = []
     spelled = query.phrases or len(query.words) > 1 or query.exact
     first = "" if query.phrases else query.literal.partition(" ")[0]

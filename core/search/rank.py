@@ -12,7 +12,9 @@ import math
 from collections.abc import Mapping, Sequence
 from operator import mul
 
+from core.search.candidates import Talk
 from core.search.reading import Seen
+from core.search.store import Row
 from core.search.terms import Query
 from core.search.weights import ALONE, DATED, HYBRID_THREAD_WEIGHTS, HYBRID_WEIGHTS, THREAD_WEIGHTS, WEIGHTS
 from core.search.when import FAR, Closeness
@@ -48,16 +50,25 @@ def _covered(counts: Sequence[float], worths: Sequence[float]) -> float:
 class Features:
     """The features of all candidates of one query. `of` gives those of one, in the order of NAMES; `of_threads` those
     of threads, in the order of THREAD_NAMES, once the entries have scores. `near` (entry -> how near) is empty where
-    there are no vectors; where there are, more features follow."""
+    there are no vectors; where there are, more features follow. `talks` are those of threads in which tools work: what
+    was said stands side by side there, past what they did."""
 
-    def __init__(self, query: Query, seen: Sequence[Seen], near: Mapping[int, float] | None = None) -> None:
+    def __init__(
+        self,
+        query: Query,
+        seen: Sequence[Seen],
+        near: Mapping[int, float] | None = None,
+        talks: Mapping[str, Talk] | None = None,
+    ) -> None:
         self.query = query
         self.seen = seen
         self.worths = [term.worth for term in query.terms]
         self.total = query.worth
         self.mean = max(1.0, sum(one.length for one in seen) / max(1, len(seen)))
-        self.places = {(one.row.thread, one.row.position): one for one in seen if one.row.thread}
+        self.talks = talks or {}
+        self.places = {(one.row.thread, self._at(one.row)): one for one in seen if one.row.thread}
         self.matches = {one.row.id: self._match(one) for one in seen}
+        self.exchanges = self._exchange_sums()
         self.around = self._sums_around()
         self.threads = self._thread_sums()
         self.near = near or {}
@@ -71,9 +82,26 @@ class Features:
         bend = K1 * (1 - B + B * (one.length + 1) / (self.mean + 1))
         return _bm25(one.counts, self.worths, bend) / self.total
 
-    def _sums_around(self) -> dict[tuple[str, int], list[float]]:
+    def _at(self, row: Row) -> float:
+        """Where an entry stands among what was said in its thread."""
+        place = self.talks[row.thread].get(row.position) if row.thread in self.talks else None
+        return place.at if place is not None else row.position
+
+    def _exchange_sums(self) -> dict[tuple[str, int], tuple[list[float], float]]:
+        """(thread, number of the exchange) -> how often each term stands in it, what tools gave back included, and the
+        best match of a turn of it."""
+        sums: dict[tuple[str, int], tuple[list[float], float]] = {}
+        for one in self.seen if self.talks else ():
+            place = self.talks.get(one.row.thread, {}).get(one.row.position)
+            if place is not None:
+                held, best = sums.get((one.row.thread, place.exchange), ([0.0] * len(self.worths), 0.0))
+                held = [mine + more for mine, more in zip(held, one.counts, strict=True)]
+                sums[one.row.thread, place.exchange] = held, max(best, self.matches[one.row.id])
+        return sums
+
+    def _sums_around(self) -> dict[tuple[str, float], list[float]]:
         """Place -> how often each term stands around it, what is farther away counting less."""
-        sums: dict[tuple[str, int], list[float]] = {}
+        sums: dict[tuple[str, float], list[float]] = {}
         places, width = self.places, len(self.worths)
         for (thread, position), one in places.items():
             found = [(at, count) for at, count in enumerate(one.counts) if count]
@@ -140,7 +168,8 @@ class Features:
         near = self.near.get(one.row.id, 0.0)
         if not one.row.thread:
             return [near, near, near, near]
-        beside = [self.places.get((one.row.thread, one.row.position + step)) for step in (-1, 1)]
+        at = self._at(one.row)
+        beside = [self.places.get((one.row.thread, at + step)) for step in (-1, 1)]
         around = [self.near.get(other.row.id, 0.0) if other is not None else 0.0 for other in beside]
         return [near, *around, self.near_thread[one.row.thread][0]]
 
@@ -152,8 +181,8 @@ class Features:
         titled, close = float(one.titled), one.close / total
         if not row.thread:
             return [match, cover, cover * cover, titled, 0, 0, 0, 0, 0, 0, cover, cover, match, match, match,
-                    0, 0, 0, 0, 0, close, 0, *one.dated, 0]  # fmt: skip
-        thread, place, places, matches = row.thread, row.position, self.places, self.matches
+                    0, 0, 0, 0, 0, close, 0, *one.dated, 0, match, match, 0, 0, 0]  # fmt: skip
+        thread, place, places, matches = row.thread, self._at(row), self.places, self.matches
         beside = []
         for step in (-1, 1, -2, 2, -3, 3):
             other = places.get((thread, place + step))
@@ -161,16 +190,24 @@ class Features:
         before, after = places.get((thread, place - 1)), places.get((thread, place + 1))
         pair = list(map(max, one.counts, before.counts)) if before is not None else one.counts
         window = list(map(max, pair, after.counts)) if after is not None else pair
-        around = self.around.get((thread, place))
+        sums = self.around.get((thread, place))
+        around = _bm25(sums, worths, AROUND_K1, AROUND_K1) / total if sums is not None else 0.0
         whole = self.threads[thread]
+        talk = self.talks[thread].get(row.position) if thread in self.talks else None
+        if talk is None:
+            exchange, exchange_best = around, max(match, *beside)
+        else:
+            held, exchange_best = self.exchanges[thread, talk.exchange]
+            exchange = _bm25(held, worths, AROUND_K1, AROUND_K1) / total
         asked = float(before is not None and before.asks)
         long = math.log(min(one.length, LONG_WORDS) + 1)
         return [
             match, cover, cover * cover, titled, *beside, _covered(pair, worths) / total,
             _covered(window, worths) / total,
-            _bm25(around, worths, AROUND_K1, AROUND_K1) / total if around is not None else 0.0, whole[0], whole[1],
-            float(one.asks), asked, asked * beside[0], long, long * titled, close, float(place < 2), *one.dated,
-            float(row.role == "tool"),
+            around, whole[0], whole[1], float(one.asks), asked, asked * beside[0], long, long * titled, close,
+            float(row.position < 2), *one.dated,
+            float(row.role == "tool"), exchange, exchange_best, float(row.role == "user"),
+            float(talk is not None and talk.closing), float(row.role == "title"),
         ]  # fmt: skip
 
     def of_threads(self, scores: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:

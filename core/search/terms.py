@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from core.search.store import places_of
 from core.search.when import Moment, moments_of
-from core.search.words import STOP_WORDS, Stems, folded, forms, storable, words_of
+from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, folded, forms, storable, words_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 QUERY_CHARACTERS = 4000
 TERMS = 64
 FORM_WEIGHT = 0.7
+MISSPELT = 4
+"""A shorter word is not taken for another."""
 
 _QUOTED = re.compile(r'"([^"]+)"')
 _TIGHT = re.compile(r"\w[^\w\s]+\w|\w[+#]+|[.@#$/~-]+\w|_")
@@ -61,15 +63,44 @@ Places: TypeAlias = "Callable[[Sequence[str]], tuple[int, dict[str, int]]]"
 
 
 def parse_query(text: str, database: sqlite3.Connection, stems: Stems) -> Query:
-    """Any text as a query against this index."""
-    return query_of(text, partial(places_of, database), stems)
+    """Any text as a query against this index. A word that stands nowhere in it is taken for the one that is spelled
+    most like it, where there is one."""
+    query = query_of(text, partial(places_of, database), stems)
+    if all(term.found for term in query.terms):
+        return query
+    terms = [term if term.found else _spelled_alike(term, database, stems, query.entries) for term in query.terms]
+    return replace(query, terms=tuple(terms))
+
+
+def _spelled_alike(term: Term, database: sqlite3.Connection, stems: Stems, entries: int) -> Term:
+    """The word of the index that begins like this one and differs in a letter, of a long one in two; the term itself
+    where there is none, where words begin with it, and where it is no word but a number or a name with digits."""
+    word = term.word
+    if len(word) < MISSPELT or not word.isalpha() or not word.isascii():
+        return term
+    from rapidfuzz.distance import OSA
+
+    (stem,) = {stems.learn([word])[word]}
+    most = 1 if len(stem) < 2 * MISSPELT - 1 else 2
+    best: tuple[int, int, str] | None = None
+    sql = "SELECT term, doc FROM stems WHERE term >= ? AND term < ? LIMIT 50000"
+    for other, number in database.execute(sql, (word[:2], f"{word[:2]}\uffff")):
+        if other.startswith(stem):
+            return term
+        apart = OSA.distance(stem, other, score_cutoff=most)
+        if apart <= most and (best is None or (apart, -number, other) < best):
+            best = (apart, -number, other)
+    if best is None or stems.learn([best[2]])[best[2]] != best[2]:
+        return term
+    found = -best[1]
+    return Term(best[2], {best[2]: FORM_WEIGHT}, found, math.log(1 + (entries - found + 0.5) / (found + 0.5)))
 
 
 def query_of(text: str, places_of: Places, stems: Stems) -> Query:
     """Any text as a query against what `places_of` counts."""
     text = storable(text[:QUERY_CHARACTERS]).strip()
     words = tuple(words_of(text)[: TERMS * 4])
-    telling = [word for word in words if word not in STOP_WORDS] or list(words)
+    telling = [word for word in words if word not in STOP_WORDS and word not in FOREIGN_STOP_WORDS] or list(words)
     telling = telling[:TERMS]
     changing = forms()
     known = stems.learn((*words, *(other for word in telling for other in changing.get(word, ()))))

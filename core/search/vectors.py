@@ -43,7 +43,9 @@ def local_embedder(name: str, *, fetch: bool = False) -> Result[Embed]:
     are not installed, or its files are not there."""
     load, extra = _LOCAL[name]
     try:
-        return Ok(load(fetch))
+        if name not in _LOADED:  # which takes longer than a search; entries and conversations are asked for in turn
+            _LOADED[name] = load(fetch)
+        return Ok(_LOADED[name])
     except ImportError as error:
         hint = f"install the extra '{extra}', for example: pip install 'knowledge-memory[{extra}]'"
         return fail("no-embedder", f"the embedder {name} is not installed ({error.name or error})", hint=hint)
@@ -91,6 +93,7 @@ def onnx_embedder(model: Path, words: Path) -> Embed:
 _LOCAL: Mapping[str, tuple[Callable[[bool], Embed], str]] = {
     "minilm": (_minilm, "vectors"),
 }
+_LOADED: dict[str, Embed] = {}
 
 
 VERSION = 2
@@ -128,19 +131,23 @@ class Vectors:
 
 
 class Nearness(Mapping[int, float]):
-    """How near each entry is to a vector, in standard deviations from the mean, without a number made for each."""
+    """How near each entry is to a vector, in standard deviations from the mean, without a number made for each: `ids`
+    (numpy, rising) and how `near` each of them is."""
 
-    def __init__(self, ids: Any, near: Any, places: Mapping[int, int]) -> None:
-        self._ids, self._near, self._places = ids, near, places
+    def __init__(self, ids: Any, near: Any) -> None:
+        self._ids, self._near = ids, near
 
     def __getitem__(self, number: int) -> float:
-        return float(self._near[self._places[number]])
+        at = int(self._ids.searchsorted(number))
+        if at == len(self._ids) or self._ids[at] != number:
+            raise KeyError(number)
+        return float(self._near[at])
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._places)
+        return iter(self._ids.tolist())
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._ids)
 
     def best(self, count: int) -> list[int]:
         """The nearest entries, best first."""
@@ -160,11 +167,11 @@ class Matrix:
     def __init__(self, numbers: Sequence[int], vectors: Sequence[bytes], dimensions: int) -> None:
         import numpy
 
-        whole = [at for at, vector in enumerate(vectors) if len(vector) == 4 * dimensions]
+        whole = [at for at in range(len(numbers)) if len(vectors[at]) == 4 * dimensions]
+        whole.sort(key=numbers.__getitem__)
         self._ids = numpy.array([numbers[at] for at in whole], numpy.int64)
         flat = numpy.frombuffer(b"".join(vectors[at] for at in whole), "<f4")
         self._matrix = flat.reshape(len(whole), dimensions)
-        self._places = {int(number): at for at, number in enumerate(self._ids)}
 
     def near(self, vector: Sequence[float]) -> Nearness | None:
         """How near each entry is; None for a vector that says nothing about them."""
@@ -177,7 +184,7 @@ class Matrix:
         spread = float(near.std())
         if not math.isfinite(spread) or spread <= 1e-9:
             return None
-        return Nearness(self._ids, (near - near.mean()) / spread, self._places)
+        return Nearness(self._ids, (near - near.mean()) / spread)
 
 
 def embed_all(texts: Sequence[str], embed: Embed) -> Result[list[bytes]]:
@@ -193,6 +200,7 @@ def open_vectors(
     embed: Embed,
     seconds: float = math.inf,
     step: Callable[[int, int], None] = lambda done, total: None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Result[Vectors]:
     """The vectors of the entries of an index, read, and made for about `seconds` where there are none, the newest
     first; `step` is told how many were made of how many. `name` says whose they are: another embedder's are not used.
@@ -212,7 +220,7 @@ def open_vectors(
     missing = list({key: text for _, key, text in reversed(rows) if key not in known}.items())
     size, done, kept = BATCH if seconds == math.inf else SMALL_BATCH, 0, time.monotonic()
     made: Result[Any] = Ok(())
-    while done < len(missing) and (done == 0 or time.monotonic() < until):
+    while done < len(missing) and (done == 0 or time.monotonic() < until) and not cancelled():
         part = missing[done : done + size]
         made = _embedded([text for _, text in part], embed)
         if isinstance(made, Err):

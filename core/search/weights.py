@@ -11,17 +11,18 @@ from collections.abc import Mapping
 NAMES = (
     "match", "cover", "cover2", "titled", "before", "after", "before2", "after2", "before3", "after3", "pair", "window",
     "around", "thread", "thread_best", "asks", "asked", "asked_match", "long", "long_titled", "close", "first", "dated",
-    "dated_before", "dated_after", "tool",
+    "dated_before", "dated_after", "tool", "exchange", "exchange_best", "request", "closing", "heading",
 )  # fmt: skip
 _FITTED = (
     1.506, 2.829, -2.692, -0.891, -0.061, 0.536, 0.830, -0.362, 0.234, -0.065, 1.919, 0.058, 2.000, 0.461, 7.777,
-    -0.476, 0.372, 0.890, -0.026, 0.513, 1.081, 0.505, 7.585, 8.483, 6.384, -6.413
+    -0.476, 0.372, 0.890, -0.026, 0.513, 1.081, 0.505, 7.585, 8.483, 6.384, -6.413,
+    0, 0, 0, 0, 0,
 )  # fmt: skip
 WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
 DATED = {name: WEIGHTS[name] for name in ("dated", "dated_before", "dated_after")}
 ALONE = {
     **WEIGHTS,
-    "match": WEIGHTS["match"] + WEIGHTS["around"] + WEIGHTS["thread"] + WEIGHTS["thread_best"],
+    "match": sum(WEIGHTS[name] for name in ("match", "around", "thread", "thread_best", "exchange", "exchange_best")),
     "cover": WEIGHTS["cover"] + WEIGHTS["pair"] + WEIGHTS["window"],
 }
 """The weights of an entry that is its own thread, with those of equal features taken together."""
@@ -29,7 +30,8 @@ NEAR_NAMES = ("alike", "alike_before", "alike_after", "alike_thread")
 """With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
 _HYBRID_FITTED = (
     -1.025, 1.408, -0.716, -0.449, -3.092, -0.353, 1.010, -0.193, -0.077, -0.921, 3.002, 0.662, 2.626, 0.058, 3.553,
-    -0.637, 0.330, 3.040, 0.594, 0.400, 0.855, 0.753, 6.615, 7.596, 6.547, -6.413, 0.529, 0.239, 0.117, 0.452
+    -0.637, 0.330, 3.040, 0.594, 0.400, 0.855, 0.753, 6.615, 7.596, 6.547, -6.413, 0, 0, 0, 0, 0,
+    0.529, 0.239, 0.117, 0.452
 )  # fmt: skip
 HYBRID_WEIGHTS: Mapping[str, float] = dict(zip(NAMES + NEAR_NAMES, _HYBRID_FITTED, strict=True))
 THREAD_NAMES = ("first", "mass", "thread", "own", "dated", "dated_before", "dated_after")

@@ -105,6 +105,17 @@ _SAYING_NOTHING = (
 )
 STOP_WORDS = frozenset(_SAYING_NOTHING.split())
 """Words of a question that are asked with, and not for. They count only where a query has no others."""
+_ELSEWHERE = (
+    "che del della dello delle degli dei dal dalla nel nella nelle sulla gli il lo una uno quale quali quando perché "
+    "perche abbiamo ho hai questo questa quella quello cui "
+    "qué que cuál cual cuáles dónde donde cuándo cuando cómo como el los las unos unas del por para hemos esto esta "
+    "en una hicimos "
+    "où quand nous vous avons les des dans pour qui quel quelle quels quelles une du sur avec cette "
+    "der das dem den ein eine einen einem und wir haben hatten welche welcher welches wann wie wo warum mit für auf im"
+)
+FOREIGN_STOP_WORDS = frozenset(_ELSEWHERE.split())
+"""The same of Italian, Spanish, French and German, without those that mean something in English: in an index that is
+mostly English they would be rare words."""
 
 _CHANGING = (
     "go goes went gone|buy bought|take took taken|see saw seen|make made|give gave given|get got gotten|come came|"

@@ -1,9 +1,9 @@
 """Stage 1: what lies in the home folder and in the trash. Looks, reads the host application's index files, writes
 nothing.
 
-The index files say which conversations are saved and which belong to a file; formats after storage.md. One that cannot
-be understood whole makes us careful: what it would have protected is unknown, so nothing is reclaimed while it is like
-that.
+The index files say which conversations are saved and which belong to a file; `assets/docs/sources.md` tells how. One
+that cannot be understood whole makes us careful: what it would have protected is unknown, so nothing is reclaimed while
+it is like that.
 """
 
 from __future__ import annotations

@@ -296,6 +296,8 @@ def disambiguate(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, An
     gets as many folders of the project's path in front as it takes. A conversation that was harvested before keeps the
     name that its lines bear."""
     named: dict[str, str] = {}
+    if not rows:
+        return []
     for entry in sorted(entries.values(), key=lambda entry: str(entry.get("at", ""))):
         if entry.get("name"):
             named[str(entry.get("path", ""))] = str(entry["name"])

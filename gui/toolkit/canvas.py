@@ -7,87 +7,17 @@ the wheel costs nothing: the drawing stands at its height in the scrolled conten
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
+from gui.toolkit.drawing import Pen
 from gui.toolkit.flow import Scroll
-from gui.toolkit.theme import ROLES, Look
+from gui.toolkit.theme import Look
 
 OVERSCAN = 500
 """So many unscaled pixels above and below the sight are painted, too."""
 NEAR = 120
-
-
-class Pen:
-    """Draws boxes and words by height of the whole; what is drawn later lies over what was drawn before it, and words
-    over all boxes. A thing that is drawn again where it was costs nothing."""
-
-    def __init__(self, look: Look, boxes: int, words: int) -> None:
-        self._look, self._boxes, self._words = look, boxes, words
-        self._made_boxes: list[int] = []
-        self._box_now: list[Hashable] = []
-        self._made_words: dict[str, list[int]] = {}
-        self._words_now: dict[str, list[Hashable]] = {}
-        self._used_boxes = 0
-        self._used_words: dict[str, int] = {}
-        self._base = 0.0
-        self._sizes: dict[str, int] = {}
-
-    def begin(self, base: float) -> None:
-        """A new picture whose upper edge stands at a height of the whole."""
-        self._base, self._used_boxes, self._used_words = base, 0, {}
-        self._sizes = {role: max(6, round(size * self._look.scale)) for role, (_, size) in ROLES.items()}
-
-    def box(self, x0: float, y0: float, x1: float, y1: float, fill: str, rounding: float = 0, line: str = "") -> None:
-        """A rectangle, with a `line` around it where one is named."""
-        at = self._used_boxes
-        self._used_boxes += 1
-        if at == len(self._made_boxes):
-            self._made_boxes.append(int(dpg.draw_rectangle((0, 0), (1, 1), parent=self._boxes, show=False)))
-            self._box_now.append(None)
-        y0, y1 = y0 - self._base, y1 - self._base
-        wanted = (x0, y0, x1, y1, fill, rounding, line)
-        if self._box_now[at] != wanted:
-            self._box_now[at] = wanted
-            half = 0.5 if line else 0.0
-            dpg.configure_item(
-                self._made_boxes[at], pmin=(x0 + half, y0 + half), pmax=(x1 + half, y1 + half), rounding=rounding,
-                fill=self._look.rgba(fill), color=self._look.rgba(line or "none@0"), show=True,
-            )  # fmt: skip
-
-    def words(self, x: float, y: float, words: str, role: str = "text", color: str = "text") -> None:
-        """A line of text, its upper left corner given."""
-        made, now = self._made_words.setdefault(role, []), self._words_now.setdefault(role, [])
-        at = self._used_words.get(role, 0)
-        self._used_words[role] = at + 1
-        if at == len(made):
-            item = int(dpg.draw_text((0, 0), "", size=10, parent=self._words, show=False))
-            made.append(self._look.font(item, role))
-            now.append(None)
-        wanted = (x, y - self._base, words, color)
-        if now[at] != wanted:
-            now[at] = wanted
-            dpg.configure_item(made[at], pos=(x, y - self._base), text=words, size=self._sizes[role],
-                               color=self._look.rgba(color), show=True)  # fmt: skip
-
-    def end(self) -> None:
-        """Hide what this picture has not used."""
-        for at in range(self._used_boxes, len(self._made_boxes)):
-            if self._box_now[at] is not None:
-                self._box_now[at] = None
-                dpg.configure_item(self._made_boxes[at], show=False)
-        for role, made in self._made_words.items():
-            now = self._words_now[role]
-            for at in range(self._used_words.get(role, 0), len(made)):
-                if now[at] is not None:
-                    now[at] = None
-                    dpg.configure_item(made[at], show=False)
-
-    def forget(self) -> None:
-        """After a change of palette or scale: everything is set anew."""
-        self._box_now = [0] * len(self._made_boxes)
-        self._words_now = {role: [0] * len(made) for role, made in self._made_words.items()}
 
 
 class Canvas:

@@ -1,26 +1,123 @@
-"""A drawing that is told anew what is on it, and makes no item for that: `begin`, then shapes and words, then `end`.
+"""Drawings that are told anew what is on them, and make no item for that: `begin`, then boxes, lines and words, then
+`end`.
 
-Every shape takes the next item of a pool; what is left over is hidden. Items are made when a drawing first needs more
-than it has. All lengths are pixels of the screen: who draws measures the room that there is.
+Every shape takes the next item of a pool; what is left over is hidden, and one that is drawn again where it was costs
+nothing. Items are made when a drawing first needs more than it has. All lengths are pixels of the screen: who draws
+measures the room that there is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import ROLES, Look
 
-NOTHING = (0, 0, 0, 0)
+NOTHING = "none@0"
 
 
-class Canvas:
-    """One drawing in a child window of its own; `draw(canvas)` is called whenever its size, the palette or the scale
+class _Pool:
+    """Items of one kind, with what each of them shows (None: it is hidden)."""
+
+    def __init__(self, make: Callable[[], int]) -> None:
+        self._make = make
+        self._items: list[int] = []
+        self._shown: list[Hashable] = []
+        self.used = 0
+
+    def next(self, wanted: Hashable) -> int | None:
+        """The item that is to show this; None where it does already."""
+        at = self.used
+        self.used += 1
+        if at == len(self._items):
+            self._items.append(self._make())
+            self._shown.append(None)
+        if self._shown[at] == wanted:
+            return None
+        self._shown[at] = wanted
+        return self._items[at]
+
+    def hide_rest(self) -> None:
+        for at in range(self.used, len(self._items)):
+            if self._shown[at] is not None:
+                self._shown[at] = None
+                dpg.configure_item(self._items[at], show=False)
+
+    def forget(self) -> None:
+        self._shown = [0] * len(self._items)
+
+
+class Pen:
+    """Draws boxes, lines and words by height of the whole; what is drawn later lies over what was drawn before it, and
+    words over all else. `shapes` and `words` are the layers that the items go into."""
+
+    def __init__(self, look: Look, shapes: int, words: int) -> None:
+        self._look, self._words = look, words
+        self._boxes = _Pool(lambda: int(dpg.draw_rectangle((0, 0), (1, 1), parent=shapes, show=False)))
+        self._lines = _Pool(lambda: int(dpg.draw_line((0, 0), (1, 1), parent=shapes, show=False)))
+        self._by_role: dict[str, _Pool] = {}
+        self._base = 0.0
+        self._sizes: dict[str, int] = {}
+
+    def _pools(self) -> list[_Pool]:
+        return [self._boxes, self._lines, *self._by_role.values()]
+
+    def begin(self, base: float = 0.0) -> None:
+        """A new picture whose upper edge stands at a height of the whole."""
+        self._base = base
+        for pool in self._pools():
+            pool.used = 0
+        self._sizes = {role: max(6, round(size * self._look.scale)) for role, (_, size) in ROLES.items()}
+
+    def box(self, x0: float, y0: float, x1: float, y1: float, fill: str, rounding: float = 0, line: str = "",
+            thick: float = 1.0) -> None:  # fmt: skip
+        """A rectangle, with a `line` around it where one is named; with no `fill` that line alone."""
+        y0, y1 = y0 - self._base, y1 - self._base
+        item = self._boxes.next((x0, y0, x1, y1, fill, rounding, line, thick))
+        if item is not None:
+            half = 0.5 if line else 0.0
+            dpg.configure_item(
+                item, pmin=(x0 + half, y0 + half), pmax=(x1 + half, y1 + half), rounding=rounding, thickness=thick,
+                fill=self._look.rgba(fill or NOTHING), color=self._look.rgba(line or NOTHING), show=True,
+            )  # fmt: skip
+
+    def line(self, x0: float, y0: float, x1: float, y1: float, color: str, thick: float = 1.0) -> None:
+        """A straight line."""
+        y0, y1 = y0 - self._base, y1 - self._base
+        item = self._lines.next((x0, y0, x1, y1, color, thick))
+        if item is not None:
+            dpg.configure_item(item, p1=(x0, y0), p2=(x1, y1), color=self._look.rgba(color), thickness=thick, show=True)
+
+    def words(self, x: float, y: float, words: str, role: str = "text", color: str = "text") -> None:
+        """A line of text, its upper left corner given."""
+        if role not in self._by_role:
+            self._by_role[role] = _Pool(
+                lambda: self._look.font(int(dpg.draw_text((0, 0), "", size=10, parent=self._words, show=False)), role)
+            )
+        y -= self._base
+        item = self._by_role[role].next((x, y, words, color))
+        if item is not None:
+            dpg.configure_item(item, pos=(x, y), text=words, size=self._sizes[role], color=self._look.rgba(color),
+                               show=True)  # fmt: skip
+
+    def end(self) -> None:
+        """Hide what this picture has not used."""
+        for pool in self._pools():
+            pool.hide_rest()
+
+    def forget(self) -> None:
+        """After a change of palette or scale: everything is set anew."""
+        for pool in self._pools():
+            pool.forget()
+
+
+class Drawing:
+    """One drawing in a child window of its own; `draw(drawing)` is called whenever its size, the palette or the scale
     changed, or `redraw` was asked for. A second layer on top (`over`) is for what follows the mouse."""
 
-    def __init__(self, look: Look, parent: int, height: float, draw: Callable[[Canvas], object]) -> None:
+    def __init__(self, look: Look, parent: int, height: float, draw: Callable[[Drawing], object]) -> None:
         self._look, self._draw, self._height = look, draw, height
         self.width = self.tall = 0.0
         self.holder = int(dpg.add_child_window(parent=parent, border=False, no_scrollbar=True, width=-1))
@@ -30,7 +127,7 @@ class Canvas:
         self.below = Layer(look, self.item)
         self.over = Layer(look, self.item)
         look.follow(self.holder, self._fit)
-        look.on_change(self.redraw)
+        look.on_change(self._restyle)
 
     def set_height(self, height: float) -> None:
         """Another height, in unscaled pixels."""
@@ -72,47 +169,25 @@ class Canvas:
         dpg.configure_item(self.item, width=int(width), height=int(height))
         self.redraw()
 
+    def _restyle(self) -> None:
+        self.below.pen.forget()
+        self.over.pen.forget()
+        self.redraw()
+
 
 class Layer:
-    """Shapes and words of one layer, pooled."""
+    """One layer of a drawing: what a pen draws, by width and height, and words cut to the room that they have."""
 
     def __init__(self, look: Look, parent: int) -> None:
         self._look = look
-        self._layer = int(dpg.add_draw_layer(parent=parent))
-        self._plates = int(dpg.add_draw_node(parent=self._layer))
-        self._letters = int(dpg.add_draw_node(parent=self._layer))
-        self._pools: dict[str, list[int]] = {"rect": [], "words": [], "line": []}
-        self._used: dict[str, int] = {}
-        self._shown: dict[str, int] = {"rect": 0, "words": 0, "line": 0}
-        self._roles: dict[int, str] = {}
-
-    def begin(self) -> None:
-        """Nothing is on it."""
-        self._used = {"rect": 0, "words": 0, "line": 0}
-
-    def end(self) -> None:
-        """Hide what was not taken."""
-        for kind, items in self._pools.items():
-            for item in items[self._used[kind] : self._shown[kind]]:
-                dpg.configure_item(item, show=False)
-            self._shown[kind] = self._used[kind]
+        layer = int(dpg.add_draw_layer(parent=parent))
+        self.pen = Pen(look, int(dpg.add_draw_node(parent=layer)), int(dpg.add_draw_node(parent=layer)))
+        self.begin, self.line, self.end = self.pen.begin, self.pen.line, self.pen.end
 
     def rect(self, x: float, y: float, wide: float, tall: float, color: str, rounding: float = 0,
              edge: str = "") -> None:  # fmt: skip
         """A filled rectangle; `edge` is the colour of a line around it."""
-        fill = self._look.rgba(color) if color else NOTHING
-        item = self._next("rect", lambda: dpg.draw_rectangle((0, 0), (1, 1), parent=self._plates))
-        dpg.configure_item(
-            item, show=True, pmin=(x, y), pmax=(x + wide, y + tall), fill=fill,
-            color=self._look.rgba(edge) if edge else NOTHING, rounding=rounding, thickness=self._look.scale * 1.5,
-        )  # fmt: skip
-
-    def line(self, x: float, y: float, right: float, bottom: float, color: str, thick: float = 1.0) -> None:
-        """A line."""
-        item = self._next("line", lambda: dpg.draw_line((0, 0), (1, 1), parent=self._plates))
-        dpg.configure_item(
-            item, show=True, p1=(x, y), p2=(right, bottom), color=self._look.rgba(color), thickness=thick
-        )
+        self.pen.box(x, y, x + wide, y + tall, color, rounding, edge, self._look.scale * 1.5)
 
     def words(self, x: float, y: float, words: str, color: str, role: str = "small", *, room: float = 0,
               right: bool = False, middle: bool = False) -> float:  # fmt: skip
@@ -122,20 +197,6 @@ class Layer:
         if wide is None:
             return 0.0
         said = cut(words, room, wide) if room else words
-        long = wide(said)
-        item = self._next("words", lambda: dpg.draw_text((0, 0), "", parent=self._letters))
-        if self._roles.get(item) != role:
-            self._roles[item] = role
-        dpg.bind_item_font(item, self._look.font_id(role))
-        left = x - long if right else x - long / 2 if middle else x
-        size = self._look.px(ROLES[role][1])
-        dpg.configure_item(item, show=True, pos=(left, y), text=said, color=self._look.rgba(color), size=size)
-        return float(long)
-
-    def _next(self, kind: str, make: Callable[[], int | str]) -> int:
-        pool, at = self._pools[kind], self._used[kind]
-        if at == len(pool):
-            pool.append(int(make()))
-        self._used[kind] = at + 1
-        self._shown[kind] = max(self._shown[kind], at + 1)
-        return pool[at]
+        long = float(wide(said))
+        self.pen.words(x - long if right else x - long / 2 if middle else x, y, said, role, color)
+        return long

@@ -1,15 +1,11 @@
 """An editor in the place of a row: a field with Save and Cancel, small fields and a switch where something has them,
 and the question that it asks when the file was changed meanwhile.
 
-Its lines are broken while they are written; Dear PyGui's fields slide sideways instead. A field that is being written
-in takes no other text from us. But what is typed comes through our hands (`keys.py`): a space near the edge becomes a
-space and the break that the editor makes itself when it opens, and a text from the clipboard is typed in, broken.
-Without the gate a field slides as Dear PyGui lets it.
+Its words are a `TextArea`: they wrap while they are written, and undo, words and selection work as in any editor.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -18,10 +14,11 @@ import dearpygui.dearpygui as dpg
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.layout import box, lowered
 from gui.toolkit.letters import END, LETTERS, wrapped
+from gui.toolkit.text_area import PADDING, ROW, TextArea
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, ButtonRow, Toggle, hint, text, text_field
 
-LINE, PADDING = 16, 12
+LINE = 16
 ROOM = 10 + 8 + 28 + 10  # around the field: above, between, the row of buttons, below
 SMALL_ROW = 28 + 8  # the row of small fields, and what is below it
 BELOW = 10  # below a sentence
@@ -45,16 +42,13 @@ class SmallField:
 class EditorKind:
     """What differs from one editor to another. `again` and `theirs` are label and tip of two of the three ways out.
 
-    `shown(words, fits)` breaks words into lines that fit, `read` gives them back; `soft` is such a break after a space.
-    The field is `least` to `most` lines high, with `spare` empty ones. `small` fields and a `switch` (label and tip)
-    stand below it.
+    With `lines` it is a text with line breaks; without, a single paragraph that Enter saves. The field is `least` to
+    `most` rows high, with `spare` empty ones. `small` fields and a `switch` (label and tip) stand below it.
     """
 
     again: tuple[str, str]
     theirs: tuple[str, str]
-    shown: Callable[[str, Callable[[str], bool]], str]
-    read: Callable[[str], str]
-    soft: str = " \n"
+    lines: bool = False
     least: int = 2
     most: int = 9
     spare: int = 0
@@ -64,7 +58,7 @@ class EditorKind:
 
 @dataclass(frozen=True)
 class Typed:
-    """What stands in an editor: the words as `EditorKind.read` gives them, the small fields by name, the switch."""
+    """What stands in an editor: the words, the small fields by name, the switch."""
 
     words: str
     small: Mapping[str, str]
@@ -98,8 +92,7 @@ class Editor:
         self._lines = kind.least
         self._wide = False  # whether the row of small fields is there
         self._said = 0.0  # how high the sentence is, with what is below it
-        self.field = 0
-        self._wrapping = Wrapping(look, kind.soft, self._fits, kind.shown)
+        self.area = TextArea(look, lines=kind.lines, room=lambda: room() - look.px(BESIDE))
         self.small: dict[str, int] = {}
         self._labels: dict[str, int] = {}
         self.switch: Toggle | None = None
@@ -108,7 +101,7 @@ class Editor:
         """Make all items inside the overlay of a list; once."""
         look, kind = self._look, self._kind
         inside = box(look, parent, "editor")
-        self.field = text_field(look, inside, lines=kind.least)
+        self.area.build(inside)
         look.follow(inside, self._fit_small)
         self._small_row = int(dpg.add_group(horizontal=True, parent=inside, show=False))
         for one in kind.small:
@@ -145,13 +138,13 @@ class Editor:
     @property
     def height(self) -> float:
         """How high it wants to be, in unscaled pixels."""
-        return self._lines * LINE + PADDING + ROOM + (SMALL_ROW if self._wide else 0) + self._said
+        return self._lines * ROW + 2 * PADDING + ROOM + (SMALL_ROW if self._wide else 0) + self._said
 
     @property
     def now(self) -> Typed:
         """What stands in it."""
         small = {name: str(dpg.get_value(item)) for name, item in self.small.items()}
-        words = self._kind.read(str(dpg.get_value(self.field)))
+        words = self.area.words if self._kind.lines else self.area.words.strip()
         return Typed(words, small, self.switch.on if self.switch is not None else False)
 
     @property
@@ -170,7 +163,9 @@ class Editor:
     ) -> None:  # fmt: skip
         """Open it over `words`; `mine` are other words to begin with. The small fields get `small` (None: they are not
         there), the switch is there unless `switch` is None."""
-        self.open, self.before = True, self._kind.read(words)
+        self.open = True
+        self.area.begin(words)
+        self.before = self.words
         self.save.set_label(save)
         dpg.set_value(self.note, note)
         self._wide = small is not None
@@ -180,13 +175,12 @@ class Editor:
         if self.switch is not None:
             self.switch.set_on(bool(switch))
             dpg.configure_item(int(dpg.get_item_parent(self.switch.item) or 0), show=switch is not None)
-        shown = self._kind.shown(words if mine is None else mine, self._fits)
-        dpg.set_value(self.field, shown)
+        if mine is not None:
+            self.area.begin(mine)
         self._typed = self.now
-        self._wrapping.begin(shown)
-        self._make_room(shown)
+        self._make_room()
         self.settle()
-        self._look.keys_to(self.field)
+        self._look.keys_to(self.area.field)
 
     def ask(self, sentence: str) -> None:
         """Say why it was refused, with the three ways out."""
@@ -210,23 +204,23 @@ class Editor:
 
     def close(self) -> None:
         """Nothing is edited any more."""
-        if self.open:
-            self._wrapping.end()
         self.open = self.asking = False
 
     def leave(self) -> None:
         """Its words are being saved: the next keys are for what comes after it."""
-        self._look.leaving = self.field
-        dpg.configure_item(self.field, enabled=False)
+        self._look.leaving = self.area.field
+        dpg.configure_item(self.area.field, enabled=False)
 
     def take_back(self) -> None:
         """They are saved, or were refused."""
         self._look.leaving = 0
-        dpg.configure_item(self.field, enabled=True)
+        dpg.configure_item(self.area.field, enabled=True)
 
     def press(self, key: str) -> bool:
-        """Ctrl+Enter saves, Esc cancels; while it asks, they mean its choices. True when the key was used."""
-        if key in ("Ctrl+Enter", "Ctrl+Keypad Enter"):
+        """Ctrl+Enter saves, Esc cancels; while it asks, they mean its choices; the rest is for the words. True when the
+        key was used."""
+        ends = () if self._kind.lines or self.asking or not self._look.typing() else ("Enter", "Keypad Enter")
+        if key in ("Ctrl+Enter", "Ctrl+Keypad Enter", *ends):
             if self.asking:
                 self._on_choice("again")
             else:
@@ -241,25 +235,22 @@ class Editor:
         if key == "Ctrl+Shift+C" and self.asking:
             self._on_choice("copy")
             return True
-        return False
+        return self.area.press(key)
 
     def tick(self) -> bool:
-        """Remember what stands in it (see `typed`), and let it grow; true when it did."""
+        """Remember what stands in it (see `typed`), draw it and let it grow; true when there is something new."""
         if not self.open:
             return False
         self._typed = self.now
-        raw = str(dpg.get_value(self.field))
-        if not self._wrapping.tick(raw):
-            return False
-        before = self._lines
-        self._make_room(raw)
+        drawn, before = self.area.tick(), self._lines
+        self._make_room()
         if self._lines != before:
             self._on_height()
-        return self._lines != before
+        return drawn or self._lines != before
 
-    def _make_room(self, shown: str) -> None:
-        self._lines = max(self._kind.least, min(self._kind.most, shown.count("\n") + 1 + self._kind.spare))
-        self._look.size(self.field, height=self._lines * LINE + PADDING)
+    def _make_room(self) -> None:
+        self._lines = max(self._kind.least, min(self._kind.most, self.area.rows + self._kind.spare))
+        self.area.set_rows(self._lines)
 
     def _fit_small(self, width: float, _height: float) -> None:
         """In a narrow place the small fields lose their labels (their tooltips stay), then the widest gives way."""
@@ -287,131 +278,7 @@ class Editor:
         dpg.configure_item(self._row, show=not self.asking)
         self._on_height()
 
-    def _fits(self, words: str) -> bool:
-        size = dpg.get_text_size(words, font=self._look.font_id("text"))
-        return not size or size[0] <= self._room() - self._look.px(BESIDE)
-
 
 def shortened(words: str) -> str:
     """Words for a sentence about them."""
     return words if len(words) <= THEIRS else words[: THEIRS - 1].rstrip() + "…"
-
-
-HELD = (dpg.mvKey_LControl, dpg.mvKey_RControl)
-EDGE = "a word of eighteen"
-"""So much room is left for the word after the last space of a line."""
-
-
-def place_after(before: str, now: str) -> int:
-    """Where a text was changed: the end of what is new in it, counted in characters."""
-    least = min(len(before), len(now))
-    begun = next((at for at in range(least) if before[at] != now[at]), least)
-    most, same = least - begun, 0
-    while same < most and before[len(before) - 1 - same] == now[len(now) - 1 - same]:
-        same += 1
-    return len(now) - same
-
-
-class Wrapping:
-    """Watches one field while it is open. `fits(line)` tells whether a line has room; `soft` is the break that can be
-    taken out again; `shown(words, fits)` breaks words as the editor does."""
-
-    def __init__(
-        self,
-        look: Look,
-        soft: str,
-        fits: Callable[[str], bool],
-        shown: Callable[[str, Callable[[str], bool]], str],
-    ) -> None:
-        self._look, self._soft, self._fits, self._shown = look, soft, fits, shown
-        self._text = ""
-        self._line = ""
-
-    def begin(self, words: str) -> None:
-        """The field was opened over these words."""
-        self._text, self._line = words, ""
-        self._look.gate.pastes = True
-
-    def end(self) -> None:
-        """It was closed."""
-        self._look.gate.turn, self._look.gate.pastes = "", False
-
-    def tick(self, now: str) -> bool:
-        """Before each frame; `now` stands in the field. True when it has another number of lines."""
-        gate = self._look.gate
-        if gate.pasted and not any(dpg.is_key_down(key) for key in HELD):  # with Ctrl held no field takes letters
-            words, gate.pasted, gate.turn = (dpg.get_clipboard_text() or "") * gate.pasted, 0, ""
-            gate.replay(self._broken(words))
-        if now == self._text:
-            return False
-        before, self._text = self._text, now
-        at = place_after(before, now)
-        self._line = now[now.rfind("\n", 0, at) + 1 : at]
-        gate.turn = "" if self._fits(self._line + EDGE) else self._soft
-        return now.count("\n") != before.count("\n")
-
-    def _broken(self, words: str) -> str:
-        """A text from elsewhere, broken so that it goes on in the line where it is put."""
-        words = words.replace("\r", "").replace("\t", " ")
-        begun = self._line
-        shown = self._shown(begun + words, self._fits)
-        return shown[len(begun) :] if shown.startswith(begun) else self._shown(words, self._fits)
-
-
-# --- words on their way into a field that does not wrap, and back ----------------------------------------------------
-
-
-def broken(text: str, fits: Callable[[str], bool]) -> str:
-    """One line broken so that each part `fits`: after a space, which stays, or between two wide characters.
-
-    `joined` takes the breaks out again, so that a text that nobody changed comes back to the letter.
-    """
-    lines: list[str] = []
-    for paragraph in text.split("\n"):
-        line = ""
-        for piece in _pieces(paragraph):
-            if line and not fits((line + piece).rstrip()):
-                lines.append(line)
-                line = piece
-            else:
-                line += piece
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def joined(text: str) -> str:
-    """The one line that a broken text is: a break after a space or between wide characters goes, another is a space."""
-    out = ""
-    for line in text.replace("\r", "").split("\n"):
-        if out and not (out.endswith(" ") or not line or (_is_wide(out[-1]) and _is_wide(line[0]))):
-            out += " "
-        out += line
-    return out.strip()
-
-
-def _pieces(text: str) -> list[str]:
-    """Words with the spaces after them; wide characters one by one."""
-    return re.findall(
-        r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*|\s+", text
-    )
-
-
-def _is_wide(letter: str) -> bool:
-    return "\u2e80" <= letter <= "\u9fff" or "\uf900" <= letter <= "\ufaff" or "\uff00" <= letter <= "\uffef"
-
-
-SOFT = "\u2005"
-"""Ends a line that was only broken to fit: a blank that nobody types."""
-
-
-def soft_broken(text: str, fits: Callable[[str], bool]) -> str:
-    """Every line broken so that each part `fits(part)`; `soft_joined` gives the very text back."""
-    if SOFT in text:
-        return text
-    lines = (broken(line, lambda part: fits(part + SOFT)) for line in text.split("\n"))
-    return "\n".join(line.replace("\n", f"{SOFT}\n") for line in lines)
-
-
-def soft_joined(text: str) -> str:
-    """The text without the breaks that `soft_broken` made; a mark in the middle of a line goes as well."""
-    return text.replace("\r", "").replace(f"{SOFT}\n", "").replace(SOFT, "")

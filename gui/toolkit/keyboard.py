@@ -15,6 +15,9 @@ from gui.toolkit.theme import Look
 REPEATED = frozenset({"Up", "Down", "Left", "Right", "Page up", "Page down"})
 """These go on while they are held. A switch must not flicker, and Enter not confirm one dialog after the other."""
 
+REPEATED_IN_TEXT = REPEATED | {"Backspace", "Delete", "Enter", "Keypad Enter"}
+"""What goes on while it is held in a text that is being written."""
+
 SIGNS = frozenset({"/", ",", ".", "Plus", "Minus"})
 
 Layer = Callable[[str, frozenset[str], bool], bool]
@@ -66,14 +69,18 @@ class Keyboard:
 
     def _heard(self, press: Press) -> None:
         name = self._look.gate.name_of(press)
-        if (name or press.letters) and (not press.repeated or name in REPEATED or press.letters):
+        if (name or press.letters) and (not press.repeated or name in REPEATED_IN_TEXT or press.letters):
             self._look.jobs.post(self._did, press, name, self._look.typing())
 
     def _did(self, press: Press, name: str, typing: bool) -> None:
         """A press of our own window, in its turn."""
+        writer = self._look.writer if typing else None
         if self._look.holding:
             self._look.hold(press.words)
-        if name and (not press.repeated or name in REPEATED):
+        elif writer is not None and press.letters:
+            writer.type(press.words)
+            return
+        if name and (not press.repeated or name in (REPEATED_IN_TEXT if writer is not None else REPEATED)):
             self._look.words = press.words
             # On some keyboards a sign needs Shift: then that is part of it.
             self.press(name, press.modifiers - ({"Shift"} if name in SIGNS else set()), typing)
@@ -84,7 +91,8 @@ class Keyboard:
         name = self._names.get(code)
         if self._gate is not None and self._gate.listens:
             return
-        if name is None or (code in self._held and name not in REPEATED):
+        again = REPEATED_IN_TEXT if self._look.writer is not None else REPEATED
+        if name is None or (code in self._held and name not in again):
             return
         self._held.add(code)
         # Read here, with the frame that saw the key: a frame later a quick finger has let go of Ctrl.

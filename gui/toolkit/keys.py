@@ -131,10 +131,9 @@ RELEASE, PRESS, REPEAT = 0, 1, 2
 SHIFT, CONTROL, ALT, SUPER = 1, 2, 4, 8
 COMMANDS = {SHIFT: "Shift", ALT: "Alt", SUPER if sys.platform == "darwin" else CONTROL: "Ctrl"}
 """Which bit of GLFW is which modifier; Command is what Ctrl is elsewhere."""
-PASTING = next(bit for bit, name in COMMANDS.items() if name == "Ctrl")
-WIDE = 0x2E80  # the first of the characters that are written without spaces
 WRITING = range(32, 163)  # GLFW's numbers of the keys that write
 KEYPAD = range(320, 335)  # and those of the keypad, without its Enter
+NOT_KEPT = frozenset({256, 258, *range(340, 349)})  # Esc, Tab and the modifiers, also while a drawn text is written
 _CHAR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint)
 _KEY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int] * 4)
 
@@ -164,23 +163,19 @@ class KeyGate:
     """One for a window, made by whoever owns the window. In somebody else's window nobody calls `listen`: the keys then
     come from Dear PyGui, and what is typed before a field is active is lost.
 
-    GLFW calls `heard_key` and `heard_letter` while a frame is drawn, so these touch nothing but lists. `turn` is what a
-    space becomes at the edge of a field, "" for a space; with `pastes` Ctrl+V is only counted (editor.py).
+    GLFW calls `heard_key` and `heard_letter` while a frame is drawn, so these touch nothing but lists. A text that is
+    drawn by us (text_area.py) takes all its keys from the panel: Dear ImGui hears none of them.
     """
 
     def __init__(self) -> None:
         self.on_press: list[Callable[[Press], object]] = []
-        self.turn = ""
-        self.pastes = False
-        self.pasted = 0
-        self._last = 0
         self._library: Any = None
         self._window: Any = None
         self._before: tuple[Any, Any] = (None, None)
         self._heard: list[Press] = []
         self._quiet: set[int] = set()  # keys that are down and that Dear ImGui has not heard of
-        self._active: dict[int, bool] = {}
-        self._passing = False
+        self._active: dict[int, tuple[bool, bool]] = {}
+        self._passing = self._keeping = False
         self._hears: tuple[Any, Any] = (_CHAR(self.heard_letter), _KEY(self.heard_key))  # GLFW keeps no reference
 
     def listen(self, glfw: Glfw | None) -> None:
@@ -222,11 +217,8 @@ class KeyGate:
             self._quiet.discard(code)
         else:
             self._heard.append(Press(code, scan, bits, action == REPEAT))
-            if self.pastes and self._passing and code == ord("V") and bits & PASTING:
-                self.pasted += 1
-                self._quiet.add(code)
-                return
-            quiet = writes and not bits & (CONTROL | ALT | SUPER) and (action == PRESS or code in self._quiet)
+            quiet = code not in NOT_KEPT if self._keeping else writes and not bits & (CONTROL | ALT | SUPER)
+            quiet = quiet and (action == PRESS or code in self._quiet)
             if quiet:
                 self._quiet.add(code)
         if not quiet and self._before[1]:
@@ -236,19 +228,14 @@ class KeyGate:
         """A character: for the field that is active, or kept with its key."""
         if self._passing or not self.on_press:
             self._write(letter)
-        elif self._heard:
+        else:
+            if not self._heard:  # some are put together out of keys that went down before
+                self._heard.append(Press(0))
             self._heard[-1].letters.append(letter)
 
     def _write(self, letter: int) -> None:
-        words = chr(letter)
-        if self.turn and letter == ord(" "):
-            words, self.turn = self.turn, ""
-        elif self.turn and min(letter, self._last) >= WIDE:  # between two of them a line may end without a space
-            words, self.turn = self.turn.lstrip(" ") + words, ""
-        self._last = letter
-        for one in words:
-            if self._before[0]:
-                self._before[0](self._window, ord(one))
+        if self._before[0]:
+            self._before[0](self._window, letter)
 
     # --- for the loop and the panel ---
 
@@ -273,10 +260,10 @@ class KeyGate:
                 return named
         return GLFW_NAMES.get(press.code, "")
 
-    def tell(self, look: int, active: bool) -> None:
-        """Before each frame: whether a field of that look has the keyboard."""
-        self._active[look] = active
-        self._passing = any(self._active.values())
+    def tell(self, look: int, active: bool, drawn: bool = False) -> None:
+        """Before each frame: whether a field of that look has the keyboard, and whether it is for a drawn text."""
+        self._active[look] = (active and not drawn, drawn)
+        self._passing, self._keeping = (any(one[at] for one in self._active.values()) for at in (0, 1))
 
     def forget(self, look: int) -> None:
         """A look that is gone."""

@@ -29,6 +29,10 @@ _ATOMS = re.compile(
 )
 
 
+BREAKABLE = re.compile(rf"[{_WIDE}][{_CLOSING}]*|\s+|[^\s{_WIDE}]+")
+"""Pieces of a text that a line may end behind: a word, blanks, one letter of a script without blanks."""
+
+
 def cut(words: str, room: float, wide: Wide) -> str:
     """Words that end with "…" where they do not fit into the room; one line, none where not even two letters fit."""
     if wide(words) <= room:
@@ -55,6 +59,21 @@ def cut_path(path: str, room: float, wide: Wide) -> str:
     while kept < len(folder) and wide(folder[: kept + 1]) <= left:
         kept += 1
     return folder[:kept] + tail
+
+
+def broken(text: str, fits: Callable[[str], bool]) -> str:
+    """One line in lines that `fits(line)`, letter for letter: blanks stay where they are."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for piece in BREAKABLE.findall(paragraph):
+            if line and not piece.isspace() and not fits(line + piece):
+                lines.append(line)
+                line = piece
+            else:
+                line += piece
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def wrapped(words: str, room: float, wide: Wide) -> str:

@@ -133,9 +133,15 @@ class Banner:
     """
 
     def __init__(
-        self, look: Look, parent: int, *, kind: str = "banner", now: Callable[[], float] = time.monotonic
+        self,
+        look: Look,
+        parent: int,
+        *,
+        kind: str = "banner",
+        now: Callable[[], float] = time.monotonic,
+        on_height: Callable[[int], object] = lambda _high: None,
     ) -> None:
-        self._look, self._now, self._stays = look, now, False
+        self._look, self._now, self._stays, self._on_height = look, now, False, on_height
         self._shown_at = self._seen_at = 0.0
         self._mouse: object = None
         self._action: Callable[[], object] | None = None
@@ -152,6 +158,8 @@ class Banner:
         look.follow(self.item, self._fit)
         self._close = Button(look, right, "", self.hide, icon="x", kind="ghost", tip="Close this message")
         self.shown: ErrorInfo | None = None
+        self.height = 0
+        """How high it stands there now, in pixels of the screen."""
         look.every_tick(self.tick)
 
     def set(
@@ -188,7 +196,12 @@ class Banner:
             self.hide()
 
     def tick(self) -> bool:
-        """Take it away once it has been seen for a while."""
+        """Tell another height; take it away once it has been seen for a while."""
+        high = int(dpg.get_item_rect_size(self.item)[1]) if self.shown is not None else 0
+        if high != self.height:
+            self.height = high
+            self._on_height(high)
+            return True
         if self.shown is None or self._stays:
             return False
         if not self._seen_at and dpg.get_mouse_pos(local=False) != self._mouse:

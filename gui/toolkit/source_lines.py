@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.icons import icon
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import CODE_COLOURS, colours_of
 
 PITCH, LETTER, LEFT, GAP = 19, 8.4, 4, 14
 LONGEST = 2000  # letters of one line that are drawn
 MORE = 4
 
 
-KINDS = ("text", "ramp:5", "ramp:3", "hint", "ramp:6", "ramp:0")
-"""Colours of the parts of a line: plain, keyword, text in quotes, comment, number, name of what is defined."""
+KINDS = ("text", *dict.fromkeys(colour for _, colour in CODE_COLOURS))
+"""Colours of the parts of a line."""
+HEADING = KINDS.index("code-word")
 PIN = 2  # columns before the numbers
 COLORED_LETTERS = 400_000  # a longer text is shown without colours
 INDENT = 4  # columns by which the rest of a broken line stands further in
@@ -76,33 +80,17 @@ def layers(words: str, spans: Spans, start: int, indent: int, usual: int = 0) ->
 def colored(name: str, lines: Sequence[str]) -> tuple[Spans, ...]:
     """The coloured parts of each line of a file, by its name; none for what nobody knows, or for a very long text. Give
     the lines as they are drawn (`drawable`)."""
-    from pygments.lexers import get_lexer_for_filename
-    from pygments.token import Token
-    from pygments.util import ClassNotFound
-
     text = "\n".join(lines)
     if len(text) > COLORED_LETTERS:
         return ()
-    try:
-        lexer = get_lexer_for_filename(name, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return ()
-    kinds = (
-        (Token.Comment, 3), (Token.Literal.String, 2), (Token.Literal.Number, 4), (Token.Keyword, 1),
-        (Token.Name.Function, 5), (Token.Name.Class, 5), (Token.Name.Decorator, 5), (Token.Name.Tag, 1),
-        (Token.Generic.Heading, 5),
-    )  # fmt: skip
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     found: list[list[tuple[int, int, int]]] = [[] for _ in lines]
-    line = column = 0
-    for token, words in lexer.get_tokens(text):
-        kind = next((number for of, number in kinds if token in of), 0)
-        for at, part in enumerate(words.split("\n")):
-            if at:
-                line, column = line + 1, 0
-            if kind and part and line < len(found):
-                found[line].append((column, column + len(part), kind))
-            column += len(part)
-    return tuple(map(tuple, found))
+    for begin, end, colour in colours_of(text, name):
+        for at in range(bisect_right(starts, begin) - 1, bisect_left(starts, end)):
+            first, last = max(begin - starts[at], 0), min(end - starts[at], len(lines[at]))
+            if first < last:
+                found[at].append((first, last, KINDS.index(colour)))
+    return tuple(map(tuple, found)) if any(found) else ()
 
 
 class SourceLines:
@@ -255,7 +243,7 @@ class SourceLines:
             heading = self._headings and words.startswith("#")
             spans = self._spans[row.line] if row.line < len(self._spans) else ()
             told = layers(words[row.start : row.end], () if heading else spans, row.start, row.indent,
-                          len(KINDS) - 1 if heading else 0)  # fmt: skip
+                          HEADING if heading else 0)  # fmt: skip
             top = at * pitch + look.px(2)
             dpg.configure_item(number, pos=[left, top])
             for item, part in zip(parts, told, strict=True):

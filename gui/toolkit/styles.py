@@ -141,7 +141,7 @@ class Rule:
 CLEAR = "none@0"
 
 FRAME = (10.0, 6.0)
-TIGHT = 6.0  # the padding of tabs in a narrow window
+TIGHT, TIGHTEST = 6.0, 3.0  # the padding of tabs in a narrow window
 
 PANEL_COLORS = {
     "Text": "text",
@@ -304,6 +304,8 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "tab-on": button("field", "field", "field", "text", "line"),
     "tab-tight": button(CLEAR, "hover", "pressed", "muted", padding=TIGHT),
     "tab-on-tight": button("field", "field", "field", "text", "line", padding=TIGHT),
+    "tab-tightest": button(CLEAR, "hover", "pressed", "muted", padding=TIGHTEST),
+    "tab-on-tightest": button("field", "field", "field", "text", "line", padding=TIGHTEST),
     "search-button": (*button("field", "hover", "pressed", "hint", "line"), *_LEFT),
     "menu-row": (*button(CLEAR, "hover", "pressed", "text"), *_LEFT),
     "menu-row-on": (*button("selected", "hover", "pressed", "text"), *_LEFT),
@@ -318,6 +320,30 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "row-over": box("hover@45", CLEAR, (0, 0), 4),
     "row-on": box("selected", CLEAR, (0, 0), 4),
     "row-lit": box("accent@16", CLEAR, (0, 0), 2),
+    "area": box("field", "line", (10, 6), 6),
+    "area-on": box("field", "accent@60", (10, 6), 6),
+    "unseen": (
+        Rule(
+            "mvInputText",
+            dict.fromkeys(
+                (
+                    "Text",
+                    "Border",
+                    "InputTextCursor",
+                    "TextSelectedBg",
+                    "FrameBg",
+                    "FrameBgHovered",
+                    "FrameBgActive",
+                    "ChildBg",
+                    "NavCursor",
+                    "ScrollbarGrab",
+                ),
+                CLEAR,
+            ),
+            {"FramePadding": (0, 0), "FrameBorderSize": (0,)},
+        ),
+        Rule("mvInputText", {"Text": CLEAR, "FrameBg": CLEAR}, {}, enabled=False),
+    ),
     "editor": box(CLEAR, CLEAR, (12, 10), 0),
     "row-buttons": spacing(2, 0),
     "row-action": tuple(

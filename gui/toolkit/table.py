@@ -110,6 +110,8 @@ class Pool:
         self._wide: list[Wide | None] = [None] * len(columns)
         self._seen: PoolRow | None = None  # a row that was in sight
         self._looked = -1
+        self._index: dict[int, int | None] = {}  # slot -> what it shows
+        self._hushed: tuple[int, object] = (0, None)  # a tooltip that rests, and where the mouse was
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -129,6 +131,10 @@ class Pool:
     def fill(self, slot: int, index: int | None) -> None:
         """Show a row of the caller's data, or none; changes only what differs."""
         row, shown = self._rows[slot], self._shown[slot]
+        other, changed = self._index.get(slot) != index, False
+        self._index[slot] = index
+        if other and row.tip and dpg.is_item_hovered(row.selectable):
+            self._hush(row.tip)
         if index is None:
             if shown:
                 self._shown[slot] = []
@@ -146,9 +152,22 @@ class Pool:
                 dpg.set_value(row.texts[number], self._cut(number, words))
             if before is None or before[1] != color:
                 dpg.configure_item(row.texts[number], color=self._look.rgba(color))
-            shown[number] = (words, color)
-            if number == 0 and self._tip is not None:
-                say_hint(row.tip, self._tip(index))
+            shown[number], changed = (words, color), True
+        if self._tip is not None and (other or changed):
+            say_hint(row.tip, self._tip(index))
+
+    def _hush(self, words: int) -> None:
+        """A tooltip is of the row that was under the mouse: when another one comes there, it waits for the mouse."""
+        tooltip = dpg.get_item_parent(dpg.get_item_parent(words) or 0) or 0
+        self._hushed = (tooltip, dpg.get_mouse_pos(local=False))
+        dpg.configure_item(tooltip, show=False)
+
+    def wake_tooltip(self) -> None:
+        """Before each frame: the mouse has moved on."""
+        tooltip, place = self._hushed
+        if tooltip and dpg.get_mouse_pos(local=False) != place:
+            self._hushed = (0, None)
+            dpg.configure_item(tooltip, show=True)
 
     def _cut(self, number: int, words: str) -> str:
         """What fits into a column of the words of a cell; figures are never cut."""
@@ -345,6 +364,7 @@ class BigTable:
         if not self.item or not dpg.get_item_state(self.item).get("visible", True):
             return False  # a view that is not open costs nothing
         self._measure()
+        self._pool.wake_tooltip()
         self._widths.tick()
         needed = self.visible_rows() + 2 * OVERSCAN
         if needed > len(self._pool) < len(self.rows):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import dearpygui.dearpygui as dpg
 
@@ -43,6 +43,13 @@ class BuiltTheme:
             dpg.set_value(item, [value * scale for value in values])
 
 
+class Writer(Protocol):
+    """A text that is drawn by us (`text_area.py`) behind a field that has the keyboard for it."""
+
+    def type(self, words: str) -> None:
+        """Letters, as they come from the keyboard."""
+
+
 class Look:
     """Palette, scale, fonts and themes of one panel, and the items that follow them.
 
@@ -68,6 +75,7 @@ class Look:
         self._ticks: list[Callable[[], object]] = []
         self._owned: list[int] = []
         self.inputs: list[int] = []
+        self.writers: dict[int, Writer] = {}
         self.fitting = Fitting(self.font_id)
         self.gate = KeyGate()
         self._wanted = self._tries = self._hearing = 0
@@ -171,15 +179,27 @@ class Look:
     def _writing(self) -> bool:
         return any(dpg.is_item_active(item) for item in self.inputs if item != self.leaving)
 
+    @property
+    def writer(self) -> Writer | None:
+        """The drawn text that has the keyboard."""
+        active = (one for field, one in self.writers.items() if field != self.leaving and dpg.is_item_active(field))
+        return next(active, None)
+
     def keys_to(self, field: int, words: str = "") -> None:
         """Give a text field the keyboard. What is typed until it has it (see `hold`) goes into it, too, after `words`,
         which were typed before."""
         if dpg.is_item_active(field):
-            self.gate.replay(words)
+            self._write(field, words)
             return
         self._held = (self._held if self._wanted == field else "") + words
         self._wanted, self._tries, self._hearing = field, TRIES, 0
         dpg.focus_item(field)
+
+    def _write(self, field: int, words: str) -> None:
+        if field in self.writers:
+            self.writers[field].type(words)
+        else:
+            self.gate.replay(words)
 
     def hold(self, words: str) -> None:
         """Keep what was typed while `holding`."""
@@ -193,21 +213,21 @@ class Look:
 
     def _give_keys(self) -> bool:
         """Before each frame: hand on what was typed, once the field that it is for is active."""
-        words = ""
+        field, words = self._wanted, ""
         if self._hearing:
             self._hearing -= 1
         if self._wanted:
             self._tries -= 1
             if dpg.does_item_exist(self._wanted) and dpg.is_item_active(self._wanted):
                 words = self._held + self.gate.take()
-                self._wanted, self._hearing = 0, AFTER if words else 0
+                self._wanted, self._hearing = 0, AFTER if words and field not in self.writers else 0
             elif self._tries <= 0 or not dpg.does_item_exist(self._wanted):
                 self._wanted = 0
             else:
                 dpg.focus_item(self._wanted)
-        self.gate.tell(id(self), self._writing())
+        self.gate.tell(id(self), self._writing(), self.writer is not None)
         if words:
-            self.gate.replay(words)
+            self._write(field, words)
         return self.holding
 
     def change(self, palette: Palette | None = None, scale: float | None = None) -> None:
@@ -244,6 +264,7 @@ class Look:
         self._ticks.clear()
         self._owned.clear()
         self.inputs.clear()
+        self.writers.clear()
         self.fitting.clear()
 
     def _scaled(self, lengths: dict[str, float]) -> dict[str, Any]:
@@ -278,6 +299,7 @@ ROLES: dict[str, tuple[str, int]] = {
     "heading": ("heading.ttf", 20),
     "number": ("heading.ttf", 30),
     "small": ("text.ttf", 14),
+    "tiny": ("text.ttf", 12),
     "mono": ("mono.ttf", 14),
     "picture": ("text.ttf", 40),
 }

@@ -196,3 +196,39 @@ def lines_of_code(text: str, room: float, measure: Measure) -> tuple[Line, ...]:
                 break
         start = end + 1
     return tuple(lines)
+
+
+# --- colours of code -------------------------------------------------------------------------------------------------
+
+CODE_COLOURS = (
+    ("Comment", "code-note"), ("Keyword", "code-word"), ("Operator.Word", "code-word"), ("Literal.String", "code-text"),
+    ("Literal.Number", "code-number"), ("Name.Decorator", "code-mark"), ("Name.Function", "code-name"),
+    ("Name.Class", "code-name"), ("Name.Tag", "code-word"), ("Name.Builtin", "code-name"), ("Operator", "code-sign"),
+    ("Name.Attribute", "code-name"), ("Generic.Heading", "code-word"), ("Generic.Subheading", "code-mark"),
+)  # fmt: skip
+"""Kinds of token of Pygments -> a colour of the palette; what is none of them has that of plain text."""
+_PLAIN = ("", "text", "txt", "plain", "plaintext", "output")
+
+
+def colours_of(text: str, language: str) -> tuple[Style, ...]:
+    """The coloured parts of some code, for a worker; `language` is a language or the path of a file. None for one that
+    nobody knows: a guess would be wrong."""
+    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
+    from pygments.util import ClassNotFound
+
+    if language.lower() in _PLAIN:
+        return ()
+    try:
+        lexer = get_lexer_for_filename(language.rpartition("/")[2])
+    except ClassNotFound:
+        try:
+            lexer = get_lexer_by_name(language.lower())
+        except ClassNotFound:
+            return ()
+    found: list[Style] = []
+    for at, kind, words in lexer.get_tokens_unprocessed(text):
+        named = str(kind).removeprefix("Token.")
+        colour = next((one for begin, one in CODE_COLOURS if named.startswith(begin)), "")
+        if colour and words.strip():
+            found.append((at, at + len(words), colour))
+    return tuple(found)

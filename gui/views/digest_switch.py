@@ -132,7 +132,6 @@ def set_digest(shell: Shell, on: bool, back: object = None) -> None:
     def done(_value: object) -> None:
         words = "New conversations start with the digest" if on else "New conversations start without the digest"
         shell.toast(words, action="Undo", on_action=lambda: set_digest(shell, not on))
-        shell.change(event=words)
 
     shell.write(
         "The switch",
@@ -190,6 +189,5 @@ def ask_delete(shell: Shell) -> None:
 
     def told(_value: object) -> None:
         shell.toast("digest.md is deleted", action="Undo", on_action=lambda: write_digest(shell))
-        shell.change(event="digest.md is deleted")
 
     shell.ask(title, words, "Delete digest.md", act, kind="danger")

@@ -17,13 +17,12 @@ from core.base.figures import count
 from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands import fact_feed
-from core.commands.fact_edits import FactRow, delete_fact, edit_fact, facts_view, merge_facts
-from core.commands.fact_edits import FactsView as FactsRead
-from core.commands.facts import Pair, Problem, similar_pairs
+from core.commands.facts import FactRow, Pair, Problem, delete_fact, edit_fact, facts_view, merge_facts, similar_pairs
+from core.commands.facts import FactsView as FactsRead
 from core.commands.panel.bullets import local_day
 from core.commands.workspace import Workspace, utc_now
 from gui.shell import Shell
-from gui.toolkit.editor import EditorKind, SmallField, Typed, broken, joined, shortened
+from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction, matching
 from gui.toolkit.layout import Chip, ChipRow
 from gui.toolkit.theme import Look
@@ -195,8 +194,6 @@ class FactSession(Editing[FactRow]):
     KIND = EditorKind(
         again=("Try again on the new text", "Look the fact up in the file as it is now, and put your words there"),
         theirs=("Show theirs", "Leave the file as it is; your words can be brought back"),
-        shown=broken,
-        read=joined,
         small=(
             SmallField("confidence", 64, "Confidence", "0.0 to 1.0, or a percentage"),
             SmallField("tags", 190, "Tags", "lower-case letters, digits and hyphens, with spaces between"),
@@ -317,6 +314,7 @@ class FactsView(ListView[Facts]):
     gather = staticmethod(gather)
     keys = (
         ("Left, Right", "Another category"),
+        ("Alt+Up", "The lines that the facts come from"),
         ("Shift+Left, Shift+Right", "Another domain"),
         ("A, V, X", "Pairs that are alike, what is not valid, what has expired"),
         ("F2, E, Enter", "Edit the fact"),

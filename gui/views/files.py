@@ -166,7 +166,9 @@ def nothing_words(ledger: Sequence[LedgerRow]) -> str:
     )
 
 
-LIST_HEIGHT = 176
+LIST_HEIGHT, SHORT_LIST = 176, 92
+SHORT = 420
+"""In a view lower than this the list gives way to the text."""
 
 
 class FilesView(FilteredView):
@@ -210,6 +212,10 @@ class FilesView(FilteredView):
             on_widths=remembering(self._shell.places, self.name),
         )  # fmt: skip
         self.table.build(listing)
+        look.follow(
+            self._full,
+            lambda _w, tall: look.size(listing, height=SHORT_LIST if tall < look.px(SHORT) else LIST_HEIGHT),
+        )
         left, right = spread(look, self._full, lower=0)
         self._icon = text(look, lowered(look, left, 3), "", "text", "accent")
         self.path = CopyText(look, left, color="muted")

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, dollars, size, tokens
+from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.overview import Day, FileState, Overview
 from core.knowledge.run_state import (
     DELETED,
@@ -307,6 +308,9 @@ def day_words(days: Sequence[Day]) -> str:
     return "\n".join(lines) or "No harvest in the last 14 days"
 
 
+NARROW_RAIL = 236
+
+
 class Rail:
     """The left column. A click on a file selects it where it belongs; a double click opens it in the editor."""
 
@@ -339,14 +343,18 @@ class Rail:
         days = card(look, parent, "Harvests", "last 14 days")
         self._bars = Bars(look, days.item, days.item)
         self._cards = (digest.item, files.item, days.item)
-        self._tall = 0.0
+        self._tall, self._narrow = 0.0, False
         self._filled = (0, 0, 0)
         self._measured: tuple[object, ...] = ()
         look.follow(parent, self._fit)
         look.every_tick(self._fill)
 
-    def _fit(self, _width: float, height: float) -> None:
+    def _fit(self, width: float, height: float) -> None:
         self._tall = height
+        if (width < self._look.px(NARROW_RAIL)) != self._narrow:
+            self._narrow = not self._narrow
+            for line, row in zip(self._lines, self._rows, strict=False):
+                self._show_file(line, row)
 
     def _fill(self) -> bool:
         """The list of files takes the height that is left, so that the harvests stand at the bottom."""
@@ -454,7 +462,8 @@ class Rail:
             return
         dpg.set_value(sign, icon(row.icon))
         self._look.tint(sign, row.icon_color)
-        dpg.set_value(name, row.name)
+        # A name loses its ending before it loses its middle; the tooltip has all of it.
+        dpg.set_value(name, row.name.removesuffix(".md") if self._narrow else row.name)
         self._look.tint(name, row.color)
         dpg.set_value(amount, f" {row.amount}")
         dpg.set_value(old, row.age.rjust(max(6, *(len(one.age) + 2 for one in self._rows))))
@@ -506,10 +515,14 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if run.state == INTERRUPTED:
         return "triangle-alert", "edited", capital(run.words)
     if found.problems:
-        return "triangle-alert", "edited", found.problems[0].message
+        return "triangle-alert", "edited", f"{count(len(found.problems), 'thing')} to look at"
     waiting = int(pending.get("conversations", 0))
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
     last = next((run.when for run in harvests if run.when), "")
+    if (itself := found.overview.status.autopilot) is not None and itself.problem is not None:
+        return "triangle-alert", "edited", f"The harvest by itself could not: {itself.problem}"
+    if itself is not None and itself.at >= last[:19]:
+        return autopilot_words(itself, now)
     words = f"Last harvest {ago(seconds_of(last), now)}" if last else "No harvest yet"
     if not last and not waiting:
         return "circle-dashed", "hint", words
@@ -517,6 +530,15 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
         words += f" · {waiting:,} conversation{'' if waiting == 1 else 's'} waiting"
         return "circle-dot", "accent", words
     return "circle-check", "harvested", f"Up to date · {words[0].lower()}{words[1:]}"
+
+
+def autopilot_words(last: Autopilot, now: float) -> tuple[str, str, str]:
+    """The last harvest that nobody waited for: what came of it, what it left for the next."""
+    words = f"Harvested by itself {ago(seconds_of(last.at), now)}: {count(last.harvested, 'conversation')}"
+    words += f", {count(last.items, 'line')}"
+    rest = ((last.left, "left for the next time"), (last.writing, "still being written"), (last.failed, "failed"))
+    words += "".join(f" · {number} {what}" for number, what in rest if number)
+    return ("circle-x", "failed", words) if last.failed else ("circle-check", "harvested", words)
 
 
 class StatusLine:

@@ -14,9 +14,9 @@ import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
-from core.commands.held import HELD
 from core.commands.panel.bullets import local_day
 from core.commands.panel.titles import UNCALLED, Called
+from core.commands.quarantine import HELD
 from core.commands.settings import config_set
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport

@@ -22,7 +22,7 @@ from core.commands.statements import Found, Said, change_all, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
-from gui.toolkit.editor import EditorKind, Typed, broken, joined, shortened
+from gui.toolkit.editor import EditorKind, Typed, shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, matching
 from gui.toolkit.layout import ChipRow, lowered
@@ -81,8 +81,6 @@ class BulletSession(Editing[BulletTarget]):
     KIND = EditorKind(
         again=("Try again on the new text", "Look the bullet up in the file as it is now, and put your words there"),
         theirs=("Show theirs", "Leave the file as it is; your words can be brought back"),
-        shown=broken,
-        read=joined,
     )
 
     def __init__(
@@ -210,6 +208,7 @@ class KnowledgeView(ListView[Knowledge]):
     gather = staticmethod(knowledge_rows.gather)
     keys = (
         ("Left, Right", "Another category"),
+        ("Alt+Down", "The fact index: how sure each is, and since when"),
         ("N", "Write a bullet"),
         ("F2, E, Enter", "Edit the bullet"),
         ("Ctrl+Enter", "Save what is written"),
@@ -401,7 +400,7 @@ class KnowledgeView(ListView[Knowledge]):
                 dpg.set_value(self.filter, OF_RUN + run)
                 self.typed(OF_RUN + run)
             else:
-                self._shell.toast("Nobody recorded which harvest held it back", icon="info", color="accent")
+                self._shell.toast("It is not known which harvest held it back", icon="info", color="accent")
         elif name == "read":
             wanted = says_so(pair) if isinstance(pair, Superseding) else None
             if wanted is not None:

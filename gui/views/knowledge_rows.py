@@ -27,10 +27,17 @@ from core.commands.alike import (
     supersede_dismiss,
     supersede_list,
 )
-from core.commands.held import HELD, HeldItem, held_item
 from core.commands.panel.bullets import CategoryView, category_views, local_day
 from core.commands.panel.evidence import steps_in
-from core.commands.quarantine import held_runs, numbers_of, quarantine_accept, quarantine_drop
+from core.commands.quarantine import (
+    HELD,
+    HeldItem,
+    held_item,
+    held_runs,
+    numbers_of,
+    quarantine_accept,
+    quarantine_drop,
+)
 from core.commands.statements import Found, Said, change_all, placed_refs, said
 from core.commands.workspace import Workspace
 from core.knowledge.edit import BY_HAND

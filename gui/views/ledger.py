@@ -38,11 +38,11 @@ NAMELESS: Mapping[str, Called] = {}
 COLUMNS = (
     Column("status", "", 26),
     Column("tool", "Tool", 44, color="hint", role="mono", least=400),
-    Column("name", "Conversation", 0, 2.4),
-    Column("project", "Project", 0, 0.8, color="muted", least=560),
+    Column("name", "Conversation", 0, 3.4),
+    Column("project", "Project", 0, 1.0, color="muted", least=560),
     Column("items", "Items", 62, role="mono", chars=5, descending_first=True),
-    Column("place", "Now", 68, color="muted", least=430),
-    Column("model", "Read by", 116, color="muted", least=640),
+    Column("place", "Now", 68, color="muted", least=700),
+    Column("model", "Read by", 116, color="muted", least=820),
     Column("day", "Day", 66, color="hint", descending_first=True, least=480),
     Column("when", "Read", 56, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
 )

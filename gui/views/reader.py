@@ -27,6 +27,7 @@ from gui.toolkit.jobs import Job
 from gui.toolkit.layout import box, gap, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import colours_of
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.looks import CATEGORIES, short_folder
 from gui.views.reader_map import ReaderMap
@@ -36,7 +37,6 @@ from gui.views.reader_rows import (
     Piece,
     Script,
     clock,
-    colours_of,
     legend,
     one_line_of,
     places_of,

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.canvas import Canvas, Pen
+from gui.toolkit.canvas import Canvas
+from gui.toolkit.drawing import Pen
 from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES
 from gui.views.reader_rows import CALL, CODE, HEAD, NOTE, OUTPUT, Piece

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gui.toolkit.canvas import Pen
+from gui.toolkit.drawing import Pen
 from gui.toolkit.flow import Heights
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, cut, wrapped

@@ -17,8 +17,8 @@ from core.commands.panel.bullets import all_bullets, local_day
 from core.commands.search import search_everything
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
-from gui.toolkit.editor import broken
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
+from gui.toolkit.letters import broken
 from gui.toolkit.typeset import visible
 from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, short_folder, short_name
 from gui.views.reader_rows import one_line_of

@@ -31,7 +31,7 @@ from gui.views.looks import short_folder
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One setting as it is shown: `value` as it is typed, `origin` in a word or two, `own` when it is not shipped."""
+    """One setting as it is shown: `value` as it is typed, `origin` in a word or two, `own` when somebody has set it."""
 
     key: str
     group: str
@@ -56,7 +56,7 @@ def setting_rows(settings: Settings, help_rows: Sequence[Explained], shipped: st
 
 def _row(value: SettingValue, one: Explained, shipped: str) -> SettingRow:
     own = value.origin != shipped
-    origin = origin_words(value.origin) if own else "shipped"
+    origin = origin_words(value.origin) if own else "default"
     return SettingRow(
         value.key, one.group, one.help, one.kind, one.choices, typed(value.value, one.kind), origin, value.origin, own,
         value.accepted,

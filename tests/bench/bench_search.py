@@ -19,7 +19,7 @@ from pathlib import Path
 from core.base.result import Ok, Result
 from core.base.search_entry import SearchEntry, SearchSource
 from core.search.index import open_index
-from core.search.query import search, search_threads
+from core.search.query import rank_threads, search
 from core.search.words import STOP_WORDS, words_of
 from tests.bench.retrieval_sets import SETS, is_there
 
@@ -138,7 +138,7 @@ def turn_figures(folder: Path) -> Iterator[tuple[str, float, float]]:
     bare = _bare(folder / "talk.db", [f"{turn.title} {turn.text}" for turn in turns])
     mine, theirs = [], []
     for text in random.Random(7).sample(asked, QUERIES):
-        mine.append(min(_timed(lambda text=text: search_threads(index, text)) for _ in range(3)))  # type: ignore[misc]
+        mine.append(min(_timed(lambda text=text: rank_threads(index, text)) for _ in range(3)))  # type: ignore[misc]
         theirs.append(min(_timed(lambda text=text: _bare_query(bare, text)) for _ in range(3)))  # type: ignore[misc]
     index.close()
     bare.close()

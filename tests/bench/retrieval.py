@@ -1,9 +1,10 @@
 """How well the search finds what answers a question: recall@5, recall@10 and MRR, without a judge (`make retrieval`).
 
-Ours is `core.search` as a person gets it. The floor beside it is bare FTS5 with the porter tokenizer, the OR of the
-question's words without stop words, on the same texts. `recall` is the share of the answering entries (or threads) that
-are among the first k, averaged over the questions; `any` counts a question as found when one of them is. "within": an
-index for each conversation; "pooled": one for the whole set.
+Ours is the search for conversations as a person gets it: the entries of a set are the turns of the index, and
+`conversation_query.answer` is asked, with vectors where an embedder is named. The floor beside it is bare FTS5 with the
+porter tokenizer, the OR of the question's words without stop words, on the same texts. `recall` is the share of the
+answering entries (or threads) that are among the first k, averaged over the questions; `any` counts a question as found
+when one of them is. "within": an index for each conversation; "pooled": one for the whole set.
 
     python -m tests.bench.retrieval [SET …] [--within | --pooled] [--embedder minilm]
 """
@@ -20,18 +21,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from core.base.result import Err, Ok
-from core.base.search_entry import Embed, SearchEntry, SearchSource
-from core.search.index import open_index
-from core.search.query import search, search_threads
-from core.search.vectors import embed_one, open_vectors
+from core.base.result import Ok
+from core.base.search_entry import Embed, SearchEntry
+from core.search import turn_vectors
+from core.search.candidates import EVERYTHING
+from core.search.conversation_query import answer
+from core.search.conversations import HEADING, Held, Piece, open_or_make, put, writing
+from core.search.query import Answer
+from core.search.vectors import embed_one
 from core.search.words import STOP_WORDS, words_of
 from tests.bench.minilm import minilm
 from tests.bench.retrieval_sets import POOLED, SETS, Asked, Collection, is_there
 
+if TYPE_CHECKING:
+    from core.search.conversations import Database
+
 DEPTH = 10
+EMBEDDER = "minilm"
 PUBLISHED = (
     "published, LoCoMo sessions within one conversation: MemPalace (large embedding, hybrid) recall@10 92.4;"
     " deja-vu, any evidence, recall@5 85.7, MRR 0.766"
@@ -70,31 +78,63 @@ def scored(groups: Iterable[Iterable[tuple[Sequence[str], frozenset[str]]]]) -> 
     return Score(*means, len(rows), statistics.pstdev(by_group))
 
 
-@contextmanager
-def ours(entries: list[SearchEntry], embed: Embed | None = None, name: str = "") -> Iterator[tuple[Finder, Finder]]:
-    """The product's search over these entries: for entries and for threads; with `embed`, by meaning too."""
-    with tempfile.TemporaryDirectory(prefix="knowledge-retrieval-") as folder:
-        path = Path(folder) / "source"
-        path.write_text("x", encoding="ascii")
-        index = open_index(Path(folder) / "cache", [SearchSource("all", path, lambda _: Ok(entries))])
+class Shelf(NamedTuple):
+    """An index of conversations with the entries of a set: a turn for each, a conversation for each thread; `keys` are
+    those of the entries by the number of the conversation and the position, `threads` the names by that number."""
 
-        vectors = open_vectors(Path(folder) / "cache", index.database, name, embed) if embed is not None else None
-        assert not isinstance(vectors, Err), vectors
+    database: Database
+    keys: dict[tuple[int, int], str]
+    threads: dict[int, str]
+
+
+@contextmanager
+def shelf(entries: Sequence[SearchEntry], embed: Embed | None = None) -> Iterator[Shelf]:
+    """The index that a person's search would ask if these were their conversations."""
+    talks: dict[str, list[SearchEntry]] = {}
+    for entry in entries:
+        talks.setdefault(entry.thread, []).append(entry)
+    keys, threads = {}, {}
+    with tempfile.TemporaryDirectory(prefix="knowledge-retrieval-") as place:
+        folder = Path(place)
+        database, _ = open_or_make(folder)
+        with writing(database, folder):
+            for number, (name, turns) in enumerate(talks.items(), start=1):
+                threads[number] = name
+                keys |= {(number, turn.position): turn.key for turn in turns if turn.position != HEADING}
+                row = Held(number, name, "kept", name, "set", project=turns[0].project, turns=len(turns))
+                pieces = [Piece(turn.position, turn.role, turn.date, turn.text, turn.title) for turn in turns]
+                put(database, row, pieces)
+        if embed is not None:
+            made = turn_vectors.build(folder, EMBEDDER, embed)
+            assert isinstance(made, Ok), made
+        yield Shelf(database, keys, threads)
+        database.close()
+
+
+def meaning(database: Database, text: str, embed: Embed | None) -> Mapping[int, float] | None:
+    """What vectors say about a question."""
+    query = embed_one(text, embed) if embed is not None else None
+    return turn_vectors.near(database, EMBEDDER, query.value) if isinstance(query, Ok) else None
+
+
+@contextmanager
+def ours(entries: Sequence[SearchEntry], embed: Embed | None = None) -> Iterator[tuple[Finder, Finder]]:
+    """The product's search over these entries: for turns and for conversations; with `embed`, by meaning too."""
+    with shelf(entries, embed) as (database, keys, threads):
 
         @cache
-        def near(text: str) -> Mapping[int, float] | None:
-            query = embed_one(text, embed) if embed is not None else None
-            return vectors.value.near(query.value) if vectors is not None and isinstance(query, Ok) else None
+        def answered(text: str) -> Answer:
+            return answer(database, text, EVERYTHING, DEPTH, meaning(database, text, embed))
 
         def find(asked: Asked) -> list[str]:
-            hits = search(index, asked.text, limit=DEPTH + 1, near=near(asked.text))
-            return [hit.entry.key for hit in hits if hit.entry.key != asked.own][:DEPTH]
+            rows = [one.seen.row for one in answered(asked.text).ranked[: 3 * DEPTH]]
+            found = [keys[int(row.thread), row.position] for row in rows if row.position != HEADING]
+            return [key for key in found if key != asked.own][:DEPTH]
 
-        def threads(asked: Asked) -> list[str]:
-            return [name for name, _ in search_threads(index, asked.text, limit=DEPTH, near=near(asked.text))]
+        def find_threads(asked: Asked) -> list[str]:
+            return [threads[int(hit.thread)] for hit in answered(asked.text).threads]
 
-        yield find, threads
-        index.close()
+        yield find, find_threads
 
 
 @contextmanager
@@ -102,6 +142,7 @@ def floor(entries: list[SearchEntry]) -> Iterator[tuple[Finder, Finder]]:
     """Bare FTS5 over the same texts, and over whole threads."""
     database = sqlite3.connect(":memory:")
     whole: dict[str, list[str]] = {}
+    entries = [entry for entry in entries if entry.position != HEADING]
     for entry in entries:
         whole.setdefault(entry.thread, []).append(f"{entry.title} {entry.text}")
     tables = {
@@ -143,7 +184,7 @@ def measured(name: str, pooled: bool, embedder: str = "") -> Iterator[tuple[str,
     by_threads = len({entry.thread for entry in groups[0][0]}) > 1
     makers = {"bare FTS5": floor, "ours": ours}
     if embedder:
-        makers[f"+{embedder}"] = partial(ours, embed=minilm(), name=embedder)
+        makers[f"+{embedder}"] = partial(ours, embed=minilm())
     for whose, make in makers.items():
         answers: dict[str, list[list[tuple[Sequence[str], frozenset[str]]]]] = {"entries": [], "threads": []}
         for entries, asked in groups:

@@ -14,26 +14,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.base.result import Ok
-from core.base.search_entry import Embed, SearchSource
+from core.base.search_entry import Embed
 from core.search import query as searching
 from core.search import rank
 from core.search.candidates import EVERYTHING
-from core.search.index import open_index
-from core.search.vectors import embed_one, open_vectors
+from core.search.index import Index
 from core.search.weights import NAMES, NEAR_NAMES, NEAR_THREAD_NAMES, THREAD_NAMES
+from core.search.words import Stems
 from tests.bench.minilm import minilm
-from tests.bench.retrieval import scored
-from tests.bench.retrieval_sets import Collection, coding, friendsqa, is_there, locomo, molweni, qmsum, renamed
+from tests.bench.retrieval import meaning, scored, shelf
+from tests.bench.retrieval_sets import Collection, coding, friendsqa, is_there, kept, locomo, molweni, qmsum, renamed
 
 Table = Any
 """A numpy array of floats: a row for each candidate, a column for each feature."""
@@ -62,6 +59,7 @@ SOURCES = {
     "qmsum": Source("qmsum", qmsum, False, 1, 1.0, 0.0),
     "molweni": Source("molweni", molweni, False, 4, 0.4, 0.0),
     "coding": Source("coding", coding, True, 1, 1.0, 1.0),
+    "kept": Source("kept", kept, True, 1, 0.5, 0.5),
     "scenes": Source("friendsqa", friendsqa, True, 8, 0.0, 1.0),
 }
 """`renamed` is no collection of its own: it is left out with LoCoMo."""
@@ -69,7 +67,8 @@ SOURCES = {
 
 @dataclass
 class Question:
-    """One question with everything that can be found for it. `part` is what it is left out with."""
+    """One question with everything that can be found for it: the `keys` of entries ("" for a heading) with the numbers
+    of their `threads`, whose `names` are these. `part` is what it is left out with."""
 
     part: str
     rows: Table
@@ -77,6 +76,7 @@ class Question:
     threads: list[str]
     wanted: frozenset[str]
     wanted_threads: frozenset[str]
+    names: Mapping[int, str]
     features: rank.Features
 
     def thread_rows(self, scores: Table) -> tuple[list[str], Table]:
@@ -85,7 +85,7 @@ class Question:
         for at in np.argsort(-scores, kind="stable"):
             held.setdefault(self.threads[at], []).append(float(scores[at]))
         made = self.features.of_threads(held)
-        return list(made), np.array(list(made.values()))
+        return [self.names[int(name)] for name in made], np.array(list(made.values()))
 
 
 def questions(collections: Sequence[Collection], embed: Embed | None, every: int = 1) -> Iterator[Question]:
@@ -93,32 +93,24 @@ def questions(collections: Sequence[Collection], embed: Embed | None, every: int
     entries = [entry for one in collections for entry in one.entries]
     thread_of = {entry.key: entry.thread for entry in entries}
     width = len(NAMES) + (len(NEAR_NAMES) if embed is not None else 0)
-    with tempfile.TemporaryDirectory(prefix="knowledge-fit-") as folder:
-        path = Path(folder) / "source"
-        path.write_text("x", encoding="ascii")
-        cache = Path(folder) / "cache"
-        index = open_index(cache, [SearchSource("all", path, lambda _: Ok(entries))])
-        vectors = open_vectors(cache, index.database, "fit", embed) if embed is not None else None
-        assert vectors is None or isinstance(vectors, Ok), vectors
+    with shelf(entries, embed) as (database, keys, names):
+        index = Index(database, Stems())
         for part, asked in [(one.name, asked) for one in collections for asked in one.asked][::every]:
-            near = None
-            if embed is not None and vectors is not None:
-                meant = embed_one(asked.text, embed)
-                assert isinstance(meant, Ok), meant
-                near = vectors.value.near(meant.value)
+            near = meaning(database, asked.text, embed)
             _, _, ranked, features = searching.rank_all(index, asked.text, EVERYTHING, 10, near)
-            seen = [one.seen for one in ranked if one.seen.row.key != asked.own]
-            rows = [features.of(one) + (features.of_near(one) if near else []) for one in seen]
+            places = [(one.seen, keys.get((int(one.seen.row.thread), one.seen.row.position), "")) for one in ranked]
+            places = [(one, key) for one, key in places if key != asked.own or not key]
+            rows = [features.of(one) + (features.of_near(one) if near else []) for one, _ in places]
             yield Question(
                 part,
                 np.array(rows, np.float32).reshape(len(rows), width),
-                [one.row.key for one in seen],
-                [one.row.thread for one in seen],
+                [key for _, key in places],
+                [one.row.thread for one, _ in places],
                 asked.answers,
                 frozenset(thread_of[key] for key in asked.answers),
+                names,
                 features,
             )
-        index.close()
 
 
 class Group(NamedTuple):
@@ -197,7 +189,8 @@ def ranked_by(one: Question, weights: Table, thread_weights: Table) -> tuple[lis
     scores = one.rows @ weights
     names, rows = one.thread_rows(scores)
     order = np.argsort(-(rows @ thread_weights), kind="stable")
-    return [one.keys[at] for at in np.argsort(-scores, kind="stable")], [names[at] for at in order]
+    found = [one.keys[at] for at in np.argsort(-scores, kind="stable")]
+    return [key for key in found if key], [names[at] for at in order]
 
 
 def report(title: str, name: str, judged: Sequence[tuple[Question, Table, Table]]) -> None:

@@ -10,21 +10,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.base.paths import Paths
 from core.base.search_entry import SearchEntry
-from core.conversations.conversation import Turn
-from core.conversations.read import read_all
+from core.conversation_index import Where, look
+from core.conversations.read import read_conversation
+from core.search.conversations import HEADING, texts
 from core.search.when import moments_of
+from core.sources.tools import FILES, Place
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 FOLDER = CORPUS / "retrieval"
 SESSIONS = CORPUS / "conversations"
-ASKED = Path(__file__).resolve().parents[1] / "quality" / "asked.jsonl"
-LINES, TOOL_CHARACTERS = 4, 2000
-"""Of what a tool gave back so many of its first and of its last lines are searched, and not more characters."""
+QUALITY = Path(__file__).resolve().parents[1] / "quality"
+ASKED, KEPT = QUALITY / "asked.jsonl", (QUALITY / "kept.jsonl", QUALITY / "kept_second.jsonl")
 
 
 class Asked(NamedTuple):
@@ -173,34 +177,88 @@ def renamed() -> Iterator[Collection]:
         yield one._replace(asked=asked)
 
 
+class Session(NamedTuple):
+    """A session of the corpus as the index holds it: its file there, the id of the conversation in it, its turns."""
+
+    file: str
+    own: str
+    turns: tuple[SearchEntry, ...]
+
+
+@cache
+def sessions() -> tuple[Session, ...]:
+    """Real sessions of coding tools, as a person's index would hold them: found, read, cleared and shortened by the
+    product."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="knowledge-sessions-") as place:
+        folder = Path(place)
+        where = Where(Paths(folder), folder / "index", folder / "copies", False, (), (Place(FILES, str(SESSIONS)),))
+        database, brought = look(where, float("inf"), walk=True)
+        assert database is not None and not brought.waiting
+        sql = "SELECT id, path, session FROM conversations WHERE turns > 0 ORDER BY path"
+        for id, path, own in database.execute(sql).fetchall():
+            file = Path(path.partition("#")[0]).relative_to(SESSIONS).as_posix()
+            if _is_aside(Path(file)):
+                continue
+            project, thread = file.split("/")[1], f"{file}#{own}"
+            turns = texts(database, id, HEADING, 1 << 40)
+            rows = [
+                SearchEntry("conversation", f"{thread}:{one.position}", one.speaker, one.text, one.date,
+                            project=project, thread=thread, position=one.position, role=one.role)
+                for one in turns
+            ]  # fmt: skip
+            found.append(Session(file, own, tuple(rows)))
+        database.close()
+    return tuple(found)
+
+
 def coding() -> Iterator[Collection]:
-    """Real sessions of coding tools: one collection a repository, one thread a session, one entry a turn."""
-    files = [path for path in sorted(SESSIONS.rglob("*")) if path.is_file() and not _is_aside(path)]
-    entries: dict[str, list[SearchEntry]] = {}
-    keys: dict[tuple[str, str, int], str] = {}
-    for path in files:
-        file = path.relative_to(SESSIONS).as_posix()
-        repository = file.split("/")[1]
-        for talk in read_all(path.stem, path.read_bytes()):
-            for number, turn in enumerate(talk.turns):
-                text = _searched(turn)
-                if not text:
-                    continue
-                key, day = f"{file}#{talk.id}:{number}", (turn.time or talk.started)[:10]
-                keys[file, talk.id, number] = key
-                keys.setdefault((file, "", number), key)
-                entries.setdefault(repository, []).append(
-                    SearchEntry("document", key, "", text, day, project=repository, thread=f"{file}#{talk.id}",
-                                position=number, role=turn.role)
-                )  # fmt: skip
+    """Questions about real sessions of coding tools: one collection a repository, one thread a session."""
+    keys = _keys()
     asked: dict[str, list[Asked]] = {}
     for line in ASKED.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         places = [(one["file"], one.get("conversation", ""), turn) for one in row["answers"] for turn in one["turns"]]
         answers = frozenset(keys[place] for place in places if place in keys)
         asked.setdefault(places[0][0].split("/")[1], []).append(Asked(row["asked"], answers))
+    yield from _by_repository(asked)
+
+
+def _keys() -> dict[tuple[str, str, int], str]:
+    """The keys of turns by file, conversation ("" where a file has one) and number."""
+    keys: dict[tuple[str, str, int], str] = {}
+    for session in sessions():
+        for turn in session.turns:
+            keys[session.file, session.own, turn.position] = turn.key
+            keys.setdefault((session.file, "", turn.position), turn.key)
+    return keys
+
+
+def _by_repository(asked: Mapping[str, list[Asked]]) -> Iterator[Collection]:
+    entries: dict[str, list[SearchEntry]] = {}
+    for session in sessions():
+        entries.setdefault(session.file.split("/")[1], []).extend(session.turns)
     for repository, rows in entries.items():
         yield Collection(repository, rows, asked.get(repository, []))
+
+
+def kept() -> Iterator[Collection]:
+    """What readers of the same sessions wrote down as worth keeping, in their own words, asked for in those: the turns
+    that say it answer. Other readers and other words than those of `coding`, and not all turns that answer are people's
+    or an assistant's."""
+    keys = _keys()
+    asked: dict[str, list[Asked]] = {}
+    for path in KEPT:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            file = SESSIONS / row["file"]
+            turns = read_conversation(file.name, file.read_bytes()).turns if file.is_file() else ()
+            for item in row["items"]:
+                near = [at for at, turn in enumerate(turns) if turn.start < item["end"] and item["start"] < turn.end]
+                answers = frozenset(keys[row["file"], "", at] for at in near if (row["file"], "", at) in keys)
+                if answers:
+                    asked.setdefault(row["file"].split("/")[1], []).append(Asked(item["statement"], answers))
+    yield from _by_repository(asked)
 
 
 def _is_aside(path: Path) -> bool:
@@ -209,19 +267,9 @@ def _is_aside(path: Path) -> bool:
     return beside or "format_fixtures" in path.parts
 
 
-def _searched(turn: Turn) -> str:
-    """What of a turn is searched: what was said, the commands and paths of calls, a tool's first and last lines."""
-    if turn.role != "tool":
-        return turn.text if turn.role in ("user", "assistant") else ""
-    called = [getattr(event, name, "") for event in turn.events for name in ("words", "path")]
-    lines = [line for line in turn.text.splitlines() if line.strip()]
-    lines = lines[:LINES] + lines[max(LINES, len(lines) - LINES) :]
-    return ("\n".join(filter(None, called)) if turn.is_call and any(called) else "\n".join(lines))[:TOOL_CHARACTERS]
-
-
 def is_there(name: str) -> bool:
     """Whether the files of a set lie beside the project."""
-    return SESSIONS.is_dir() if name == "coding" else (FOLDER / name).is_dir()
+    return SESSIONS.is_dir() if name in POOLED else (FOLDER / name).is_dir()
 
 
 SETS: dict[str, Callable[[], Iterator[Collection]]] = {
@@ -231,6 +279,7 @@ SETS: dict[str, Callable[[], Iterator[Collection]]] = {
     "friendsqa": friendsqa,
     "molweni": molweni,
     "coding": coding,
+    "kept": kept,
 }
-POOLED = ("coding",)
+POOLED = ("coding", "kept")
 """Sets that are asked as a whole alone: nobody knows in which repository it was."""

@@ -15,7 +15,7 @@
 Every operation on knowledge passes through `core.base.disk.perform`. A point is one scenario (`scenarios.py`: what
 stands on the disk, and what a person then does, mostly a command line) with one fault at its n-th operation. After it
 the next run mends the home, the four invariants of storage.md are looked for (`invariants.py`), and a run after that
-must change nothing. `make test` tries a spread sample of each campaign (tests/test_faults_*.py).
+must change nothing. `make test` tries a spread sample of each campaign (tests/test_faults.py).
 
 A kill is a real one: a fork of a warm process (`server.py`) is sent SIGKILL. Where there are too many points for that,
 `pairs` takes down in passing what a kill would leave, which is the same bytes: a killed process does nothing more, and

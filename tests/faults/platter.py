@@ -15,7 +15,7 @@ from itertools import combinations, count, product
 from pathlib import Path
 from typing import Any
 
-from core.base.renameat2 import EXCHANGE
+from core.base.system import EXCHANGE
 from tests.faults.store import Kept
 
 Entry = tuple[int, str, int | None]

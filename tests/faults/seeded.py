@@ -233,14 +233,16 @@ SEEDS: dict[str, Seed] = {
 }
 
 
-def catch(seed: Seed, campaigns: tuple[str, ...] = (*LOOKED_FOR,), scenarios: tuple[str, ...] = TRIED_ON) -> Caught:
-    """Sow one bug and look for it with samples of the campaigns."""
+def catch(
+    seed: Seed, campaigns: tuple[str, ...] = (*LOOKED_FOR,), scenarios: tuple[str, ...] = TRIED_ON, sparser: int = 1
+) -> Caught:
+    """Sow one bug and look for it with samples of the campaigns; `sparser` times fewer points."""
     caught = Caught()
     with seed():
         for name in campaigns:
             campaign, stride = LOOKED_FOR[name]
             for number, scenario in enumerate(scenarios):
-                tried = on_scenario(campaign, SCENARIO[scenario], stride, number)
+                tried = on_scenario(campaign, SCENARIO[scenario], stride * sparser, number)
                 caught.tried[name] = caught.tried.get(name, 0) + tried.points
                 caught.shown[name] = caught.shown.get(name, 0) + len(tried.findings)
                 if tried.findings:

@@ -9,6 +9,6 @@
 declared error (`Err`) comes out as a finding, and so does an input that takes longer than 20 seconds or more than 2
 GB. `drive.py` runs one target under atheris, which is guided by the branches that an input reaches; `seeds.py` gathers
 where it starts from. What was found lies in `build/fuzz/`, one file an input, and `python -m tests.fuzz.drive TARGET
-FILE` repeats it. `tests/test_fuzz_sample.py` runs a small deterministic part of this, without atheris, in every test
+FILE` repeats it. `tests/test_histories.py` runs a small deterministic part of this, without atheris, in every test
 run; an input that once broke a promise is kept there.
 """

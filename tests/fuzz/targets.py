@@ -14,13 +14,12 @@ from core.base.markdown import parse_bullets, sanitise_line, sanitise_name, spli
 from core.base.result import Err, Ok
 from core.base.secrets.redact import redact
 from core.base.settings import SETTINGS
-from core.commands.held import held_item
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS, read_all, read_conversation
 from core.conversations.render import transcript
 from core.harvest.answer import MAX_ITEMS, PLAYBOOK_CHARACTERS, items_from, parse_answer
 from core.harvest.quotes import Source
-from core.knowledge.bullet_text import BulletRef, with_text, without
+from core.knowledge.bullet_text import BulletRef, held_item, with_text, without
 from core.knowledge.categories import CATEGORY, bullets_in
 from core.knowledge.changes import parse_change
 from core.knowledge.hunks import join, split

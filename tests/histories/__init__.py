@@ -7,5 +7,5 @@
 
 `machine.py` draws the steps (Hypothesis), `person.py` is what a person does to files, `look.py` compares the home
 before and after a step with the invariants of storage.md, `processes.py` and `editors.py` are the real ones. What they
-found is kept as a test with a name of its own in tests/test_histories_found.py.
+found is kept as a test with a name of its own in tests/test_histories.py.
 """

@@ -7,7 +7,7 @@
 `mutants.py` makes them from the syntax tree: a comparison turned round, `and` for `or`, a condition negated, a number
 one up, a short text changed, True for False, plus for minus, a statement left out, None returned. Left alone:
 docstrings, annotations, sentences for people (their words are tested where they matter, in tests/golden and
-test_bad_input_*).
+test_bad_input).
 
 `__main__.py` first runs the tests once under coverage, which tells for each line which tests reach it and how long
 they take. Then each mutant gets a process of its own, forked from one in which everything is imported, and the tests

@@ -15,7 +15,7 @@ from tests.mutation.mutants import Mutant
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = (
     "core.knowledge.ledger",
-    "core.harvest.merge",
+    "core.harvest.freeze",
     "core.harvest.named_paths",
     "core.harvest.reclaim",
     "core.knowledge.journal",
@@ -23,8 +23,8 @@ MODULES = (
     "core.base.disk",
     "core.base.reading",
 )
-"""The modules that write, with what `base/files.py` and `harvest/merge.py` were split into."""
-ROOMS = ("harvest", "knowledge", "base_files", "commands", "bad_input_store")
+"""The modules that write, with what `base/files.py` and `harvest/freeze.py` were split into."""
+ROOMS = ("harvest", "knowledge", "base_files", "commands", "bad_input")
 ELSEWHERE = ("test_offline", "test_commands_sources", "test_commands_settings", "test_commands_view")
 """Long tests that write nothing."""
 UNTIMED = "not faster and not longer_than"

@@ -24,7 +24,7 @@ EXPLAINED: dict[str, dict[str, str]] = {
         "rebuild: without part 1 of state.entry or {}": "an entry of that state was put there just before",
     },
     "core.harvest.batch": {"_unproven: 1 for 0": "the number of this error is not told"},
-    "core.harvest.merge": {
+    "core.harvest.freeze": {
         "_bind_note: without part 2 of binding.move and binding.move != binding.note": "one write more",
     },
     "core.harvest.named_paths": {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from core.base.secrets.redact import MARK, redact
 
@@ -15,8 +16,11 @@ LEAST = 6
 """A shorter value is hidden only where its own text shows what it is: it would be found inside ordinary words."""
 PART = 8
 """So many letters of a secret, one after the other, give it away."""
+TITLE_CHARACTERS = 2000
+"""Of a longer title the beginning is cleared, and the rest is dropped."""
 REPEATED = f"{MARK}repeated]"
 _PLACEHOLDER = re.compile(r"\[redacted: [^\]\n]{1,40}\]")
+_NO_LETTERS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[A-Za-z]{1,12}|[\d\s.,:;/-]{1,10}")
 """What may be an ordinary word, or a number: hiding it everywhere would make holes in what has nothing to hide."""
 
@@ -63,8 +67,26 @@ class Secrets:
         return text
 
 
+def clear_title(title: str, texts: Iterable[str]) -> str:
+    """A title without what the texts that it may have been made of give away as a secret. Clearing takes its time: only
+    texts that have some letters in a row with the title are looked through."""
+    title = " ".join(title.split())[:TITLE_CHARACTERS]
+    if not title:
+        return ""
+    secrets, pieces = Secrets(), _pieces(title) | _pieces(_letters(title))
+    for text in texts:
+        plain = f"{text}\n{_letters(text)}"
+        if any(piece in plain for piece in pieces):
+            secrets.clear(text)
+    return secrets.title(title)
+
+
+def _pieces(text: str) -> set[str]:
+    return {text[at : at + LEAST] for at in range(max(1, len(text) - LEAST + 1))} - {""}
+
+
 def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).casefold()
+    return _NO_LETTERS.sub("", text).casefold()
 
 
 def _replaced(before: str, after: str) -> list[str]:

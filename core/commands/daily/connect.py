@@ -42,12 +42,11 @@ CONTEXT_LINES = 1
 
 
 @dataclass
-class ConnectReport:
-    """What was, or would be, changed (`changes`), and how every tool stands then. `applied` is false for a dry run, for
-    a no, and where nothing was to be changed; `shown` when the person has seen the changes already."""
+class ChangeReport:
+    """What was, or would be, changed in files of other programs (`changes`). `applied` is false for a dry run, for a no
+    (`refused`), and where nothing was to be changed; `shown` when the person has seen the changes already."""
 
     changes: list[FileChange] = field(default_factory=list)
-    tools: list[Standing] = field(default_factory=list)
     applied: bool = False
     removing: bool = False
     dry_run: bool = False
@@ -56,15 +55,30 @@ class ConnectReport:
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
 
+    def agreed(self, question: str, ask: Ask, more: str = "") -> bool:
+        """Whether the person wants the changes, and what else is shown with them; yes where nobody can be asked."""
+        answer = ask(changes_text(self.changes) + more, question, NO_OR_YES, 0)
+        self.shown, self.refused = answer is not None, answer == 0
+        return not self.refused
+
     def to_json(self) -> dict[str, Any]:
         return {
             "applied": self.applied,
             "removing": self.removing,
             "files": [row.to_json() for row in self.changes],
-            "tools": [standing_json(row) for row in self.tools],
             "notes": self.notes,
             "errors": [vars(error) for error in self.errors],
         }
+
+
+@dataclass
+class ConnectReport(ChangeReport):
+    """What connecting changed, and how every tool stands then."""
+
+    tools: list[Standing] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "tools": [standing_json(row) for row in self.tools]}
 
 
 def standing_json(row: Standing) -> dict[str, Any]:
@@ -139,7 +153,7 @@ def connect(
         report.errors += plan.errors
         report.notes += [note for note in plan.notes if note not in report.notes]
     ready = [plan for plan in plans if plan.changes and not plan.errors]
-    if ready and not dry_run and _agreed(report, yes, ask):
+    if ready and not dry_run and (yes or not report.changes or report.agreed("write this?", ask)):
         for plan in ready:
             agent = AGENT[plan.tool]
             problem = take_back(plan, agent, record) if remove else carry_out(plan, agent, program, environment, record)
@@ -158,16 +172,6 @@ def _named(typed: Sequence[str]) -> Result[tuple[str, ...]]:
         known = ", ".join(AGENT)
         return fail("unknown-tool", f"there is no tool {unknown[0]!r} that can be connected", hint=f"choose of {known}")
     return Ok(tuple(dict.fromkeys(names)))
-
-
-def _agreed(report: ConnectReport, yes: bool, ask: Ask) -> bool:
-    """Whether the changes are to be made: asked on a terminal; a script has said what it wants."""
-    if yes or not report.changes:
-        return True
-    answer = ask(changes_text(report.changes), "write this?", NO_OR_YES, 0)
-    report.shown = answer is not None
-    report.refused = answer == 0
-    return answer != 0
 
 
 def changes_text(changes: Sequence[FileChange]) -> str:

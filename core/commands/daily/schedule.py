@@ -11,8 +11,8 @@ from core.agents.connections import FileChange
 from core.agents.hand_over import HARVEST
 from core.agents.timers import Timer, is_on, tell_system
 from core.base import files
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.daily.connect import NO_OR_YES, Ask, changes_text, nobody, program_for
+from core.base.result import Err, Ok, Result, fail
+from core.commands.daily.connect import Ask, ChangeReport, nobody, program_for
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
 
@@ -20,32 +20,16 @@ MOST_BYTES = 1 << 20
 
 
 @dataclass
-class ScheduleReport:
-    """What was, or would be, written (`changes`) and told to the system (`commands`); whether the timer is on then."""
+class ScheduleReport(ChangeReport):
+    """What was, or would be, written for the timer `title` and told to the system (`commands`); whether it is on
+    then."""
 
-    title: str
-    changes: list[FileChange] = field(default_factory=list)
+    title: str = ""
     commands: list[str] = field(default_factory=list)
     on: bool = False
-    applied: bool = False
-    removing: bool = False
-    dry_run: bool = False
-    refused: bool = False
-    shown: bool = False
-    notes: list[str] = field(default_factory=list)
-    errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "title": self.title,
-            "on": self.on,
-            "applied": self.applied,
-            "removing": self.removing,
-            "files": [row.to_json() for row in self.changes],
-            "commands": self.commands,
-            "notes": self.notes,
-            "errors": [vars(error) for error in self.errors],
-        }
+        return {"title": self.title, "on": self.on, **super().to_json(), "commands": self.commands}
 
 
 def timer_here(workspace: Workspace) -> Result[Timer]:
@@ -64,7 +48,7 @@ def schedule(
     if isinstance(found, Err):
         return found
     timer = found.value
-    report = ScheduleReport(timer.title, removing=remove, dry_run=dry_run)
+    report = ScheduleReport(title=timer.title, removing=remove, dry_run=dry_run)
     try:
         changes = [
             FileChange("schedule", path, _read(path), None if remove else text.encode()) for path, text in timer.files
@@ -76,26 +60,17 @@ def schedule(
     if not report.changes and was_on != remove:
         report.on = was_on
         return Ok(report)
-    told = timer.off if remove else timer.on
-    report.commands = [" ".join(words) for words in told]
+    report.commands = [" ".join(words) for words in (timer.off if remove else timer.on)]
     report.on = was_on
     report.notes += _about_keys(workspace) if not remove else []
-    if dry_run or not _agreed(report, yes, ask):
+    commands = "".join(f"$ {line}\n" for line in report.commands)
+    if dry_run or not (yes or report.agreed("do this?", ask, commands)):
         return Ok(report)
     problem = _carry_out(report, timer, remove, workspace)
     if problem is not None:
         return problem
     report.on, report.applied = is_on(timer, workspace.environment), True
     return Ok(report)
-
-
-def _agreed(report: ScheduleReport, yes: bool, ask: Ask) -> bool:
-    if yes:
-        return True
-    shown = changes_text(report.changes) + "".join(f"$ {line}\n" for line in report.commands)
-    answer = ask(shown, "do this?", NO_OR_YES, 0)
-    report.shown, report.refused = answer is not None, answer == 0
-    return answer != 0
 
 
 def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> Err | None:

@@ -28,15 +28,16 @@ def library_address(workspace: Workspace) -> str:
     return workspace.config.library_url or str(workspace.paths.library)
 
 
-def open_home_library(workspace: Workspace, *, make: bool = False) -> Result[Library]:
+def open_home_library(workspace: Workspace, *, make: bool = False, patience: float | None = None) -> Result[Library]:
     """The library of this home. Err, in one sentence, where there is none yet (unless it may be made), where its
-    packages are missing, or it cannot be opened."""
+    packages are missing, or it cannot be opened. `patience`: for how many seconds another writer is waited for."""
     if not make and not workspace.config.library_url and not files.exists(workspace.paths.library):
         hint = "'knowledge library ingest PATH' makes one"
         return fail("no-library", "there is no library yet", workspace.paths.library, hint)
-    from core.library.database import open_library
+    from core.library.database import BUSY_SECONDS, open_library
 
-    return open_library(library_address(workspace), workspace.paths.backups, make=make)
+    waits = BUSY_SECONDS if patience is None else patience
+    return open_library(library_address(workspace), workspace.paths.backups, make=make, patience=waits)
 
 
 @contextmanager

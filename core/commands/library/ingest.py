@@ -122,17 +122,7 @@ def _named(source: str) -> str:
 
 
 def _ingested(report: IngestReport, library: Library) -> Ingested:
-    rows = tuple(
-        {
-            "id": row.id,
-            "path": row.source,
-            "title": row.title,
-            "content_type": row.content_type,
-            "chunks": row.chunks,
-            "status": row.status,
-        }
-        for row in report.documents
-    )
+    rows = tuple(row.to_json() for row in report.documents)
     return Ingested(
         rows, dict(report.counted()), report.unchanged, dict(report.skipped), sum(report.redacted.values()),
         tuple(report.errors), tuple(map(str, report.warnings)), report.stopped, str(library.backup or ""),
@@ -153,7 +143,7 @@ def way_of(workspace: Workspace, provider: str) -> Result[Way]:
             return connected
         way = replace(way, generate=_within(connected.value, config.max_run_tokens))
     if config.embedder:
-        from core.commands.search import embedder_of
+        from core.commands.workspace import embedder_of
 
         embed = embedder_of(workspace)
         if isinstance(embed, Err):

@@ -6,8 +6,9 @@ How documents come in is in `ingest.py`, how they go in `documents.py`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,9 +18,11 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.commands.library.documents import closing, failed_database, open_home_library
 from core.commands.workspace import Workspace, utc_now
+from core.conversations.events import Call
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
+    from core.conversations.conversation import Conversation
     from core.library.database import Library
     from core.library.records import ChangeRun, UsageTrace
     from core.library.use.changes import Undone
@@ -35,9 +38,12 @@ CONVERSATION_BYTES = 64 << 20
 T = TypeVar("T")
 
 
-def with_library(workspace: Workspace, work: Callable[[Library], Result[T]]) -> Result[T]:
-    """Do something with the library of this home; what a database says becomes one sentence."""
-    opened = open_home_library(workspace)
+def with_library(
+    workspace: Workspace, work: Callable[[Library], Result[T]], patience: float | None = None
+) -> Result[T]:
+    """Do something with the library of this home; what a database says becomes one sentence. `patience`: for how many
+    seconds another writer is waited for."""
+    opened = open_home_library(workspace, patience=patience)
     if isinstance(opened, Err):
         return opened
     from core.library.database import database_errors
@@ -68,7 +74,7 @@ def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
     """The embedder that the settings name, and a sentence where it cannot be had."""
     if not workspace.config.embedder:
         return None, ""
-    from core.commands.search import embedder_name, embedder_of
+    from core.commands.workspace import embedder_name, embedder_of
     from core.library.use.vectors import Embedder
 
     embed = embedder_of(workspace)
@@ -152,17 +158,20 @@ def library_retrieve(
 
 @dataclass(frozen=True)
 class Recorded:
-    """The traces that were written; `conversations` were read for them, and `errors` says which could not be."""
+    """The traces that were written, or the one that was taken back (`withdrawn`); `conversations` were read for them,
+    and `errors` says which could not be."""
 
     traces: tuple[UsageTrace, ...]
     conversations: int = 0
     errors: tuple[ErrorInfo, ...] = field(default=())
+    withdrawn: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         rows = [trace_json(trace) for trace in self.traces]
         errors = [{"path": one.path, "code": one.code, "error": one.message} for one in self.errors]
-        return {"traces": rows, "conversations": self.conversations, "errors": errors}
+        told = {"traces": rows, "conversations": self.conversations, "errors": errors}
+        return told | {"withdrawn": self.withdrawn}
 
 
 def trace_json(trace: UsageTrace) -> dict[str, Any]:
@@ -193,11 +202,17 @@ def library_record(
     notes: str = "",
     conversation: Sequence[str] | None = None,
     retrieval: str = "",
+    undo: str = "",
     *,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Recorded]:
     """Write down how a use went: what was tried, with which chunks, the outcome, and why. With `conversation`, files
-    of conversations are read instead, and what they used of what was retrieved in them is inferred."""
+    of conversations are read instead, and what they used of what was retrieved in them is inferred. With `undo`, the
+    id of a trace, that one is taken back and nothing else done."""
+    if undo:
+        if outcome or chunk or conversation:
+            return fail("usage", "--undo takes a record back and writes none", hint="run the command again without it")
+        return with_library(workspace, lambda library: _withdrawn(library, undo))
     if conversation:
         return with_library(workspace, lambda library: _inferred(workspace, library, conversation, now()))
     if not outcome:
@@ -217,11 +232,15 @@ def library_record(
     return with_library(workspace, work)
 
 
-def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now: datetime) -> Result[Recorded]:
-    from dataclasses import replace
+def _withdrawn(library: Library, which: str) -> Result[Recorded]:
+    from core.library.use.usage import withdraw
 
+    done = withdraw(library, which)
+    return done if isinstance(done, Err) else Ok(Recorded((done.value,), withdrawn=True))
+
+
+def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now: datetime) -> Result[Recorded]:
     from core.conversations.read import read_all
-    from core.library.use.inference import record_conversation
 
     traces: list[UsageTrace] = []
     errors: list[ErrorInfo] = []
@@ -235,10 +254,71 @@ def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now:
             continue
         for one in read_all(path.name, data):
             number += 1
-            turns = tuple(replace(turn, text=_cleared(workspace, turn.text)) for turn in one.turns)
-            with library.writing() as connection:
-                traces += record_conversation(connection, replace(one, turns=turns), now)
+            traces += _inferred_from(workspace, library, one, now)
     return Ok(Recorded(tuple(traces), number, tuple(errors)))
+
+
+def _inferred_from(
+    workspace: Workspace, library: Library, conversation: Conversation, now: datetime
+) -> list[UsageTrace]:
+    from core.base.secrets.repeats import clear_title
+    from core.conversations.searched import title_of
+    from core.library.use.inference import record_conversation
+
+    turns = tuple(replace(turn, text=_cleared(workspace, turn.text)) for turn in conversation.turns)
+    said = (turn.text for turn in conversation.turns)
+    title = title_of(clear_title(conversation.title, said) if workspace.config.redact else conversation.title)
+    with library.writing() as connection:
+        return record_conversation(connection, replace(conversation, title=title, turns=turns), now)
+
+
+PATIENCE = 2.0
+"""For so many seconds a harvest waits at its end for somebody else who writes the library."""
+_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+
+
+class UsageReader:
+    """Listens to a harvest: which conversations asked the library and were not told of yet. Afterwards `record` infers
+    what they used. It holds nothing up and fails nothing: the packages of the library are loaded when there is such a
+    conversation, and whatever goes wrong is one sentence."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        from core.library.database import untold_retrievals
+
+        self._workspace = workspace
+        self._known = None if workspace.config.library_url else untold_retrievals(workspace.paths.library)
+        self._heard: list[Conversation] = []
+
+    @staticmethod
+    def of(workspace: Workspace) -> UsageReader | None:
+        """One where the library was asked something that nobody told of."""
+        made = UsageReader(workspace)
+        return made if made._known is None or made._known else None
+
+    def __call__(self, conversation: Conversation) -> None:
+        """A conversation was read, in any thread. Of a server's library the ids are not known beforehand."""
+        for turn in conversation.turns:
+            if turn.role not in ("tool", "assistant"):
+                continue
+            said = "\n".join((turn.text, *(event.output for event in turn.events if isinstance(event, Call))))
+            ids = _ID.findall(said) if "retrieval" in said else []  # the key beside the id, in every answer of ours
+            if ids and (self._known is None or not self._known.isdisjoint(ids)):
+                self._heard.append(conversation)
+                return
+
+    def record(self, now: datetime) -> str:
+        """What became of it, as a note; "" where there was nothing."""
+        if not self._heard:
+            return ""
+
+        def work(library: Library) -> Result[int]:
+            made = [_inferred_from(self._workspace, library, one, now) for one in self._heard]
+            return Ok(sum(map(len, made)))
+
+        done = with_library(self._workspace, work, PATIENCE)
+        if isinstance(done, Err):
+            return f"what {len(self._heard)} conversations used of the library was not recorded: {done.error}"
+        return f"the library learned how {done.value} uses went" if done.value else ""
 
 
 def _files(workspace: Workspace, names: Iterable[str], errors: list[ErrorInfo]) -> list[Path]:
@@ -323,9 +403,16 @@ def library_undo(
 
 
 def library_reflect(
-    workspace: Workspace, scope: str = "all", concept: str = "", *, now: Callable[[], datetime] = utc_now
+    workspace: Workspace,
+    scope: str = "all",
+    concept: str = "",
+    days: int = 0,
+    *,
+    now: Callable[[], datetime] = utc_now,
 ) -> Result[Reflection]:
-    """The seed's questions about the library, answered from what was recorded."""
+    """Questions about the library, answered from what was recorded; with `days`, lately."""
     from core.library.use.reflect import reflect
 
-    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, now=now()))
+    if not 0 <= days <= 36_500:
+        return fail("usage", "--days must be from 1 to 36500")
+    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, days=days, now=now()))

@@ -17,11 +17,11 @@ from core.base.result import ErrorInfo, Ok, Result, fail
 from core.commands.panel.conversations import conversation_key
 from core.commands.statements import Found, said_with
 from core.commands.workspace import Workspace
-from core.harvest.merge import mark_of_text
+from core.harvest.freeze import mark_of_text
 from core.knowledge.bullet_text import split_quote
-from core.knowledge.categories import CATEGORY, bullets_in, note_files
+from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files
 from core.knowledge.changes import Change, read_changes
-from core.knowledge.edit import EDIT_RUN, QUARANTINE
+from core.knowledge.edit import EDIT_RUN
 from core.knowledge.journal import read_plans
 
 VIEWS = ("facts", "decisions", "questions", "playbooks", "tasks_open", "tasks_done", "quarantine")

@@ -15,8 +15,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
-from core.knowledge.categories import CATEGORY_FILES, read_text
-from core.knowledge.edit import QUARANTINE
+from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, read_text
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import Entry, seen_ledger
 from core.sources.artifact import Artifact

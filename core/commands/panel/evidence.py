@@ -1,7 +1,7 @@
 """What a harvest kept beside a line: the quote that showed it to be true, where that stands, and a playbook's steps.
 
-The plan of the run has it, below `facts` (core/harvest/merge.py), under the mark of the line's words. It is of the line
-as the harvest wrote it: words that a person has changed since have no proof of their own.
+The plan of the run has it, below `facts` (core/harvest/freeze.py), under the mark of the line's words. It is of the
+line as the harvest wrote it: words that a person has changed since have no proof of their own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.commands.statements import bullets_of, resolve_bullet
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
-from core.harvest.merge import mark_of_text
+from core.harvest.freeze import mark_of_text
 from core.harvest.playbook import steps_in as steps_in
 from core.harvest.quotes import reduce_to_words
 from core.harvest.quotes import span_of as span_of

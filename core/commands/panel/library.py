@@ -25,6 +25,7 @@ from core.commands.workspace import Workspace, utc_now
 if TYPE_CHECKING:
     from core.commands.library.use import Answered as Answered
     from core.library.records import ChangeRun as ChangeRun
+    from core.library.records import UsageTrace
     from core.library.use.consolidate import Consolidation as Consolidation
     from core.library.use.dossier import Dossier as Dossier
     from core.library.use.graph import Edge as Edge
@@ -67,14 +68,24 @@ def mark(
     notes: str = "",
     session: str = "",
     *,
+    instead: str = "",
     now: Callable[[], datetime] = utc_now,
-) -> Result[str]:
-    """Record with one key how a chunk served; the outcome that was recorded."""
+) -> Result[UsageTrace]:
+    """Record with one key how a chunk served; what was recorded. `instead`: the id of a record that it replaces."""
     outcome = OUTCOME_KEYS.get(key, key)
     done = library_record(
         workspace, session, [chunk], task, outcome, notes=notes, retrieval=retrieval, context="the panel", now=now
     )
-    return done if isinstance(done, Err) else Ok(outcome)
+    if isinstance(done, Err):
+        return done
+    gone = unmark(workspace, instead) if instead else None
+    return gone if isinstance(gone, Err) else Ok(done.value.traces[0])
+
+
+def unmark(workspace: Workspace, trace: str) -> Result[UsageTrace]:
+    """Take back what was recorded."""
+    done = library_record(workspace, undo=trace)
+    return done if isinstance(done, Err) else Ok(done.value.traces[0])
 
 
 def dossier_text(dossier: Dossier) -> str:
@@ -104,9 +115,9 @@ class Plots:
     by_month: Series
 
 
-def plots(workspace: Workspace, concept: str = "") -> Result[Plots]:
-    """The questions about the library, and what to draw."""
-    found = library_reflect(workspace, "all", concept)
+def plots(workspace: Workspace, concept: str = "", days: int = 0) -> Result[Plots]:
+    """The questions about the library, and what to draw; with `days` of the last so many days."""
+    found = library_reflect(workspace, "all", concept, days)
     if isinstance(found, Err):
         return found
     value = found.value

@@ -7,6 +7,7 @@ file is read; what was found is remembered in the cache folder, by the content (
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,21 +18,24 @@ from typing import Any
 from core.base import files
 from core.base.markdown import sanitise_name
 from core.base.paths import cache_folder
-from core.base.secrets.redact import redact
+from core.base.secrets.repeats import clear_title
+from core.commands import sources
 from core.commands.history import LedgerRow
 from core.commands.panel.conversations import whereabouts
-from core.commands.sources import title_of
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation
+from core.conversations.searched import title_of
 from core.knowledge.projects import UNTOLD
 from core.sources.artifact import HOME, Artifact
 
 READ_BYTES = 2_000_000
 """Larger files are not read for their title alone; their next harvest tells it."""
-SECONDS = 0.5
-"""So long one look may read files: the others come with the next."""
+SECONDS, FIRST_SECONDS = 0.5, 0.1
+"""So long one look may read files, and the first one: the others come with the next."""
 KEPT = 20_000
-TITLE_CHARACTERS = 120
+"""Of so many conversations, the newest, files are read for their titles, and so many titles are remembered."""
+PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
+"""Names that `sanitise_name` leaves as they are; most are."""
 NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown_json", HOME}
 
 
@@ -48,7 +52,7 @@ class Called:
     @property
     def tool_title(self) -> str:
         """The tool as a person calls it, "" for none that is known."""
-        return "" if self.tool in NO_TOOL else title_of(self.tool)
+        return "" if self.tool in NO_TOOL else sources.title_of(self.tool)
 
     @property
     def project_name(self) -> str:
@@ -61,14 +65,12 @@ UNCALLED = Called()
 
 def called(entry: Mapping[str, Any], known: Called | None = None) -> Called:
     """What the ledger says of a conversation, with what was read of its file where the ledger says nothing."""
-    found = known or Called()
-    source, form, project = (str(entry.get(key) or "") for key in ("source", "format", "project"))
-    return Called(
-        str(entry.get("title") or "") or found.title,
-        (source if source not in NO_TOOL else form) or found.tool,
-        str(entry.get("date") or "") or found.day,
-        project if project and project != UNTOLD else found.project,
-    )
+    found = known or UNCALLED
+    source, form, project = entry.get("source"), entry.get("format"), entry.get("project")
+    title, day = entry.get("title") or found.title, entry.get("date") or found.day
+    tool = (source if source and str(source) not in NO_TOOL else form) or found.tool
+    project = project if project and project != UNTOLD else found.project
+    return Called(str(title), str(tool), str(day), str(project)) if title or tool or day or project else UNCALLED
 
 
 @dataclass(frozen=True)
@@ -86,20 +88,20 @@ NO_TITLES = Titles({}, {})
 
 def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | None = None) -> Titles:
     """What every conversation of the ledger is called, `rows` with the newest first; `before` itself when that has not
-    changed. Files are read for half a second at the most."""
-    kept = _Kept(workspace)
+    changed. Files are read for half a second at the most, at the first look for less: somebody waits for it."""
+    kept = _Kept(workspace, SECONDS if before is not None else FIRST_SECONDS)
     by_key: dict[str, Called] = {}
     by_name: dict[str, Called] = {}
-    for row in rows:
+    for number, row in enumerate(rows):
         entry = row.entry
         known = kept.rows.get(row.key)
-        if known is None and not entry.get("title") and entry.get("status") == "harvested":
+        if known is None and number < KEPT and not entry.get("title") and entry.get("status") == "harvested":
             known = kept.read(row.key, entry)
         by_key[row.key] = here = called(entry, known)
-        path = str(entry.get("path", "")).replace("\\", "/")
-        name = str(entry.get("name", "")) or path.rpartition("/")[2]
-        for one in {name, sanitise_name(name)}:
-            by_name.setdefault(one, here)  # the newest harvest of that name
+        name = str(entry.get("name") or "") or str(entry.get("path", "")).replace("\\", "/").rpartition("/")[2]
+        by_name.setdefault(name, here)  # the newest harvest of that name
+        if not PLAIN_NAME.fullmatch(name):
+            by_name.setdefault(sanitise_name(name), here)
     kept.keep()
     found = Titles(by_key, by_name, kept.more)
     return before if before == found and before is not None else found
@@ -137,7 +139,8 @@ class _Kept:
         self.rows: dict[str, Called] = {}
         try:
             told = json.loads(files.read_or_empty(self._file) or b"{}")
-            self.rows = {str(key): Called(*map(str, row)) for key, row in told.items()}
+            # A file without `cleared` is of a time when a title could keep a part of a secret.
+            self.rows = {str(key): Called(*map(str, row)) for key, row in told.get("cleared", {}).items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             self.rows = {}
 
@@ -160,9 +163,10 @@ class _Kept:
         except (OSError, ValueError):
             return self._learn(key, Called())
         read = read_conversation(Path(path).name, data)
-        title = " ".join(read.title.split())[:TITLE_CHARACTERS]
-        title = redact(title).text if self._workspace.config.redact else title
-        return self._learn(key, Called(title, read.format, (read.ended or read.started)[:10], read.folder))
+        title = read.title
+        if self._workspace.config.redact:
+            title = clear_title(title, (turn.text for turn in read.turns))
+        return self._learn(key, Called(title_of(title), read.format, (read.ended or read.started)[:10], read.folder))
 
     def _learn(self, key: str, row: Called) -> Called:
         self._new = True
@@ -173,5 +177,6 @@ class _Kept:
         """Write what was learned: whether that can be done does not matter."""
         if self._new:
             newest = dict(list(self.rows.items())[-KEPT:])
-            text = json.dumps({key: list(asdict(row).values()) for key, row in newest.items()}, ensure_ascii=False)
+            rows = {key: list(asdict(row).values()) for key, row in newest.items()}
+            text = json.dumps({"cleared": rows}, ensure_ascii=False)
             files.write_cache(self._file, text.encode("utf-8", "replace"))

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.conversations.conversation import Conversation
-from core.conversations.formats.plain import speaker_labels
 from core.conversations.lines import (
     INJECTED,
     Label,
@@ -29,6 +28,7 @@ from core.conversations.lines import (
     split_lines,
     tag_name,
 )
+from core.conversations.plain import speaker_labels
 
 SPEECH: dict[str, str] = {"user-prompt": "user", "agent-response": "assistant"}
 _TAGS = SPEECH | INJECTED

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
+from core.conversations import plain
 from core.conversations.conversation import Conversation
-from core.conversations.formats import plain
 from core.conversations.turns import Reading, clean, iso_time, joined, text_of
 
 _HISTORY = re.compile(

@@ -1,4 +1,4 @@
-"""The tables of the seed, with what is searched: FTS5 in SQLite, tsvector and pgvector in PostgreSQL."""
+"""The first tables, with what is searched: FTS5 in SQLite, tsvector and pgvector in PostgreSQL."""
 
 from __future__ import annotations
 

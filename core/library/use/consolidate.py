@@ -23,7 +23,7 @@ from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_i
 from core.library.rows import in_parts, read, traces
 from core.library.use.changes import Change, apply, difference, plain, runs
 from core.library.use.gaps import Quiet, coverage_of, lonely_chunks, stale_chunks, standing
-from core.library.use.learning import DEPTH, learn, lessons_of
+from core.library.use.learning import LOOKED, learn, lessons_of
 from core.library.use.patterns import Pair, better_for, complements, contradictions
 from core.library.use.profiles import (
     concept_by_rules,
@@ -33,7 +33,7 @@ from core.library.use.profiles import (
 )
 from core.library.use.retrieve import by_words, stems
 from core.library.use.tasks import Tally, merged, total
-from core.library.use.usage import tallies
+from core.library.use.usage import OUTDATED, tallies
 from core.library.use.words import understand
 
 CHUNK_TRACES, SOURCE_TRACES = 5, 10
@@ -94,7 +94,7 @@ def consolidate(
     progress: Progress = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Result[Consolidation]:
-    """Carry out the maintenance that the seed describes. With `dry_run` nothing is written and no model is asked. A run
+    """Carry out the maintenance. With `dry_run` nothing is written and no model is asked. A run
     that is cancelled before it writes has done nothing."""
     with library.reading() as connection:
         plan = _Plan(connection, now, None if dry_run else generate)
@@ -115,7 +115,8 @@ def consolidate(
                                 plan.archived, warnings=tuple(plan.warnings)))  # fmt: skip
     progress("writing")
     with library.writing() as connection:
-        done = apply(connection, KIND, plan.changes, {"traces": plan.number, "archived": plan.archived}, now, now)
+        report = {"traces": plan.number, "latest": plan.latest, "archived": plan.archived}
+        done = apply(connection, KIND, plan.changes, report, now, now)
     return Ok(Consolidation(False, done.made, *told, plan.archived, done.run_id, len(done.passed_over),
                             tuple(plan.warnings)))  # fmt: skip
 
@@ -130,6 +131,7 @@ class _Plan:
         self.connection, self.now, self.generate = connection, now, generate
         self.traces: list[UsageTrace] = traces(connection)
         self.number = len(self.traces)
+        self.latest = self.traces[-1].id if self.traces else ""
         self.tallies: dict[str, Tally] = tallies(connection)
         self.of_chunk: dict[str, list[UsageTrace]] = {}
         for trace in reversed(self.traces):
@@ -156,6 +158,12 @@ def _chunks(plan: _Plan) -> None:
     numbers stay."""
     c = schema.chunk.c
     due = sorted(chunk for chunk, tally in plan.tallies.items() if total(tally) >= CHUNK_TRACES)
+    outdated = select(c.id, c.functional_profile, c.profiled_traces).where(c.profiled_traces == OUTDATED).order_by(c.id)
+    for key, profile, number in plan.connection.execute(outdated).all():
+        if key not in due:
+            now = {"functional_profile": profile, "profiled_traces": number}
+            said = f"chunk {key[:8]}: no profile any more, an outcome was taken back"
+            plan.changes += difference("chunk", {"id": key}, now, _NO_PROFILE, said)
     for part in in_parts(due):
         asked = select(c.id, c.content, c.functional_profile, c.profiled_traces).where(c.id.in_(part)).order_by(c.id)
         for row in plan.connection.execute(asked).all():
@@ -168,6 +176,9 @@ def _chunks(plan: _Plan) -> None:
             wanted = {"functional_profile": text, "profiled_traces": number}
             plan.changes += difference("chunk", {"id": row.id}, now, wanted, f"chunk {row.id[:8]}: {text}")
             _archive(plan, row.id)
+
+
+_NO_PROFILE = {"functional_profile": None, "profiled_traces": 0}
 
 
 def _archive(plan: _Plan, chunk: str) -> None:
@@ -222,6 +233,8 @@ def _sources(plan: _Plan) -> None:
             text = plan.written(f"a source of documents, {source.domain} ({source.source_type})", "", tally, used)
             wanted |= {"functional_profile": text, "profiled_traces": len(used)}
             wanted |= {"strengths": list(good), "weaknesses": list(bad)}
+        elif source.profiled_traces == OUTDATED:
+            wanted |= {**_NO_PROFILE, "strengths": [], "weaknesses": []}
         elif not used and not source.trace_counts_by_task:
             continue
         now = {name: plain(getattr(source, name)) for name in wanted}
@@ -330,12 +343,12 @@ def _ranking(plan: _Plan) -> None:
     """What usage teaches about ranking, looked at again when there are new traces."""
     connection = plan.connection
     last = next((one for one in runs(connection) if one.kind == KIND and one.undone_at is None), None)
-    if last is not None and last.report.get("traces") == plan.number:
+    if last is not None and (last.report.get("traces"), last.report.get("latest")) == (plan.number, plan.latest):
         return
 
     def rank(query: str) -> list[tuple[str, float, list[float]]]:
         seen = by_words(connection, understand(connection, query, stems()), 10)
-        return [(one.seen.row.key, one.score, seen.features.of(one.seen)) for one in seen.ranked[: 2 * DEPTH]]
+        return [(one.seen.row.key, one.score, seen.features.of(one.seen)) for one in seen.ranked[:LOOKED]]
 
     found = {source: learn(lessons) for source, lessons in sorted(lessons_of(connection, rank).items())}
     r = schema.ranking.c

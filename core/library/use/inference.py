@@ -171,7 +171,7 @@ def record_conversation(connection: Connection, conversation: Conversation, when
             groups.append((found.unused, "miss", "retrieved, and nothing of it was used"))
         for chunks, outcome, notes in groups:
             trace = UsageTrace(
-                new_id(), chunks, task, outcome, when, conversation.id, conversation.title[:200], about.query, notes,
+                new_id(), chunks, task, outcome, when, conversation.id, conversation.title, about.query, notes,
                 "inferred", about.id,
             )  # fmt: skip
             add_trace(connection, trace)

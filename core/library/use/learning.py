@@ -28,31 +28,34 @@ NEEDED = 20
 """From fewer questions about a source nothing is learned."""
 LATEST = 500
 """So many questions, the latest, are learned from."""
-DEPTH = 30
-"""So many candidates of a question are learned from: those that were shown, and some that were ranked behind them."""
-FOLDS, ROUNDS, STEP, SHRINK, TRUSTED = 4, 10, 0.1, 0.01, 150
-"""With so many questions (TRUSTED) half of what was learned is applied; less with fewer, more with more."""
-SURE = 1.0
-"""A gain must be larger than its standard error so many times."""
-FAINT = 1e-3
+LOOKED = 60
+"""Among so many candidates of a question those are looked for that somebody told about."""
+WRONG = 0.1
+"""So many verdicts are taken to be wrong. A win far down the list is then more likely a mistake than a discovery, for
+most chunks there are no answers: without this, a tenth of wrong verdicts makes what is learned worse than nothing."""
+PRIOR = 25.0
+"""Corrections weigh as much against as so many questions weigh for them: of few questions little is learned."""
+FOLDS, ROUNDS, STEP = 4, 40, 0.05
+SURE = 0.5
+"""A gain must be larger than its standard error so many times: the prior holds back what is chance already."""
+FAINT = 1e-4
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """One question about one source: candidates in their order with the scores and features that they had, which of
-    them helped, which were told about at all, and the document of the first that helped."""
+    """One question about one source: the chunks that somebody told about in their order, with the scores and features
+    that they had, which of them helped, and the document of the first that did."""
 
     scores: Sequence[float]
     rows: Sequence[Sequence[float]]
     helped: Sequence[bool]
-    judged: Sequence[bool]
     document: str
 
 
 @dataclass(frozen=True)
 class Learned:
-    """Corrections for one source. `gain` is what they add to the share of pairs that are in the right order, in
-    documents that they were not learned from."""
+    """Corrections for one source. `gain` is what they add to the log likelihood of a question's verdicts, on average
+    over documents that they were not learned from."""
 
     weights: Weights
     uses: int
@@ -84,12 +87,12 @@ def learn(lessons: Sequence[Lesson]) -> Learned | None:
         return None
     gains = []
     for number in range(FOLDS):
-        train = [one for one in usable if fold[one.document] != number]
-        weights = fitted(train)
+        weights = fitted([one for one in usable if fold[one.document] != number])
         for one in usable:
             if fold[one.document] == number:
+                wanted = believed(one)
                 changed = [score + more for score, more in zip(one.scores, adjust(weights, one.rows), strict=True)]
-                gains.append(_order_of(one, changed) - _order_of(one, one.scores))
+                gains.append(_likelihood(wanted, changed) - _likelihood(wanted, one.scores))
     mean = sum(gains) / len(gains)
     error = math.sqrt(sum((gain - mean) ** 2 for gain in gains) / max(1, len(gains) - 1) / len(gains))
     if mean <= SURE * error or mean < FAINT:
@@ -97,57 +100,65 @@ def learn(lessons: Sequence[Lesson]) -> Learned | None:
     return Learned(fitted(usable), len(usable), round(mean, 4))
 
 
-def _order_of(lesson: Lesson, scores: Sequence[float]) -> float:
-    """The share of pairs of a chunk that helped and one that did not, of those that somebody told about, in which the
-    one that helped stands first."""
-    good = [scores[at] for at, judged in enumerate(lesson.judged) if judged and lesson.helped[at]]
-    bad = [scores[at] for at, judged in enumerate(lesson.judged) if judged and not lesson.helped[at]]
-    right = sum((one > other) + (one == other) / 2 for one in good for other in bad)
-    return right / (len(good) * len(bad)) if good and bad else 0.0
+def shares(scores: Sequence[float]) -> list[float]:
+    """Scores, which are logarithms of odds, as shares of one."""
+    top = max(scores)
+    odds = [math.exp(score - top) for score in scores]
+    whole = sum(odds)
+    return [odd / whole for odd in odds]
+
+
+def believed(lesson: Lesson) -> list[float]:
+    """How likely it is of each chunk that it helped: what was said of it, which may be wrong, beside how likely its
+    score made it."""
+    made = []
+    for share, helped in zip(shares(lesson.scores), lesson.helped, strict=True):
+        share = min(max(share, 1e-3), 0.95)
+        right, wrong = (1 - WRONG, WRONG) if helped else (WRONG, 1 - WRONG)
+        made.append(share * right / (share * right + (1 - share) * wrong))
+    return made
+
+
+def _likelihood(wanted: Sequence[float], scores: Sequence[float]) -> float:
+    return sum(share * math.log(max(one, 1e-12)) for share, one in zip(wanted, shares(scores), strict=True))
 
 
 def fitted(lessons: Sequence[Lesson]) -> dict[str, float]:
-    """Corrections that make what helped likely among the candidates: a softmax over each question, by Adagrad."""
-    width = len(NAMES)
-    size = _spread(lessons, width)
-    used = [at for at in range(width) if size[at] > FAINT]
+    """Corrections that make what helped likely: a softmax over each question, each correction held near 0 by the same
+    prior, by Adam over all questions at once."""
+    size = _spread(lessons)
+    used = [at for at, one in enumerate(size) if one > 1e-3]
     groups = []
     for one in lessons:
-        rows = [[row[at] / size[at] for at in used] for row in one.rows]
-        number = sum(one.helped)
-        groups.append((list(one.scores), rows, [helped / number for helped in one.helped]))
-    weights, seen = [0.0] * len(used), [0.01] * len(used)
-    for _round in range(ROUNDS):
-        for scores, rows, wanted in groups:
-            now = [score + sum(map(mul, row, weights)) for score, row in zip(scores, rows, strict=True)]
-            top = max(now)
-            odds = [math.exp(score - top) for score in now]
-            whole = sum(odds)
-            slope = [-SHRINK * weight for weight in weights]
-            for odd, share, row in zip(odds, wanted, rows, strict=True):
-                wrong = share - odd / whole
-                if abs(wrong) > FAINT:
-                    for at, value in enumerate(row):
-                        slope[at] += wrong * value
-            for at, value in enumerate(slope):
-                seen[at] += value * value
-                weights[at] += STEP * value / math.sqrt(seen[at])
-    trust = len(lessons) / (len(lessons) + TRUSTED)
-    return {NAMES[at]: round(trust * weight / size[at], 5) for at, weight in zip(used, weights, strict=True)}
+        means = [sum(row[at] for row in one.rows) / len(one.rows) for at in used]
+        rows = [[(row[at] - mean) / size[at] for at, mean in zip(used, means, strict=True)] for row in one.rows]
+        groups.append((one.scores, rows, list(zip(*rows, strict=True)), believed(one)))
+    weights, first, second = [0.0] * len(used), [0.0] * len(used), [0.0] * len(used)
+    for turn in range(1, ROUNDS + 1):
+        slope = [-PRIOR * weight for weight in weights]
+        for scores, rows, columns, wanted in groups:
+            now = shares([score + sum(map(mul, row, weights)) for score, row in zip(scores, rows, strict=True)])
+            whole = sum(wanted)
+            wrong = [share - one * whole for share, one in zip(wanted, now, strict=True)]
+            for at, column in enumerate(columns):
+                slope[at] += sum(map(mul, column, wrong))
+        for at, value in enumerate(slope):
+            value /= len(groups)
+            first[at] += 0.1 * (value - first[at])
+            second[at] += 0.02 * (value * value - second[at])
+            weights[at] += STEP * first[at] / (1 - 0.9**turn) / (math.sqrt(second[at] / (1 - 0.98**turn)) + 1e-8)
+    return {NAMES[at]: round(weight / size[at], 5) for at, weight in zip(used, weights, strict=True)}
 
 
-def _spread(lessons: Iterable[Lesson], width: int) -> list[float]:
-    """The standard deviation of each feature over all candidates."""
-    count, sums, squares = 0, [0.0] * width, [0.0] * width
+def _spread(lessons: Iterable[Lesson]) -> list[float]:
+    """The standard deviation of each feature among the chunks of a question."""
+    count, squares = 0, [0.0] * len(NAMES)
     for lesson in lessons:
-        for row in lesson.rows:
-            count += 1
-            for at, value in enumerate(row):
-                sums[at] += value
-                squares[at] += value * value
-    if not count:
-        return [0.0] * width
-    return [math.sqrt(max(0.0, squares[at] / count - (sums[at] / count) ** 2)) for at in range(width)]
+        count += len(lesson.rows)
+        for at, column in enumerate(zip(*lesson.rows, strict=True)):
+            mean = sum(column) / len(column)
+            squares[at] += sum((value - mean) ** 2 for value in column)
+    return [math.sqrt(square / count) if count else 0.0 for square in squares]
 
 
 # --- from traces ------------------------------------------------------------------------------------------------------
@@ -192,11 +203,10 @@ def lessons_of(connection: Connection, rank: Rank) -> dict[str, list[Lesson]]:
         for one in candidates:
             by_source.setdefault(of_chunk[one[0]][1], []).append(one)
         for source, rows in by_source.items():
-            head = rows[:DEPTH]
-            helped = [told.get(key, False) for key, *_ in head]
+            judged = [row for row in rows if row[0] in told]
+            helped = [told[key] for key, *_ in judged]
             if source and any(helped):
-                first = next(key for (key, *_), good in zip(head, helped, strict=True) if good)
-                judged = [key in told for key, *_ in head]
-                scores, features = [row[1] for row in head], [row[2] for row in head]
-                lessons.setdefault(source, []).append(Lesson(scores, features, helped, judged, of_chunk[first][0]))
+                first = judged[helped.index(True)][0]
+                scores, features = [row[1] for row in judged], [row[2] for row in judged]
+                lessons.setdefault(source, []).append(Lesson(scores, features, helped, of_chunk[first][0]))
     return lessons

@@ -1,4 +1,4 @@
-"""The seed's questions about the library itself, answered from what was recorded: which tasks it serves, which sources
+"""Questions about the library itself, answered from what was recorded: which tasks it serves, which sources
 pull their weight, what is missing, what should be retired, what goes together unexpectedly, how a concept evolved.
 
 Everything here is counted, nothing is written, and each answer has its numbers, so that a person can disagree.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -111,6 +111,7 @@ class Reflection:
 
     scope: str
     traces: int
+    days: int = 0
     tasks: tuple[Served, ...] = field(default=())
     sources: tuple[Pulling, ...] = field(default=())
     months: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -131,18 +132,23 @@ class Reflection:
         return made
 
 
-def reflect(library: Library, *, scope: str = "all", concept: str = "", now: datetime) -> Result[Reflection]:
-    """Answer the questions of a scope, or all of them. `concept` asks how one evolved: its name or an alias."""
+def reflect(
+    library: Library, *, scope: str = "all", concept: str = "", days: int = 0, now: datetime
+) -> Result[Reflection]:
+    """Answer the questions of a scope, or all of them. `concept` asks how one evolved: its name or an alias. With
+    `days` only what was asked and recorded in the last so many days counts for tasks, sources, months and questions
+    without an answer; what is missing, to retire or connected is told of the library as it stands."""
     if scope not in SCOPES:
         return fail("bad-scope", f"{scope!r} is no scope", hint=f"one of {', '.join(SCOPES)}")
     if scope == "concept" and not concept:
         return fail("no-concept", "which concept is not said", hint="name it with --concept")
     with library.reading() as connection:
-        known = traces(connection)
-        made: dict[str, Any] = {"scope": scope, "traces": len(known), "months": _months(known)}
-        lost = unanswered(connection)
+        since = now - timedelta(days=days) if days else datetime.min.replace(tzinfo=UTC)
+        known = [trace for trace in traces(connection) if trace.timestamp >= since]
+        made: dict[str, Any] = {"scope": scope, "days": days, "traces": len(known), "months": _months(known)}
+        lost = [row for row in unanswered(connection) if row[2] >= since]
         if scope in ("all", "tasks"):
-            made["tasks"] = _tasks(connection, known, lost)
+            made["tasks"] = _tasks(connection, known, lost, since)
         if scope in ("all", "sources"):
             made["sources"] = _sources(connection, known)
         if scope in ("all", "gaps"):
@@ -176,10 +182,14 @@ def _months(known: Sequence[UsageTrace]) -> dict[str, dict[str, int]]:
 
 
 def _tasks(
-    connection: Connection, known: Sequence[UsageTrace], lost: Sequence[tuple[str, str, datetime]]
+    connection: Connection,
+    known: Sequence[UsageTrace],
+    lost: Sequence[tuple[str, str, datetime]],
+    since: datetime,
 ) -> tuple[Served, ...]:
     r = schema.retrieval.c
-    asked = {row[0]: row[1] for row in connection.execute(select(r.task_type, func.count()).group_by(r.task_type))}
+    counted = select(r.task_type, func.count()).where(r.timestamp >= since).group_by(r.task_type)
+    asked = {row[0]: row[1] for row in connection.execute(counted)}
     tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in known])
     made = []
     for task in sorted({*tally, *asked}):

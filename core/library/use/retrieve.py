@@ -8,7 +8,7 @@ dossiers, a model if one is handed in, decides what to trust.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -20,7 +20,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
-from core.library.rows import add_retrieval, by_ids, columns_of, in_parts, links_of
+from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
 from core.library.use.dossier import Dossier, level_of, shown_traces
 from core.library.use.judge import judged
@@ -312,11 +312,9 @@ class _Table:
 
     def know(self, keys: Iterable[str]) -> None:
         """Read what is needed of the documents of chunks."""
-        d = schema.document.c
         wanted = {self._rows[key].thread for key in keys} - self._documents.keys()
         for part in in_parts(sorted(wanted)):
-            asked = select(d.id, d.source_profile_id, d.written_at, d.ingested_at).where(d.id.in_(part))
-            self._documents |= {row.id: row for row in self._connection.execute(asked)}
+            self._documents |= {row.id: row for row in self._connection.execute(_OF_DOCUMENTS, {"ids": part})}
         new = {row.source_profile_id for row in self._documents.values()} - self._sources.keys() - {None}
         self._sources |= by_ids(self._connection, schema.source_profile, SourceProfile, sorted(new)) if new else {}
 
@@ -339,13 +337,18 @@ class _Table:
 
 def documents_without_content(connection: Connection, ids: Iterable[str]) -> dict[str, Document]:
     """Documents by id, their raw content left where it is."""
-    columns = [column for column in columns_of(schema.document, Document) if column.name != "raw_content"]
-    names = [one.name for one in fields(Document) if one.name != "raw_content"]
     found: dict[str, Document] = {}
     for part in in_parts(ids):
-        for row in connection.execute(select(*columns).where(schema.document.c.id.in_(part))).mappings():
-            found[row["id"]] = Document(raw_content="", **{name: row[name] for name in names})
+        for row in connection.execute(_DOCUMENTS, {"ids": part}).mappings():
+            found[row["id"]] = Document(raw_content="", **row)
     return found
+
+
+_d = schema.document.c
+_OF_DOCUMENTS = select(_d.id, _d.source_profile_id, _d.written_at, _d.ingested_at).where(_d.id.in_(IDS))
+_DOCUMENTS = select(
+    *(column for column in columns_of(schema.document, Document) if column.name != "raw_content")
+).where(_d.id.in_(IDS))
 
 
 def dossiers_of(connection: Connection, ids: Sequence[str], task_type: str = "other") -> list[Dossier]:
@@ -359,7 +362,8 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str) -
     documents = documents_without_content(connection, [chunk.document_id for chunk in chunks.values()])
     wanted = sorted({one.source_profile_id for one in documents.values() if one.source_profile_id})
     sources = by_ids(connection, schema.source_profile, SourceProfile, wanted)
-    counts, used = tallies(connection, keys), histories(connection, keys)
+    counts = tallies(connection, keys)
+    used = histories(connection, counts)
     beside = _beside(connection, keys)
     made = []
     for key, score, why in order:

@@ -11,17 +11,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, text
+from sqlalchemy import Connection, and_, bindparam, delete, func, select, text, union_all, update
 
 from core.base.result import Err, Ok, Result, fail
 from core.library import schema
 from core.library.database import Library
 from core.library.records import OUTCOMES, TASK_TYPES, UsageTrace, new_id
-from core.library.rows import add_trace, in_parts, traces
+from core.library.rows import IDS, add_trace, in_parts, traces
 from core.library.use.tasks import Tally, infer_task_type, merged
 from core.search.words import STOP_WORDS, Stems, storable, words_of
 
 NOTE_CHARACTERS = 4_000
+OUTDATED = -1
+"""In the place of the number of traces of a profile: it was written from one that was taken back since."""
 MOST_CHUNKS = 100
 """A trace of more chunks says nothing about any of them."""
 SIMILAR = 60
@@ -36,20 +38,24 @@ _t, _j, _n = schema.usage_trace.c, schema.trace_chunk.c, schema.trace_count.c
 
 def tallies(connection: Connection, chunk_ids: Iterable[str] | None = None) -> dict[str, Tally]:
     """Chunk -> task -> outcome -> how often, archived traces counted too; without ids, of every chunk that was used."""
-    live = (
-        select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
-        .join(schema.usage_trace, _t.id == _j.trace_id)
-        .where(_j.archived_at.is_(None))
-        .group_by(_j.chunk_id, _t.task_type, _t.outcome)
-    )
-    kept = select(_n.chunk_id, _n.task_type, _n.outcome, _n.count.label("number"))
     found: dict[str, list[Tally]] = {}
     for part in [None] if chunk_ids is None else in_parts(chunk_ids):
-        for asked, column in ((live, _j.chunk_id), (kept, _n.chunk_id)):
-            for row in connection.execute(asked if part is None else asked.where(column.in_(part))):
-                if row.number > 0:
-                    found.setdefault(row.chunk_id, []).append({row.task_type: {row.outcome: row.number}})
+        asked = _ALL_TALLIES if part is None else _TALLIES
+        for row in connection.execute(asked, {} if part is None else {"ids": part}):
+            if row.number > 0:
+                found.setdefault(row.chunk_id, []).append({row.task_type: {row.outcome: row.number}})
     return {chunk: merged(parts) for chunk, parts in found.items()}
+
+
+_LIVE = (
+    select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
+    .join(schema.usage_trace, _t.id == _j.trace_id)
+    .where(_j.archived_at.is_(None))
+    .group_by(_j.chunk_id, _t.task_type, _t.outcome)
+)
+_KEPT = select(_n.chunk_id, _n.task_type, _n.outcome, _n.count.label("number"))
+_ALL_TALLIES = union_all(_LIVE, _KEPT)
+_TALLIES = union_all(_LIVE.where(_j.chunk_id.in_(IDS)), _KEPT.where(_n.chunk_id.in_(IDS)))
 
 
 def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, list[UsageTrace]]:
@@ -210,6 +216,36 @@ def with_question(connection: Connection, trace: UsageTrace) -> UsageTrace:
         return replace(trace, retrieval_id=None, task_type=task)
     task = trace.task_type or found.task_type
     return replace(trace, retrieval_id=found.id, query=trace.query or found.query, task_type=task)
+
+
+def withdraw(library: Library, which: str) -> Result[UsageTrace]:
+    """Take a trace back, named by its id or the beginning of it: neither it nor its numbers count any more. What was
+    learned with it is written anew, or goes, at the next consolidation."""
+    m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
+    name = which.strip().lower()
+    with library.writing() as connection:
+        begins = _t.id == name if len(name) == 36 else _t.id.startswith(name, autoescape=True)
+        ids = connection.execute(select(_t.id).where(begins).limit(2)).scalars().all() if len(name) >= 4 else []
+        if len(ids) != 1:
+            what = "the ids of several records begin" if ids else "no record's id begins"
+            return fail("no-trace", f"{what} with {which!r}", hint="'knowledge library traces' prints the ids")
+        (trace,) = traces(connection, select(_t.id).where(_t.id == ids[0]))
+        for chunk in connection.execute(
+            select(_j.chunk_id).where(_j.trace_id == trace.id, _j.archived_at.is_not(None))
+        ).scalars().all():  # fmt: skip
+            same = and_(_n.chunk_id == chunk, _n.task_type == trace.task_type, _n.outcome == trace.outcome)
+            connection.execute(update(schema.trace_count).where(same, _n.count > 0).values(count=_n.count - 1))
+        connection.execute(delete(schema.usage_trace).where(_t.id == trace.id))
+        ours = list(trace.chunk_ids)
+        sources = select(d.source_profile_id).join(schema.chunk, c.document_id == d.id).where(c.id.in_(ours))
+        for table, about in (
+            (schema.chunk, ours),
+            (schema.source_profile, sources),
+            (schema.concept, select(m.concept_id).where(m.chunk_id.in_(ours))),
+        ):
+            stale = table.c.id.in_(about) & (table.c.profiled_traces > 0)
+            connection.execute(update(table).where(stale).values(profiled_traces=OUTDATED))
+    return Ok(trace)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, text, tuple_
+from sqlalchemy import Connection, bindparam, func, select, text
 
 from core.library import schema
 from core.library.rows import in_parts
@@ -28,10 +28,24 @@ _COLUMNS = (
 )  # fmt: skip
 # Whether a document is active is looked at row by row: asked in the statement, it may be what the database begins with.
 _ROWS = select(*_COLUMNS).join(schema.document, _d.id == _c.document_id)
+_NAMES = "c.number, c.id, c.heading, c.content, d.written_at, d.title, d.source, c.document_id, c.position, d.status"
 _FTS = text(
-    "SELECT c.number, c.id, c.heading, c.content, d.written_at, d.title, d.source, c.document_id, c.position, "
-    "d.status FROM (SELECT rowid FROM chunk_words WHERE chunk_words MATCH :match ORDER BY +rank LIMIT :wanted) best "
+    f"SELECT {_NAMES} FROM "
+    "(SELECT rowid FROM chunk_words WHERE chunk_words MATCH :match ORDER BY +rank LIMIT :wanted) best "
     "CROSS JOIN chunk c ON c.number = best.rowid JOIN document d ON d.id = c.document_id"
+)
+# Each in a statement of its own: together they would read every row.
+_LEAST_AND_MOST = select(
+    select(func.min(_c.number)).scalar_subquery().label("least"),
+    select(func.max(_c.number)).scalar_subquery().label("most"),
+)
+PLACES = 64
+"""So many neighbours are asked for in one statement."""
+# Joined with a list of places: a condition that a pair is among pairs would make SQLite read the whole table.
+_BESIDE = text(
+    f"WITH place(document_id, position) AS (VALUES {', '.join(f'(:d{at}, :p{at})' for at in range(PLACES))}) "
+    f"SELECT {_NAMES} FROM place CROSS JOIN chunk c JOIN document d ON d.id = c.document_id "
+    "WHERE c.document_id = place.document_id AND c.position = place.position"
 )
 _PLACES = text("SELECT term, doc FROM chunk_stems WHERE term IN :stems").bindparams(bindparam("stems", expanding=True))
 
@@ -45,8 +59,8 @@ def understand(connection: Connection, asked: str, stems: Stems) -> Query:
 
 def _number_of_chunks(connection: Connection) -> int:
     """About how many chunks there are, without counting them: their numbers are given one after the other."""
-    least, most = (connection.execute(select(one(_c.number))).scalar() for one in (func.min, func.max))
-    return 0 if most is None or least is None else int(most) - int(least) + 1  # apart: together they read every row
+    least, most = connection.execute(_LEAST_AND_MOST).one()
+    return 0 if most is None or least is None else int(most) - int(least) + 1
 
 
 def _places(connection: Connection, stems: Sequence[str]) -> tuple[int, dict[str, int]]:
@@ -182,7 +196,9 @@ def add_neighbours(connection: Connection, found: Candidates, hits: Iterable[Row
     places = {(row.thread, row.position + step) for row in hits for step in range(-around, around + 1) if step}
     places -= {(row.thread, row.position) for row in found.rows.values()}
     wanted = sorted(place for place in places if place[1] >= 0)
-    for start in range(0, len(wanted), 200):
-        part = wanted[start : start + 200]
-        beside = _ROWS.where(tuple_(_c.document_id, _c.position).in_(part))
-        _keep(found, connection.execute(beside), "beside")
+    for start in range(0, len(wanted), PLACES):
+        part = wanted[start : start + PLACES]
+        part += part[-1:] * (PLACES - len(part))  # always as many: the statement is made once
+        values: dict[str, Any] = {f"d{at}": document for at, (document, _) in enumerate(part)}
+        values |= {f"p{at}": position for at, (_, position) in enumerate(part)}
+        _keep(found, connection.execute(_BESIDE, values), "beside")

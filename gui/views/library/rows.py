@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,12 +58,31 @@ SERVES = frozenset({*OUTCOMES, "walk", "copy"})
 GOOD, POOR = 0.6, 0.4
 
 
+def _newest(one: Dossier) -> float:
+    return -(one.document.written_at or one.document.ingested_at).timestamp()
+
+
+ORDERS: Mapping[str, tuple[str, Callable[[Dossier], Any]]] = {
+    "best": ("Best first", lambda one: 0),
+    "newest": ("Newest first", _newest),
+    "used": ("Most used first", lambda one: -one.used),
+    "served": ("Best served first", lambda one: -(one.success if one.success is not None else -1.0)),
+    "document": ("By document", lambda one: (one.document.title.casefold(), one.document.id, one.chunk.position)),
+}
+"""How answers are sorted: what is told, and by what; equals stay as they were retrieved."""
+TASKS = ("", "debugging", "implementation_howto", "conceptual_understanding", "factual_lookup", "decision_support",
+         "opinion_gathering", "exploratory_research", "creative_inspiration", "other")  # fmt: skip
+PERIODS: Mapping[int, str] = {0: "All time", 365: "Last year", 90: "Last 90 days", 30: "Last 30 days", 7: "Last week"}
+"""How many days a reflection looks back."""
+
+
 @dataclass(frozen=True)
 class LibraryPage:
     """All that the view was told: which page is open, the words in its field, answers of the library, what is chosen.
 
-    `said` is chunk -> the outcome that was given to it here since the question was asked; `way` are the concepts that
-    one came by, `around` is where one stands now.
+    `said` is chunk -> the outcome that was given to it here since the question was asked; `order` is a key of ORDERS,
+    `task` the kind of task that is asked for ("": told from the question), `days` the period of the reflection; `way`
+    are the concepts that one came by, `around` is where one stands now.
     """
 
     page: str = FIND
@@ -71,6 +90,9 @@ class LibraryPage:
     chosen: object = None
     answered: Answered | None = None
     said: Mapping[str, str] = field(default_factory=dict)
+    order: str = "best"
+    task: str = ""
+    days: int = 0
     documents: tuple[Mapping[str, Any], ...] = ()
     plan: Consolidation | None = None
     runs: tuple[ChangeRun, ...] = ()
@@ -99,7 +121,8 @@ def everything(state: LibraryPage) -> list[FlowRow]:
     """The rows of the open page without its filter."""
     if state.page == FIND:
         found = state.answered.retrieved.dossiers if state.answered is not None else ()
-        return [dossier_row(one, state.said.get(one.chunk.id, "")) for one in found]
+        sorted_by = ORDERS[state.order][1]
+        return [dossier_row(one, state.said.get(one.chunk.id, "")) for one in sorted(found, key=sorted_by)]
     if state.page == CONCEPTS:
         return concept_rows(state)
     return {DOCUMENTS: document_rows, REFLECT: reflect_rows, CONSOLIDATE: plan_rows}[state.page](state)
@@ -116,8 +139,9 @@ def dossier_row(one: Dossier, said: str = "") -> FlowRow:
     meta = [told, f"{one.score:.2f}", one.document.content_type, f"chunk {one.chunk.position + 1}",
             count(one.used, "use") if one.used else "never used", served]  # fmt: skip
     color = OUTCOME_LOOKS[last].color if last in OUTCOME_LOOKS else "accent"
+    can = SERVES | {"undo"} if said else SERVES
     return FlowRow(one.chunk.id, f"{place_of(one)}\n{begins}", SEPARATOR.join(part for part in meta if part),
-                   TYPES.get(one.document.content_type, "file"), color, can=SERVES)  # fmt: skip
+                   TYPES.get(one.document.content_type, "file"), color, can=can)  # fmt: skip
 
 
 def document_rows(state: LibraryPage) -> list[FlowRow]:

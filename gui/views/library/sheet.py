@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import dearpygui.dearpygui as dpg
 
 from core.commands.panel.library import OUTCOMES
-from gui.toolkit.drawing import Canvas
+from gui.toolkit.drawing import Drawing
 from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS, wrapped
 from gui.toolkit.theme import ROLES, Look
@@ -45,7 +45,7 @@ class Sheet:
         self.nodes: dict[str, tuple[float, float]] = {}
         """Where the nodes of the graph stand, in pixels of the drawing."""
         self.box = box(look, parent, "clear", scroll=True)
-        self.canvas = Canvas(look, self.box, 40, self._draw)
+        self.drawing = Drawing(look, self.box, 40, self._draw)
         self._fonts = False
         clicks = look.own(int(dpg.add_handler_registry()))
         dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
@@ -56,21 +56,21 @@ class Sheet:
         if blocks != self.blocks:
             self.blocks = blocks
             dpg.set_y_scroll(self.box, 0)
-            self.canvas.redraw()
+            self.drawing.redraw()
 
     def tick(self) -> bool:
         """Draw again as soon as there are fonts to measure with."""
         if self._fonts or LETTERS.wide(self._look.font_id("text")) is None:
             return False
         self._fonts = True
-        self.canvas.redraw()
+        self.drawing.redraw()
         return True
 
     def _clicked(self) -> None:
         self._look.jobs.post(self._pointed)
 
     def _pointed(self) -> None:
-        place = self.canvas.mouse()
+        place = self.drawing.mouse()
         near = self._look.px(NODE + 8)
         if place is None:
             return
@@ -81,87 +81,89 @@ class Sheet:
 
     # --- drawing ---
 
-    def _draw(self, canvas: Canvas) -> None:
+    def _draw(self, drawing: Drawing) -> None:
         self.nodes = {}
         y, px = float(self._look.px(PADDING)), self._look.px
         for block in self.blocks:
             if isinstance(block, Words):
-                y = self._words(canvas, block, y)
+                y = self._words(drawing, block, y)
             elif isinstance(block, Rule):
-                canvas.below.rect(0, y + px(THIN) / 2, canvas.width, 1, "line")
+                drawing.below.rect(0, y + px(THIN) / 2, drawing.width, 1, "line")
                 y += px(THIN) + px(GAP)
             elif isinstance(block, Graph):
-                y = self._graph(canvas, block, y)
+                y = self._graph(drawing, block, y)
             elif isinstance(block, Key):
-                y = self._key(canvas, y)
+                y = self._key(drawing, y)
             else:
-                y = self._figure(canvas, block, y)
-        canvas.set_height(max(40.0, y / self._look.scale + PADDING))
+                y = self._figure(drawing, block, y)
+        drawing.set_height(max(40.0, y / self._look.scale + PADDING))
 
     def _tall(self, role: str) -> float:
         return float(round(ROLES[role][1] * self._look.scale * LINE))
 
-    def _words(self, canvas: Canvas, block: Words, y: float) -> float:
+    def _words(self, drawing: Drawing, block: Words, y: float) -> float:
         wide, px = LETTERS.wide(self._look.font_id(block.role)), self._look.px
         left = px(LABEL) if block.label else 0
         if block.label:
-            canvas.below.words(0, y + px(1), block.label, "hint", "small", room=left - px(8))
+            drawing.below.words(0, y + px(1), block.label, "hint", "small", room=left - px(8))
         if wide is None:
             return y
-        for line in wrapped(block.words, max(px(60), canvas.width - left - px(2)), wide).split("\n"):
-            canvas.below.words(left, y, line, block.color, block.role)
+        for line in wrapped(block.words, max(px(60), drawing.width - left - px(2)), wide).split("\n"):
+            drawing.below.words(left, y, line, block.color, block.role)
             y += self._tall(block.role)
         return y + px(GAP) * (0.6 if block.label else 0.3)
 
-    def _figure(self, canvas: Canvas, block: Bar | Squares | Stack, y: float) -> float:
+    def _figure(self, drawing: Drawing, block: Bar | Squares | Stack, y: float) -> float:
         """A name at the left, its drawing in the middle, its figure at the right; in a narrow sheet the name above."""
         px, tall = self._look.px, self._tall("small")
-        narrow = canvas.width < px(360)
-        label = canvas.width if narrow else max(px(LABEL), min(px(170), canvas.width * 0.3))
+        narrow = drawing.width < px(360)
+        label = drawing.width if narrow else max(px(LABEL), min(px(170), drawing.width * 0.3))
         color = block.color if isinstance(block, Stack) else "muted"
-        canvas.below.words(0, y, block.label, color, "small", room=label - px(8) - (px(60) if narrow else 0))
+        drawing.below.words(0, y, block.label, color, "small", room=label - px(8) - (px(60) if narrow else 0))
         left = 0.0 if narrow else float(label)
         top = y + (tall if narrow else 0)
         figure = 0.0
         if block.figure:
-            figure = canvas.below.words(canvas.width - px(2), y, block.figure, color, "small",
+            figure = drawing.below.words(drawing.width - px(2), y, block.figure, color, "small",
                                         room=px(FIGURE), right=True) + px(12)  # fmt: skip
-        right = canvas.width - px(2) if narrow else canvas.width - max(figure, px(70))
+        right = drawing.width - px(2) if narrow else drawing.width - max(figure, px(70))
         room, middle = max(px(20), right - left), top + (tall - px(BAR)) / 2
         if isinstance(block, Bar):
-            canvas.below.rect(left, middle, room, px(BAR) - px(2), "field", px(3))
+            drawing.below.rect(left, middle, room, px(BAR) - px(2), "field", px(3))
             if block.share > 0:
-                canvas.below.rect(left, middle, max(px(3), room * block.share), px(BAR) - px(2), block.color, px(3))
+                drawing.below.rect(left, middle, max(px(3), room * block.share), px(BAR) - px(2), block.color, px(3))
         elif isinstance(block, Squares):
             for at, outcome in enumerate(block.outcomes):
-                canvas.below.rect(left + at * px(SQUARE + 3), middle, px(SQUARE), px(SQUARE),
+                drawing.below.rect(left + at * px(SQUARE + 3), middle, px(SQUARE), px(SQUARE),
                                   OUTCOME_LOOKS[outcome].color, px(2))  # fmt: skip
         else:
             whole, x = max(1, sum(block.numbers.values())), left
             for outcome in OUTCOMES:
                 long = room * block.numbers.get(outcome, 0) / whole
                 if long:
-                    canvas.below.rect(x, middle, max(px(2), long - px(2)), px(BAR), OUTCOME_LOOKS[outcome].color, px(2))
+                    drawing.below.rect(
+                        x, middle, max(px(2), long - px(2)), px(BAR), OUTCOME_LOOKS[outcome].color, px(2)
+                    )
                 x += long
         return top + tall + px(GAP) * 0.7
 
-    def _key(self, canvas: Canvas, y: float) -> float:
+    def _key(self, drawing: Drawing, y: float) -> float:
         px, x, tall = self._look.px, 0.0, self._tall("small")
         for looks in OUTCOME_LOOKS.values():
-            canvas.below.rect(x, y + (tall - px(SQUARE)) / 2, px(SQUARE), px(SQUARE), looks.color, px(2))
+            drawing.below.rect(x, y + (tall - px(SQUARE)) / 2, px(SQUARE), px(SQUARE), looks.color, px(2))
             x += px(SQUARE + 6)
-            x += canvas.below.words(x, y, looks.name, "hint", "small") + px(16)
+            x += drawing.below.words(x, y, looks.name, "hint", "small") + px(16)
         return y + tall + px(GAP)
 
-    def _graph(self, canvas: Canvas, block: Graph, y: float) -> float:
-        around, px, below = block.around, self._look.px, canvas.below
-        self.nodes = {node: (x, y + at) for node, (x, at) in ring(around, canvas.width, px(GRAPH)).items()}
+    def _graph(self, drawing: Drawing, block: Graph, y: float) -> float:
+        around, px, below = block.around, self._look.px, drawing.below
+        self.nodes = {node: (x, y + at) for node, (x, at) in ring(around, drawing.width, px(GRAPH)).items()}
         for edge in around.edges:
             if edge.source in self.nodes and edge.target in self.nodes:
                 (x0, y0), (x1, y1) = self.nodes[edge.source], self.nodes[edge.target]
                 color = relation_color((edge,))
                 below.line(x0, y0, x1, y1, f"{color}@55", px(1) + px(3) * min(1.0, max(0.0, edge.weight)))
-        tall, over = self._tall("small"), canvas.over
+        tall, over = self._tall("small"), drawing.over
         taken = [(x - px(NODE), at - px(NODE), x + px(NODE), at + px(NODE)) for x, at in self.nodes.values()]
         wide = LETTERS.wide(self._look.font_id("small"))
         for node in (around.centre, *around.nodes):
@@ -175,7 +177,7 @@ class Sheet:
                       size if concept else px(3), around_it)  # fmt: skip
             name = label_of(node)
             long = wide(name)
-            left = min(max(place[0] - long / 2, 0), max(0.0, canvas.width - long))
+            left = min(max(place[0] - long / 2, 0), max(0.0, drawing.width - long))
             for top in (place[1] + size + px(2), place[1] - size - tall):  # below it, or above, where nothing is
                 spot = (left, top, left + long, top + tall)
                 if not any(_meet(spot, other) for other in taken):

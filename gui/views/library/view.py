@@ -6,7 +6,7 @@ the view is opened. What the rows say is in `rows.py`, what stands beside them i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -24,7 +24,7 @@ from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
 from gui.state import State, Step
 from gui.toolkit.charts import Progress
-from gui.toolkit.flow_rows import FlowRow, RowAction, matching
+from gui.toolkit.flow_rows import FlowRow, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
 from gui.toolkit.layout import ChipRow, Columns, Pane, box, lowered
@@ -32,86 +32,39 @@ from gui.toolkit.letters import END
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
+from gui.views.library.hints import ACTION_KEYS, ACTIONS, HINTS, KEYS, TEACH
 from gui.views.library.rows import (
     CONCEPTS,
     CONSOLIDATE,
     DOCUMENTS,
     FIND,
-    KEY_OF,
+    ORDERS,
     OUTCOME_LOOKS,
     PAGES,
+    PERIODS,
     REFLECT,
+    TASKS,
     LibraryPage,
     everything,
     named,
     sheet,
 )
 from gui.views.library.sheet import Sheet
-from gui.views.list_view import ListView, Teach
+from gui.views.list_view import ListView
+from gui.views.looks import capital
 
 MISSING = "no-library-support"
 ENTER = ("Enter", "Keypad Enter")
-HINTS = {
-    FIND: ("search", "Ask the library, then Enter"),
-    DOCUMENTS: ("funnel", "Filter documents"),
-    REFLECT: ("funnel", "Filter by word"),
-    CONSOLIDATE: ("funnel", "Filter by word"),
-    CONCEPTS: ("search", "A concept"),
-}
-ACTIONS = (
-    *(RowAction(name, "", f"It served: {looks.name.lower()}", KEY_OF[name], KEY_OF[name])
-      for name, looks in OUTCOME_LOOKS.items()),
-    RowAction("walk", "shapes", "What stands around it", "G"),
-    RowAction("open", "external-link", "Open it in its program", "Ctrl+O"),
-    RowAction("archive", "archive", "Archive its document: kept, and not found any more", "Delete"),
-    RowAction("restore", "archive-restore", "Bring it back", "R"),
-    RowAction("undo", "undo-2", "Take this consolidation back", "U"),
-    RowAction("copy", "copy", "Copy", "Ctrl+C"),
-)  # fmt: skip
-TEACH = {
-    FIND: Teach("library", "Ask the library", "It answers with dossiers: what a passage says, what it was good for,\n"
-                "where it is from. Say how it served, and the next answer is better.",
-                command='knowledge library retrieve "why does it deadlock?"'),
-    "nothing": Teach("search", "Nothing found", "No passage answers this. Fewer or other words find more."),
-    DOCUMENTS: Teach("file-text", "No documents yet", "Files, folders and addresses become passages that are found\n"
-                     "by what they were good for.", command="knowledge library ingest PATH",
-                     action="Add documents…", act="begin_add"),
-    REFLECT: Teach("lightbulb", "Nothing to reflect on yet", "Ask the library, and say how the answers served: "
-                   "W, P, M or L."),
-    CONSOLIDATE: Teach("layers", "Nothing would change", "From five uses on a passage gets a profile,\n"
-                       "from three joint wins on two are linked."),
-    CONCEPTS: Teach("shapes", "No such concept", "Concepts come with the documents."),
-    "filter": Teach("funnel", "No row has these words", "Fewer words show more.", action="Clear the filter",
-                    act="clear"),
-    "missing": Teach("package", "The library is not installed", "It needs packages that come with the extra 'library'.",
-                     command="pip install 'knowledge-memory[library]'"),
-    "waiting": Teach("loader", "Looking…", "The library is being read."),
-}  # fmt: skip
 
 
 class LibraryView(ListView[LibraryPage]):
     """Five pages in one list, and a sheet beside it."""
 
     name = "library"
-    keys = (
-        ("Left, Right", "Another page"),
-        ("/", "Ask, or filter"),
-        ("W, P, M, L", "The passage was a win, partial, a miss, misleading"),
-        ("N", "Say why, with the next outcome; add documents"),
-        ("Enter", "Walk on: what stands around it"),
-        ("Backspace", "Walk back"),
-        ("G", "From a passage into the graph"),
-        ("Ctrl+Enter", "Consolidate, after the preview"),
-        ("U", "Take a consolidation back"),
-        ("Delete", "Archive a document"),
-        ("R", "Bring a document back"),
-    )
+    keys = KEYS
     DATA = LibraryPage
     ACTIONS = ACTIONS
-    ACTION_KEYS: Mapping[str, str] = {
-        **{key: name for name, key in KEY_OF.items()},
-        "G": "walk", "Ctrl+O": "open", "Delete": "archive", "R": "restore", "U": "undo", "Ctrl+C": "copy",
-    }  # fmt: skip
+    ACTION_KEYS = ACTION_KEYS
     TEACH = TEACH
     SHARES = True
 
@@ -124,6 +77,7 @@ class LibraryView(ListView[LibraryPage]):
         self._waits = 0  # questions to the library without an answer yet
         self._words: dict[str, str] = {}
         self._chosen: dict[str, object] = {}
+        self._recorded: dict[str, str] = {}  # chunk -> the id of what was recorded of it since the question
         self._session = f"panel-{datetime.now():%Y%m%d-%H%M%S}"
 
     # --- building ---
@@ -156,7 +110,15 @@ class LibraryView(ListView[LibraryPage]):
         self.lines: dict[str, int] = {}
         line = self.lines[FIND] = int(dpg.add_group(parent=parent))
         self.note = text_field(look, line, placeholder=f"{icon('pen')}  Why? It goes with the next outcome      N")
+        row = int(dpg.add_group(horizontal=True, parent=line))
+        self.kind = Button(look, row, "Any task", self.next_task, icon="target",
+                           tip="The kind of task that the answers are for", shortcut="T")  # fmt: skip
+        self.order = Button(look, row, ORDERS["best"][0], self.next_order, icon="list",
+                            tip="How the answers are sorted", shortcut="S")  # fmt: skip
         self.task = text(look, line, "", "small", "hint", fit=END)
+        line = self.lines[REFLECT] = int(dpg.add_group(horizontal=True, parent=parent))
+        self.period = Button(look, line, PERIODS[0], self.next_period, icon="hourglass",
+                             tip="What was asked and recorded in this time", shortcut="D")  # fmt: skip
         line = self.lines[DOCUMENTS] = int(dpg.add_group(parent=parent))
         self.path = text_field(
             look, line, placeholder=f"{icon('plus')}  Add a file, a folder or an address, then Enter      N"
@@ -231,7 +193,9 @@ class LibraryView(ListView[LibraryPage]):
         if page in (FIND, DOCUMENTS):
             self._call("The documents", commands.documents, lambda found: self.put(documents=found.documents))
         elif page == REFLECT:
-            self._call("The reflection", commands.plots, lambda found: self.put(plots=found))
+            days = self.data.days
+            self._call("The reflection", lambda workspace: commands.plots(workspace, days=days),
+                       lambda found: self.put(plots=found))  # fmt: skip
         elif page == CONSOLIDATE:
             self._call("The preview", _preview, lambda found: self.put(plan=found[0], runs=found[1]))
         elif self.data.around is None:
@@ -325,6 +289,10 @@ class LibraryView(ListView[LibraryPage]):
             self.open_page(pages[(pages.index(page) + (1 if key == "Right" else -1)) % len(pages)])
         elif key == "N" and page in (FIND, DOCUMENTS):
             self._look.keys_to(self.note if page == FIND else self.path)
+        elif key in ("T", "S") and page == FIND:
+            (self.next_task if key == "T" else self.next_order)()
+        elif key == "D" and page == REFLECT:
+            self.next_period()
         elif key == "Backspace" and page == CONCEPTS:
             self.walk_back()
         elif key in ("Ctrl+Enter", "Ctrl+Keypad Enter") and page == CONSOLIDATE:
@@ -369,6 +337,8 @@ class LibraryView(ListView[LibraryPage]):
             self._begin_walk(row)
         elif name == "undo" and isinstance(row.key, tuple):
             self.take_back(str(row.key[1]))
+        elif name == "undo":
+            self.unmark(str(row.key))
         elif name in ("archive", "restore"):
             self._set_status(name, str(row.key[1] if isinstance(row.key, tuple) else row.key))
         elif name == "open":
@@ -385,7 +355,7 @@ class LibraryView(ListView[LibraryPage]):
         if not query.strip():
             return
         self._asked += 1
-        mine, session = self._asked, self._session
+        mine, session, task = self._asked, self._session, self.data.task
         self.words = query
         dpg.set_value(self.filter, query)
         self.data = replace(self.data, words=query)
@@ -394,6 +364,7 @@ class LibraryView(ListView[LibraryPage]):
             if mine != self._asked:
                 return
             dossiers, retrieved = found.retrieved.dossiers, found.retrieved
+            self._recorded = {}
             self.data = replace(self.data, answered=found, said={},
                                 chosen=dossiers[0].chunk.id if dossiers else None)  # fmt: skip
             self.list.selected = self.data.chosen
@@ -401,30 +372,67 @@ class LibraryView(ListView[LibraryPage]):
             dpg.set_value(self.task, f"{count(len(dossiers), 'passage')} for {named(retrieved.task_type)}, {how}")
             self.tell(found.warnings)
 
-        self._call("The question", lambda workspace: commands.search(workspace, query, session=session), done)
+        self._call("The question", lambda workspace: commands.search(workspace, query, task, session=session), done)
+
+    def next_task(self) -> None:
+        """The next kind of task; the question is asked again for it."""
+        task = TASKS[(TASKS.index(self.data.task) + 1) % len(TASKS)]
+        self.data = replace(self.data, task=task)
+        self.kind.set_label(capital(named(task)) if task else "Any task", "target")
+        if self.data.answered is not None:
+            self.ask(self.data.answered.retrieved.query)
+
+    def next_order(self) -> None:
+        """The next way to sort the answers."""
+        names = list(ORDERS)
+        order = names[(names.index(self.data.order) + 1) % len(names)]
+        self.order.set_label(ORDERS[order][0], "list")
+        self.put(order=order)
+
+    def next_period(self) -> None:
+        """The next period of the reflection."""
+        periods = list(PERIODS)
+        days = periods[(periods.index(self.data.days) + 1) % len(periods)]
+        self.data = replace(self.data, days=days)
+        self.period.set_label(PERIODS[days], "hourglass")
+        self._read()
 
     def mark(self, outcome: str, chunk: str) -> None:
-        """Record how a passage served, with what stands in the field for it. The same outcome twice counts once."""
+        """Record how a passage served, with what stands in the field for it. The same outcome twice counts once, and
+        another one replaces it."""
         found = self.data.answered
         if found is None or self.data.said.get(chunk) == outcome:
             return
         notes, told, session = str(dpg.get_value(self.note)).strip(), found.retrieved, self._session
-        before = self.data.said
+        before, instead, recorded = self.data.said, self._recorded.get(chunk, ""), self._recorded
         self.put(said={**before, chunk: outcome})
 
         def record(workspace: Workspace) -> Result[Any]:
-            done = commands.mark(workspace, outcome, chunk, told.id, told.task_type, notes, session)
+            done = commands.mark(workspace, outcome, chunk, told.id, told.task_type, notes, session, instead=instead)
             if isinstance(done, Err):
                 self._look.jobs.post(lambda: self.put(said=before))
             return done
 
-        def done(_outcome: str) -> None:
+        def done(trace: Any) -> None:
+            recorded[chunk] = trace.id
             dpg.set_value(self.note, "")
             why = " with its reason" if notes else ""
             looks = OUTCOME_LOOKS[outcome]
             self._shell.toast(f"Recorded{why}: {outcome}", icon=looks.icon, color=looks.color, seconds=2.5)
 
         self._call("The outcome", record, done)
+
+    def unmark(self, chunk: str) -> None:
+        """Take back what was said of a passage since the question was asked."""
+        trace = self._recorded.pop(chunk, "")
+        if not trace:
+            return
+
+        def done(_trace: Any) -> None:
+            self.put(said={one: outcome for one, outcome in self.data.said.items() if one != chunk})
+            self._shell.toast("Taken back: it counts no more", icon="undo-2", seconds=2.5)
+
+        self._call("The outcome", lambda workspace: commands.unmark(workspace, trace), done)
 
     # --- documents ---
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gui.toolkit.drawing import Canvas
+from gui.toolkit.drawing import Drawing
 from gui.toolkit.icons import icon
 from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES
@@ -22,7 +22,7 @@ class Tile(NamedTuple):
 
 
 class TreeMap:
-    """Draws `known` on a canvas of its owner, and knows what is under the mouse."""
+    """Draws `known` on a drawing of its owner, and knows what is under the mouse."""
 
     def __init__(self, look: Look) -> None:
         self._look = look
@@ -33,20 +33,20 @@ class TreeMap:
         """What is known: lines by project and category, the largest first."""
         self._found = found
 
-    def draw(self, canvas: Canvas) -> None:
+    def draw(self, drawing: Drawing) -> None:
         """All of it."""
-        layer, px = canvas.below, self._look.px
+        layer, px = drawing.below, self._look.px
         self.tiles = []
         sums = [sum(lines.values()) for _, lines in self._found]
         wide = layer.words(0, 0, "What is known", "text", "strong")
         about = f"{number(sum(sums), 'line')} by project and category"
-        layer.words(wide + px(12), px(2), about, "hint", "small", room=max(canvas.width - wide - px(12), 8))
-        room = (0.0, float(px(24)), canvas.width, canvas.tall - px(24))
+        layer.words(wide + px(12), px(2), about, "hint", "small", room=max(drawing.width - wide - px(12), 8))
+        room = (0.0, float(px(24)), drawing.width, drawing.tall - px(24))
         for (name, lines), place in zip(self._found, squarified(sums, room), strict=True):
-            self._project(canvas, name, lines, place)
+            self._project(drawing, name, lines, place)
 
-    def _project(self, canvas: Canvas, name: str, lines: dict[str, int], place: Rect) -> None:
-        layer, px, total = canvas.below, self._look.px, sum(lines.values())
+    def _project(self, drawing: Drawing, name: str, lines: dict[str, int], place: Rect) -> None:
+        layer, px, total = drawing.below, self._look.px, sum(lines.values())
         x, y, w, h = place[0], place[1], place[2] - px(4), place[3] - px(4)
         if w < px(14) or h < px(14):
             return
@@ -60,10 +60,10 @@ class TreeMap:
         inside = (x + px(3), y + (head or px(3)), w - px(6), h - (head or px(3)) - px(3))
         order = sorted(lines.items(), key=lambda one: -one[1])
         for (category, amount), (a, b, c, d) in zip(order, squarified([one for _, one in order], inside), strict=True):
-            self._tile(canvas, Tile((a, b, c - px(2), d - px(2)), name, category, amount))
+            self._tile(drawing, Tile((a, b, c - px(2), d - px(2)), name, category, amount))
 
-    def _tile(self, canvas: Canvas, tile: Tile) -> None:
-        layer, px, (x, y, w, h) = canvas.below, self._look.px, tile.place
+    def _tile(self, drawing: Drawing, tile: Tile) -> None:
+        layer, px, (x, y, w, h) = drawing.below, self._look.px, tile.place
         if w < 2 or h < 2:
             return
         looks = CATEGORIES[tile.category]

@@ -19,7 +19,7 @@ from gui.shell import GATHER, Shell
 from gui.state import State
 from gui.toolkit.charts import Bars, SegmentBar
 from gui.toolkit.dialogs import Menu, MenuRow
-from gui.toolkit.drawing import Canvas
+from gui.toolkit.drawing import Drawing
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import box
@@ -152,11 +152,11 @@ class TimelineView:
         )  # fmt: skip
         look.follow(parent, self._fit)
 
-    def _card(self, height: float, draw: Callable[[Canvas], object]) -> Canvas:
+    def _card(self, height: float, draw: Callable[[Drawing], object]) -> Drawing:
         holder = box(self._look, self._drawings, "card", height=height + 18)
-        canvas = Canvas(self._look, holder, height, draw)
-        self._cards[canvas.holder] = holder
-        return canvas
+        drawing = Drawing(self._look, holder, height, draw)
+        self._cards[drawing.holder] = holder
+        return drawing
 
     def _fit(self, width: float, height: float) -> None:
         """The day stands beside the drawings, or in a narrow view below them."""
@@ -175,9 +175,9 @@ class TimelineView:
         spare = room - look.px(year + STRIP + 3 * 18 + 2 * 8 + 4)
         tall = max(look.px(MAP_LEAST), spare) if not narrow else look.px(MAP)
         strip = STRIP if spare >= look.px(MAP_LEAST) or narrow else max(170, STRIP - (MAP_LEAST - spare / look.scale))
-        for canvas, length in ((self.year, year), (self.strip, strip), (self.map, tall / look.scale)):
-            canvas.set_height(length)
-            look.size(self._cards[canvas.holder], height=length + 18)
+        for drawing, length in ((self.year, year), (self.strip, strip), (self.map, tall / look.scale)):
+            drawing.set_height(length)
+            look.size(self._cards[drawing.holder], height=length + 18)
         dpg.configure_item(self._side, width=side, height=look.px(420) if narrow else int(max(room, look.px(360))))
         around = 150 + 150  # the day's head, and what harvests cost
         look.size(self._list_holder, height=max(120.0, (420 if narrow else room / look.scale) - around))
@@ -243,8 +243,8 @@ class TimelineView:
         self._tiles.set(known(self.talks, self.time.own, self.wish))
         self._show_day()
         self._show_cost()
-        for canvas in (self.year, self.strip, self.map):
-            canvas.redraw()
+        for drawing in (self.year, self.strip, self.map):
+            drawing.redraw()
 
     @property
     def today(self) -> date:
@@ -295,25 +295,25 @@ class TimelineView:
 
     # --- what is drawn ---
 
-    def _cell(self, canvas: Canvas) -> tuple[float, float, float]:
+    def _cell(self, drawing: Drawing) -> tuple[float, float, float]:
         """Where the calendar begins, and how far its days are apart."""
         left = self._look.px(34)
-        return left, self._look.px(44), min(self._look.px(22), (canvas.width - left) / WEEKS)
+        return left, self._look.px(44), min(self._look.px(22), (drawing.width - left) / WEEKS)
 
-    def _draw_year(self, canvas: Canvas) -> None:
-        look, layer = self._look, canvas.below
+    def _draw_year(self, drawing: Drawing) -> None:
+        look, layer = self._look, drawing.below
         px = look.px
         begin = first_day(self.today)
         wide = layer.words(0, 0, "A year", "text", "strong")
         words = year_words(self.talks, self.time.own, begin, self.wish)
-        layer.words(wide + px(12), px(2), words, "hint", "small", room=max(canvas.width - wide - px(150), px(40)))
-        x = float(canvas.width)
+        layer.words(wide + px(12), px(2), words, "hint", "small", room=max(drawing.width - wide - px(150), px(40)))
+        x = float(drawing.width)
         x -= layer.words(x, px(2), "more", "hint", "small", right=True) + px(8)
         for step in reversed(range(5)):
             x -= px(13)
             layer.rect(x, px(4), px(10), px(10), LEVELS[step], px(2))
         layer.words(x - px(6), px(2), "less", "hint", "small", right=True)
-        left, top, pitch = self._cell(canvas)
+        left, top, pitch = self._cell(drawing)
         size = pitch - max(1.0, px(2))
         most = max((sums.kept or sums.talks for sums in self.days.values()), default=0)
         month = 0
@@ -338,20 +338,20 @@ class TimelineView:
         y = top + 7 * pitch + px(5)
         layer.rect(left, y, WEEKS * pitch, px(3), "field", px(1))
         layer.rect(left + start, y, max(end - start, px(4)), px(3), "accent", px(1))
-        self._mark_day(canvas)
+        self._mark_day(drawing)
 
-    def _mark_day(self, canvas: Canvas) -> None:
+    def _mark_day(self, drawing: Drawing) -> None:
         """A ring around the day at hand, and the words beside the mouse."""
-        look, layer = self._look, canvas.over
-        left, top, pitch = self._cell(canvas)
+        look, layer = self._look, drawing.over
+        left, top, pitch = self._cell(drawing)
         begin = first_day(self.today)
         for first, last, color in self._lit():
             for back in range((first - begin).days, (last - begin).days + 1):
                 if 0 <= back <= (self.today - begin).days:
                     x, y = left + back // 7 * pitch, top + back % 7 * pitch
                     layer.rect(x - 1, y - 1, pitch, pitch, "", look.px(3), edge=color)
-        if self._under is not None and self._under[0] == "day" and canvas.mouse() is not None:
-            canvas.bubble(words_at(self.days, *self._under[1]))
+        if self._under is not None and self._under[0] == "day" and drawing.mouse() is not None:
+            drawing.bubble(words_at(self.days, *self._under[1]))
 
     def _lit(self) -> list[tuple[date, date, str]]:
         found = [(*self.day, "text")] if self.day is not None else []
@@ -359,8 +359,8 @@ class TimelineView:
             found.append((*self._under[1], "accent"))
         return found
 
-    def _draw_strip(self, canvas: Canvas) -> None:
-        layer, px = canvas.below, self._look.px
+    def _draw_strip(self, drawing: Drawing) -> None:
+        layer, px = drawing.below, self._look.px
         first, last = span(self.wish, self.today)
         self._bars = bars(self.days, first, last)
         self._places = []
@@ -376,23 +376,23 @@ class TimelineView:
             x += px(14)
             x += layer.words(x, px(1), f"{look_of.name} {shown.lines[name]:,}", "muted", "small") + px(12)
             self._places.append((begin, 0, x - begin, px(18), "category", name))
-            if x > canvas.width - px(120):
+            if x > drawing.width - px(120):
                 break
         left, top, foot = px(30), px(28), px(22)
         axis_room = px(20)
-        room = canvas.tall - top - foot - axis_room
+        room = drawing.tall - top - foot - axis_room
         up, down = room * 0.64, room * 0.36
         axis = top + up
         most = max((bar.sum.kept for bar in self._bars), default=0)
         crowd = max((bar.sum.talks for bar in self._bars), default=0)
-        step = (canvas.width - left) / max(len(self._bars), 1)
+        step = (drawing.width - left) / max(len(self._bars), 1)
         gap = 1.0 if step < px(8) else px(2)
         for share in (0.5, 1.0):
             if most:
                 y = axis - up * share
-                layer.line(left, y, canvas.width, y, "line")
+                layer.line(left, y, drawing.width, y, "line")
                 layer.words(left - px(6), y - px(8), f"{round(most * share):,}", "hint", "small", right=True)
-        layer.line(left, axis, canvas.width, axis, "handle")
+        layer.line(left, axis, drawing.width, axis, "handle")
         groups = groups_of([bar.sum for bar in self._bars])
         for at, bar in enumerate(self._bars):
             x, y = left + at * step, axis
@@ -412,10 +412,10 @@ class TimelineView:
         every = max(1, round(px(92) / max(step, 0.01)))
         for at in range(every // 2, len(self._bars), every):
             day = self._bars[at].first
-            if left + (at + 0.5) * step > canvas.width - px(28):
+            if left + (at + 0.5) * step > drawing.width - px(28):
                 break
             layer.words(left + (at + 0.5) * step, axis + px(2), f"{day.day} {day:%b}", "hint", "small", middle=True)
-        x, y = 0.0, canvas.tall - px(17)
+        x, y = 0.0, drawing.tall - px(17)
         x += layer.words(0, y, "Conversations", "text", "small") + px(12)
         order = sorted(range(len(groups)), key=lambda at: groups[at][0] != "lost")  # what went unread is always told
         for at, (name, amount) in [(at, groups[at]) for at in order]:
@@ -425,23 +425,23 @@ class TimelineView:
             told = "lost unread" if name == "lost" else name
             x += layer.words(x, y, f"{told} {amount:,}", "muted", "small") + px(12)
             kind = "project" if self.wish.by_project else "tool"
-            if x > canvas.width - px(190):
+            if x > drawing.width - px(190):
                 break
             if name not in ("lost", "more"):
                 self._places.append((begin, y, x - begin, px(18), kind, name))
-        wide = layer.words(canvas.width, y, "by tool" if self.wish.by_project else "by project", "accent", right=True)
-        self._places.append((canvas.width - wide, y, wide, px(18), "turn", None))
-        self._mark_bar(canvas)
+        wide = layer.words(drawing.width, y, "by tool" if self.wish.by_project else "by project", "accent", right=True)
+        self._places.append((drawing.width - wide, y, wide, px(18), "turn", None))
+        self._mark_bar(drawing)
 
-    def _mark_bar(self, canvas: Canvas) -> None:
+    def _mark_bar(self, drawing: Drawing) -> None:
         px = self._look.px
-        left, step = px(30), (canvas.width - px(30)) / max(len(self._bars), 1)
+        left, step = px(30), (drawing.width - px(30)) / max(len(self._bars), 1)
         for first, last, color in self._lit():
             for at, bar in enumerate(self._bars):
                 if bar.first <= last and first <= bar.last:
-                    canvas.over.rect(left + at * step, px(24), step, canvas.tall - px(46), f"{color}@12", px(2))
+                    drawing.over.rect(left + at * step, px(24), step, drawing.tall - px(46), f"{color}@12", px(2))
         if self._under is not None and self._under[0] == "day":
-            canvas.bubble(words_at(self.days, *self._under[1]))
+            drawing.bubble(words_at(self.days, *self._under[1]))
 
     # --- the mouse ---
 
@@ -472,15 +472,15 @@ class TimelineView:
         tile = self._tiles.at(place) if place is not None else None
         return ("map", tile) if tile is not None else None
 
-    def _draw_map(self, canvas: Canvas) -> None:
-        self._tiles.draw(canvas)
-        self._mark_tile(canvas)
+    def _draw_map(self, drawing: Drawing) -> None:
+        self._tiles.draw(drawing)
+        self._mark_tile(drawing)
 
-    def _mark_tile(self, canvas: Canvas) -> None:
+    def _mark_tile(self, drawing: Drawing) -> None:
         if self._under is not None and self._under[0] == "map":
             x, y, w, h = self._under[1].place
-            canvas.over.rect(x, y, w, h, "", self._look.px(3), edge="text")
-            canvas.bubble(TreeMap.words(self._under[1]))
+            drawing.over.rect(x, y, w, h, "", self._look.px(3), edge="text")
+            drawing.bubble(TreeMap.words(self._under[1]))
 
     def _moved(self) -> None:
         """The mouse moved: only what is under it is drawn anew, and only when that is something else."""
@@ -490,10 +490,10 @@ class TimelineView:
         before, self._under = self._under, now
         shows_day = "day" in ((before or ("",))[0], (now or ("",))[0])
         marks = ((self.year, self._mark_day), (self.strip, self._mark_bar), (self.map, self._mark_tile))
-        for canvas, draw in marks:
-            canvas.over.begin()
-            draw(canvas)
-            canvas.over.end()
+        for drawing, draw in marks:
+            drawing.over.begin()
+            draw(drawing)
+            drawing.over.end()
         if shows_day:
             self._show_day()
 

@@ -1,0 +1,332 @@
+"""Stage 4: freeze what a harvest will write: every line and its file, decided once. From then on nothing but the plan
+is written (batch.py), also after a crash.
+
+`committer.py` makes a plan in this order: `freeze` (items to lines), `with_old_dates` (a second harvest keeps the lines
+of the first), `onto` (what a conversation gave before it went on), `StruckLines.kept` (what the person struck through),
+then `repeats.py` (what snapshots of one session say) and `lines.noting_tail` (what stands unfinished in each file).
+
+What a plan says beside its lines is for the fact index: the domain, and what the model said about a row.
+
+Kept in the plan under `facts`: `{"domain": …, "repositories": […], "rows": {mark: {"kind", "confidence", "tags",
+"domain", "about", "by_tool"}}, "quotes": {mark: quote}}` with `mark` the beginning of the sha256 of a line's text, so
+that a line whose date changes keeps its row. `repositories` are those of the files that got a note; `about` is the file
+that a line is a note on; `by_tool` says of a line of any category that only a tool's output, or a page, told it;
+`quotes` are the passages that showed items to be true, for conversations go; `evidence` tells where each stands:
+`{mark: {"turn", "start", "end", "said"}}` with the number of the turn (from 0), its bytes in the file, and a mark of
+what was said in it; `steps` are those of playbooks, as lists. Plans without it, and readers that do not know
+it, lose nothing but this.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.base import files
+from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
+from core.base.paths import Paths
+from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
+from core.base.result import ErrorInfo
+from core.harvest.answer import Item
+from core.harvest.named_paths import source_file
+from core.knowledge.bullet_text import QUOTE_CHARACTERS, with_quote
+from core.knowledge.categories import CATEGORIES, CATEGORY, QUARANTINE, TASKS_FILE, read_text
+from core.knowledge.changes import read_changes, removed_by_hand
+from core.knowledge.edit import EDIT_RUN
+from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, note_now, read_records
+from core.knowledge.journal import FrozenPlan
+from core.knowledge.lines import PlannedFile, missing_lines
+from core.knowledge.projects import is_persons, names_place
+from core.knowledge.same import mark_of_text as mark_of_text
+
+ABOUT_CHARACTERS = 1024
+QUOTED, UNQUOTED = 0.8, 0.6
+"""The confidence of what a model says with a passage that was found in the conversation, and without one."""
+
+
+def note_as_fact(item: Item) -> str:
+    """What the note on a file that was not found says as a fact."""
+    return sanitise_line(f"{item.path}: {item.text}" if item.path else item.text, None)
+
+
+def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quotes_checked: bool) -> dict[str, Any]:
+    """What a plan keeps for the fact index. `folder` is the working folder of the conversation, "" when unknown;
+    `noted` are the source files that it left a note about, all of them known to be there."""
+    domain, repositories = domain_of(folder), _repositories(noted)
+    if domain == GLOBAL and len(repositories) == 1:
+        domain = repositories[0]
+    rows: dict[str, dict[str, Any]] = {}
+    for item in items:
+        if item.held:
+            continue
+        row: dict[str, Any] = {"by_tool": True} if item.by_tool else {}
+        if item.category == "files" and item.path:
+            rows[mark_of_text(note_as_fact(item))] = {"about": item.path[:ABOUT_CHARACTERS], **row}
+        if item.category not in ("facts", "playbooks", "questions"):
+            if row:
+                rows[mark_of_text(item.text)] = row
+            continue
+        if item.kind:
+            row["kind"] = item.kind
+        if item.confidence is not None:
+            row["confidence"] = item.confidence
+        elif quotes_checked:
+            row["confidence"] = QUOTED if item.quote.strip() else UNQUOTED
+        if item.tags:
+            row["tags"] = list(item.tags)
+        if item.domain:
+            row["domain"] = item.domain
+        if row:
+            rows[mark_of_text(item.text)] = row
+    quotes = {
+        mark_of_text(item.text): quote
+        for item in items
+        if not item.held and (quote := sanitise_line(item.quote, QUOTE_CHARACTERS))
+    }
+    evidence = {
+        mark_of_text(item.text): {"turn": item.turn, "start": item.start, "end": item.end}
+        | ({"said": item.said} if item.said else {})
+        for item in items
+        if not item.held and item.turn >= 0
+    }
+    steps = {mark_of_text(item.text): list(item.steps) for item in items if not item.held and len(item.steps) > 1}
+    if not rows and not quotes and not steps and domain == GLOBAL:
+        return {}
+    told = {"repositories": repositories, "quotes": quotes, "evidence": evidence, "steps": steps}
+    return {"domain": domain, "rows": rows} | {key: value for key, value in told.items() if value}
+
+
+def _repositories(paths: Iterable[str]) -> list[str]:
+    """The domains of the repositories in which files lie that a conversation taught something about, `global` for those
+    that lie in none."""
+    found = set()
+    for path in paths:
+        if not path.startswith("/") or "\0" in path or len(path) > 1024:
+            continue
+        folder = os.path.dirname(os.path.normpath(path))
+        root = repository_root(folder) if is_working_place(folder) else ""
+        found.add(domain_of(root))
+    return sorted(found)
+
+
+def persons_of(items: Iterable[Item]) -> list[str]:
+    """The marks of the lines that are the person's rather than a project's: as the model says, else by what they say;
+    the quirk of a tool that names no file is met in every project."""
+    return sorted({mark_of_text(item.text) for item in items if not item.held and _is_persons(item)})
+
+
+def _is_persons(item: Item) -> bool:
+    if item.category not in ("facts", "decisions", "playbooks") or item.scope == "project" or item.domain:
+        return False
+    return item.scope == "person" or is_persons(item.text) or (item.kind == "tool-quirk" and not names_place(item.text))
+
+
+_MARK = "~~"
+
+
+def freeze(
+    items: Sequence[Item],
+    conversation: str,
+    date: str,
+    roots: Sequence[str],
+    paths: Paths,
+    records: NoteRecords,
+    before_rename: Callable[[], None] = lambda: None,
+) -> FrozenPlan:
+    """Decide the exact lines of every file. `date` is the UTC day of the conversation, YYYY-MM-DD; `roots` are the
+    folders in which a note may be bound to a file.
+
+    A note whose path is not allowed or not there becomes a fact `path: note`. It still counts under `files`; how many
+    there are stands in the entry as `notes_as_facts`, and as `from_tools` how many items only a tool's output told.
+    Renames notes when their source file was renamed or its inode was reused, after `before_rename`, which writes what
+    earlier plans still want of notes under their old names; raises OSError when that fails.
+    """
+    provenance = Provenance(sanitise_name(conversation), date)
+    lines: dict[str, dict[str, None]] = {}
+    headers: dict[str, str] = {}
+    done: dict[str, None] = {}
+    notes: NoteRecords = {}
+    counts = {row.name: 0 for row in CATEGORIES}
+    held: dict[str, int] = {}
+    unfound = by_tool = 0
+    for item in items:
+        row = CATEGORY[item.category]
+        if item.held:
+            about = f" {item.path}" if item.path else ""
+            text = sanitise_line(f"[{item.held}] {item.category}{about}: {with_quote(item.text, item.quote)}", None)
+            _add(lines, headers, QUARANTINE, "# Quarantine", bullet_line(text, provenance))
+            held[item.held] = held.get(item.held, 0) + 1
+            continue
+        counts[item.category] += 1
+        by_tool += item.by_tool
+        if item.category == "files":
+            source = source_file(item.path, roots)
+            if source is not None:
+                name = _bind_note(source, paths, records, notes, before_rename)
+                _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
+                continue
+            unfound += 1
+            fact = bullet_line(note_as_fact(item), provenance)
+            _add(lines, headers, CATEGORY["facts"].file, CATEGORY["facts"].header, fact)
+        elif item.category == "tasks_done":
+            _add(lines, headers, row.file, row.header)
+            done[bullet_line(item.text, provenance)] = None
+        else:
+            _add(lines, headers, row.file, row.header, bullet_line(item.text, provenance))
+    planned = tuple(
+        PlannedFile(name, headers[name], tuple(rows), tuple(done) if name == TASKS_FILE else ())
+        for name, rows in lines.items()
+    )
+    told = {
+        "quarantined": sum(held.values()),
+        "held_by": held,
+        "notes_as_facts": unfound,
+        "from_tools": by_tool,
+    }
+    return FrozenPlan(planned, counts, notes, {key: value for key, value in told.items() if value})
+
+
+def _add(lines: dict[str, dict[str, None]], headers: dict[str, str], name: str, header: str, line: str = "") -> None:
+    headers.setdefault(name, header)
+    rows = lines.setdefault(name, {})
+    if line:
+        rows[line] = None
+
+
+def _bind_note(
+    source: SourceFile, paths: Paths, records: NoteRecords, notes: NoteRecords, before_rename: Callable[[], None]
+) -> str:
+    binding = bind(source, records)
+    if binding.aside is not None or (binding.move and binding.move != binding.note):
+        before_rename()
+    apply_binding(paths, binding, records)
+    notes[binding.note] = binding.record
+    return f"files/{binding.note}"
+
+
+def with_old_dates(paths: Paths, plan: FrozenPlan, names: Iterable[str]) -> FrozenPlan:
+    """A second harvest of the same content keeps the lines of the first: same text, same conversation, older date. What
+    the person removed of them (told in changes.jsonl) is left out. `names` are what the conversation was called then
+    and now. Raises OSError."""
+    sources = set(map(sanitise_name, names))
+    kept = []
+    unwanted: dict[str, set[str]] = {}
+    for file, line in removed_by_hand(read_changes(paths), EDIT_RUN):
+        text, provenance = split_provenance(line[2:])
+        if provenance is not None and provenance.source in sources:
+            unwanted.setdefault(file, set()).add(text)
+    for planned in plan.files:
+        old = {
+            bullet.text: bullet.raw
+            for bullet in parse_bullets(read_text(paths.knowledge / planned.name))
+            if bullet.provenance is not None and bullet.provenance.source in sources
+        }
+
+        def keep(line: str, old: dict[str, str] = old) -> str:
+            return old.get(split_provenance(line[2:])[0], line)
+
+        out = unwanted.get(planned.name, set()) - old.keys()
+        lines, done = _without(planned.lines, out), _without(planned.done, out)
+        kept.append(replace(planned, lines=_each(keep, lines), done=_each(keep, done)))
+    return replace(plan, files=tuple(kept))
+
+
+def _without(lines: Sequence[str], texts: set[str]) -> list[str]:
+    return [line for line in lines if split_provenance(line[2:])[0] not in texts]
+
+
+def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(keep, lines)))
+
+
+# --- a conversation that went on since its last harvest --------------------------------------------------------------
+
+
+def onto(paths: Paths, plan: FrozenPlan, earlier: FrozenPlan) -> FrozenPlan:
+    """A plan with what still stands of the earlier one: it alone proves all parts. A line of the earlier plan that
+    stands no more was the person's to remove, and neither it nor the same words come back. Raises OSError."""
+    rows = {planned.name: planned for planned in plan.files}
+    notes = dict(plan.notes)
+    for old in earlier.files:
+        row = earlier.notes.get(old.name.removeprefix("files/"))
+        name = note_now(paths, old.name, old.all_lines, row) if old.all_lines else old.name
+        if row is not None and name.removeprefix("files/") not in notes:
+            notes |= {note: row for note, row in read_records(paths).items() if f"files/{note}" == name}
+        here = files.read_or_empty(paths.knowledge / name) if old.all_lines else b""
+        gone = {line.decode("utf-8") for line in missing_lines(here, old.all_lines)}
+        said = {_words(line) for line in old.all_lines}
+        new = rows.get(name, PlannedFile(name, old.header, ()))
+        rows[name] = replace(
+            new,
+            lines=(*(line for line in old.lines if line not in gone), *_unsaid(new.lines, said)),
+            done=(*(line for line in old.done if line not in gone), *_unsaid(new.done, said)),
+        )
+    kept = tuple(row for row in rows.values() if row.all_lines or row.name in {one.name for one in plan.files})
+    return replace(plan, files=kept, notes=notes)
+
+
+def _words(line: str) -> str:
+    return split_provenance(line.removeprefix("- "))[0]
+
+
+def _unsaid(lines: Sequence[str], said: set[str]) -> tuple[str, ...]:
+    return tuple(line for line in lines if _words(line) not in said)
+
+
+# --- lines that the person has struck through ------------------------------------------------------------------------
+
+
+class StruckLines:
+    """The struck lines of each file, read once in a run: file -> (conversation, words) -> the line as it stands. A
+    harvest that finds the same in the same conversation once more, after an undo that had to leave them, does not write
+    it again beside them."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._problems: list[ErrorInfo] = []
+        self._knowledge = paths.knowledge
+        self._files: dict[str, dict[tuple[str, str], str]] = {}
+
+    def kept(self, plan: FrozenPlan) -> FrozenPlan:
+        """The plan with a line as the person has struck it where that stands. A file that cannot be read has none, and
+        that is told: the plan must be made all the same, for it holds what a model has said."""
+        self._problems = []
+        rows = [
+            replace(one, lines=self._as_struck(one.name, one.lines), done=self._as_struck(one.name, one.done))
+            for one in plan.files
+        ]
+        return replace(plan, files=tuple(rows))
+
+    @property
+    def problems(self) -> list[ErrorInfo]:
+        """What could not be looked through for the last plan."""
+        return self._problems
+
+    def _as_struck(self, name: str, lines: Sequence[str]) -> tuple[str, ...]:
+        struck = self._of(name) if lines else {}
+        if not struck:
+            return tuple(lines)
+        return tuple(dict.fromkeys(struck.get(_said(line), line) for line in lines))
+
+    def _of(self, name: str) -> dict[tuple[str, str], str]:
+        if name not in self._files:
+            try:
+                text = read_text(self._knowledge / name)
+            except OSError as error:
+                path = str(self._knowledge / name)
+                message = f"the file cannot be looked through for what you struck through: {error.strerror}"
+                self._problems.append(
+                    ErrorInfo("unreadable", message, path, "such a line may stand there a second time")
+                )
+                return {}
+            bullets = parse_bullets(text) if _MARK in text else []
+            self._files[name] = {
+                (row.provenance.source, row.text): row.raw for row in bullets if row.struck and row.provenance
+            }
+        return self._files[name]
+
+
+def _said(line: str) -> tuple[str, str]:
+    text, provenance = split_provenance(line.removeprefix("- "))
+    return (provenance.source if provenance is not None else "", text)

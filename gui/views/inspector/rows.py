@@ -1,0 +1,541 @@
+"""What the inspector shows of a selected thing, as plain data: read on a worker, tested without a window.
+
+First the shape of a page and of a long text in rows, then a page for each kind of thing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from core.base.figures import count, size, tokens
+from core.base.markdown import split_provenance, without_emphasis
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.context import GLOBAL, PROJECT
+from core.commands.facts import FactRow
+from core.commands.memories import Memory, read_memory
+from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
+from core.commands.panel.confidence import NO_COURSE, Course, confidence_over_time
+from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
+from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of, told_by
+from core.commands.panel.files import NoteView, notes_overview, source_text
+from core.commands.panel.overview import FileState
+from core.commands.statements import Found, Said
+from core.commands.transcript import read as read_conversation
+from core.commands.workspace import Workspace
+from core.conversations.conversation import Turn
+from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn
+from gui.shell import Reading
+from gui.state import Selection
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow
+from gui.views.files import headline
+from gui.views.frame import hand_words
+from gui.views.inspector.web import NO_WEB, Web, web_of
+from gui.views.knowledge_rows import CAN, USUAL, copied, row_of
+from gui.views.ledger import counted
+from gui.views.looks import (
+    CATEGORIES,
+    FACT_CATEGORIES,
+    MEMORY_CATEGORIES,
+    OF_FILE,
+    OTHER,
+    STATUSES,
+    Looks,
+    ago,
+    capital,
+    short_folder,
+    short_name,
+)
+
+CHUNK = 1200
+"""So many characters of a text stand in one row; a long one is several."""
+FILE_BYTES = 200_000
+BEFORE, TURNS = 2, 8
+"""Of a conversation that was found, so many turns before the best one are shown, and so many in all."""
+COPY = frozenset({"copy"})
+HERE = ("text", "here")
+"""The row of a file's text that is brought into sight."""
+# name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
+BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
+    "open": (0, "Open", "external-link", "secondary", "Open it in the program that the system has for it", "Alt+O"),
+    "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was", "Alt+R"),
+    "read": (0, "Read", "book-open", "secondary", "Read the whole conversation, at this place", "Alt+E"),
+    "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first", "Alt+H"),
+    "show": (0, "Show", "eye", "secondary", "Show it in its view", "Alt+V"),
+    "from": (0, "Conversation", "message-square", "secondary", "The conversation that it came from", "Alt+F"),
+    "copy": (1, "Copy", "copy", "ghost", "Put it on the clipboard", "Alt+C"),
+    "done": (1, "Done", "check", "ghost", "Mark done", "Alt+D"),
+    "reopen": (1, "Open again", "undo-2", "ghost", "Bring it back to the open tasks", "Alt+D"),
+    "accept": (1, "Let in", "check", "ghost", "Put it where it belongs", "Alt+D"),
+    "strike": (1, "", "strikethrough", "ghost", "Strike through, or take the line away", "Alt+S"),
+    "delete": (1, "", "trash-2", "ghost", "Delete", "Alt+Delete"),
+}
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One part of what is shown below; `empty` says in a sentence that there is nothing."""
+
+    name: str
+    rows: tuple[FlowRow, ...]
+    empty: str = ""
+    counted: bool = True  # whether the number of rows says something
+
+
+@dataclass(frozen=True)
+class Page:
+    """One selected thing. `body` is a text that wraps, `facts` are short lines below; `can` names the buttons that are
+    offered; `subject` is what they act upon; `copy` goes to the clipboard, by a button called `copied`."""
+
+    icon: str
+    color: str
+    title: str
+    path: str = ""
+    body: str = ""
+    facts: tuple[str, ...] = ()
+    can: frozenset[str] = frozenset()
+    tabs: tuple[Tab, ...] = ()
+    warning: str = ""
+    subject: Any = None
+    copy: str = ""
+    copied: str = "Copy"
+    at: Any = None  # the key of the row that is brought into sight
+    reading: Reading | None = None  # what the reader opens
+    web: Web = NO_WEB
+    course: Course = NO_COURSE
+
+
+def chunks(text: str, limit: int = CHUNK) -> list[str]:
+    """A text in pieces of at most `limit` characters, broken at a paragraph, a line or a space where there is one."""
+    text = "".join(letter if letter.isprintable() or letter in "\n\t" else " " for letter in text.replace("\r", ""))
+    pieces = []
+    while len(text) > limit:
+        cut = max(text.rfind("\n\n", limit // 2, limit), 0) or max(text.rfind("\n", limit // 2, limit), 0)
+        cut = cut or max(text.rfind(" ", limit // 2, limit), 0) or limit
+        pieces.append(text[:cut].rstrip())
+        text = text[cut:].lstrip("\n")
+    return [*pieces, text]
+
+
+def text_rows(text: str, line: int = 0) -> tuple[FlowRow, ...]:
+    """The text of a file as rows; what begins at `line` (from 1; 0: nothing), to the next item or empty line, is a row
+    of its own that stands out."""
+    lines = text.split("\n")
+    if not text or not 0 < line <= len(lines):
+        return _rows("all", text) if text else ()
+    end = line
+    while end < len(lines) and lines[end].strip() and not lines[end].startswith(("- ", "#")):
+        end += 1
+    here = FlowRow(HERE, "\n".join(lines[line - 1 : end]), f"line {line}", "arrow-right", "accent", "text", COPY)
+    before, after = "\n".join(lines[: line - 1]).strip("\n"), "\n".join(lines[end:]).strip("\n")
+    return (*(_rows("before", before) if before else ()), here, *(_rows("after", after) if after else ()))
+
+
+def _rows(part: str, text: str) -> tuple[FlowRow, ...]:
+    pieces = enumerate(chunks(text))
+    return tuple(FlowRow(("text", part, at), piece, "", "", "hint", "muted", COPY) for at, piece in pieces)
+
+
+ROLES: dict[str, tuple[str, str, str]] = {
+    "user": ("you", "user", "accent"),
+    "assistant": ("assistant", "sparkles", "ramp:2"),
+    "tool": ("tool", "terminal", "hint"),
+    "system": ("system", "settings", "hint"),
+}
+_FROM = re.compile(r"\[from: ([^,\]\n]+)([,\]])")
+WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "gone"}
+HAPPENED: dict[str, tuple[str, str, str]] = {
+    "harvested": ("Harvested", "wheat", "harvested"),
+    "added": ("Written by hand", "plus", "accent"),
+    "edited": ("Edited", "pencil", "edited"),
+    "struck": ("Struck through", "strikethrough", "hint"),
+    "unstruck": ("The line was taken away", "strikethrough", "accent"),
+    "moved": ("Moved", "arrow-right", "accent"),
+    "accepted": ("Let in from what was held", "shield-check", "harvested"),
+    "undone": ("An edit was taken back", "undo-2", "deleted"),
+}
+
+
+def load(workspace: Workspace, selected: Selection, file: FileState | None = None) -> Result[Page]:
+    """Read what was selected; on a worker."""
+    if selected.kind == "conversation":
+        told = conversation_view(workspace, selected.key)
+        return told if isinstance(told, Err) else Ok(conversation_page(told.value))
+    if selected.kind == "bullet":
+        seen = bullet_view(workspace, selected.key, selected.raw, selected.line)
+        if isinstance(seen, Err):
+            return seen
+        view = seen.value
+        line = view.found.bullet.line if view.found is not None else 0
+        kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
+        return Ok(bullet_page(view, kept))
+    if selected.kind == "talk":
+        part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS, seconds=0.0)
+        return part if isinstance(part, Err) else Ok(talk_page(part.value, selected.line))
+    if selected.kind == "source":
+        notes = notes_overview(workspace).notes
+        note = next((row for row in notes if selected.key in (row.source, row.recorded)), None)
+        if note is None:
+            return Err(ErrorInfo("no-notes", "There are no notes on this file (any more)", selected.key))
+        return Ok(source_page(note))
+    path = os.path.join(workspace.paths.knowledge, selected.key)
+    apart = os.path.isabs(selected.key)
+    if apart or "memories/" in selected.key:
+        memory = read_memory(Path(path), PROJECT if apart else GLOBAL)
+        if isinstance(memory, Ok):
+            return Ok(memory_page(memory.value, path))
+    text = source_text(workspace, path, FILE_BYTES)
+    return Ok(file_page(selected.key, path, file, text.value.text if isinstance(text, Ok) else "", selected.line))
+
+
+# --- a conversation --------------------------------------------------------------------------------------------------
+
+
+def conversation_page(view: ConversationView) -> Page:
+    """A conversation: what became of it, what it gave, what was said."""
+    status = str(view.entry.get("status", ""))
+    _, picture, color, _ = STATUSES.get(status, OTHER)
+    harvested = status == "harvested"
+    warning = "" if harvested else str(view.entry.get("error", "") or "")
+    can = {
+        "open": bool(view.now),
+        "read": bool(view.now),
+        "restore": view.where == IN_TRASH,
+        "harvest": view.where == IN_PLACE and not harvested,
+    }
+    given = tuple(given_row(at, row) for at, row in enumerate(view.given))
+    turns = tuple(row for at, turn in enumerate(view.turns) for row in turn_rows(at, turn))
+    gone = "The conversation is not there any more." if not view.now else "Nothing was said in it."
+    tabs = (
+        Tab("Items", given, "It gave nothing that lasts." if harvested else "It was not harvested."),
+        Tab("Conversation", turns, gone),
+    )
+    return Page(
+        picture, color, view.title or short_name(view.name), short_folder(view.path), "", conversation_facts(view),
+        frozenset(name for name, on in can.items() if on), tabs,
+        str(view.problem) if view.problem is not None else warning, view,
+        copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
+        reading=Reading(view.key), web=web_of(view),
+    )  # fmt: skip
+
+
+def conversation_facts(view: ConversationView) -> tuple[str, ...]:
+    """What became of a conversation, what it gave, who read it, how long it is: a line each."""
+    entry = view.entry
+    word = STATUSES.get(str(entry.get("status", "")), OTHER).name
+    facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
+    facts.append(items_words(entry, len(view.given)))
+    read = [str(entry[key]) for key in ("provider", "model") if entry.get(key)]
+    if entry.get("input_tokens") or entry.get("output_tokens"):
+        read.append(f"{tokens(_number(entry.get('input_tokens')))} tokens in, {_out(entry)} out")
+    facts.append("  ·  ".join(read))
+    if view.bytes:
+        begun = f"the first {count(len(view.turns), 'turn')}" if view.cut else count(len(view.turns), "turn")
+        facts.append("  ·  ".join([size(view.bytes), begun, f"sha {view.key[:10]}…"]))
+    return tuple(line for line in facts if line)
+
+
+def items_words(entry: dict[str, Any], lines: int) -> str:
+    """What the items of a conversation are, where they are not all simply written: "9 written, 2 held back"."""
+    items, held = counted(entry)
+    parts = [f"{items:,} written", f"{held:,} held back in quarantine.md" if held else ""]
+    parts.append(f"{items + held - lines:,} said twice" if 0 < lines < items + held else "")
+    return ", ".join(part for part in parts if part) if any(parts[1:]) else ""
+
+
+def _when(at: object) -> str:
+    try:
+        return f" {ago(datetime.fromisoformat(str(at)).timestamp())}"
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _until(view: ConversationView) -> str:
+    until = str(view.entry.get("trashed_until", ""))
+    return f" until {local_day(until)}" if view.where == IN_TRASH and until else ""
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _out(entry: dict[str, Any]) -> str:
+    return tokens(_number(entry.get("output_tokens")))
+
+
+def given_row(at: int, given: Given) -> FlowRow:
+    """One bullet that a conversation gave."""
+    where = f"{given.file}:{given.line}" if given.line else f"not in {given.file} any more, or in other words"
+    if given.file.startswith("files/"):
+        where = f"a note, line {given.line}" if given.line else "its note is gone, or has other words"
+    looks = CATEGORIES["files" if given.file.startswith("files/") else OF_FILE.get(given.file, "facts")]
+    if not given.line:
+        return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, "hint", "hint", COPY)
+    return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, looks.color, "text", COPY)
+
+
+def talk_page(talk: ReadableConversation, at: int) -> Page:
+    """A conversation that was found: the turns around the best one, and what it gave."""
+    shown = [replace(turn, text=_beginning(turn, at)) for turn in talk.turns]
+    turns = tuple(row for turn in shown for row in turn_rows(turn.number - 1, turn, turn.number == at))
+    items = tuple(item_row(number, item) for number, item in enumerate(talk.items))
+    day = local_day(talk.started or talk.day)
+    where = SEPARATOR.join(part for part in (talk.tool, short_folder(talk.folder), talk.branch) if part)
+    facts = (where, SEPARATOR.join(part for part in (day, count(talk.count, "turn")) if part),
+             "in the trash" if talk.in_trash else "")  # fmt: skip
+    name = f"Around turn {at:,}" if at else "Conversation"
+    tabs = (
+        Tab(name, turns, "Nothing was said in it.", counted=False),
+        Tab("Items", items, "Nothing was harvested here."),
+    )
+    best = next((row.key for row in turns if row.key[1] == at - 1), None) if at else None  # type: ignore[index]
+    title, can = plain(talk.title) or short_name(talk.name), frozenset({"read", "open"})
+    return Page("messages-square", "accent", title, short_folder(talk.path), "", tuple(line for line in facts if line),
+                can, tabs, "", talk, talk.name, "Copy name", at=best,
+                reading=Reading(name=talk.path or talk.name, turn=at))  # fmt: skip
+
+
+def _beginning(turn: ReadableTurn, at: int) -> str:
+    """What is shown of a turn beside the best one."""
+    most = 4000 if turn.number == at else 200 if turn.role in ("tool", "system") else 600
+    return turn.text if len(turn.text) <= most else f"{turn.text[:most].rstrip()} …"
+
+
+def item_row(at: int, item: HarvestedItem) -> FlowRow:
+    """One line that a conversation taught."""
+    looks = CATEGORIES["files" if item.file.startswith("files/") else OF_FILE.get(item.file, "facts")]
+    where = f"{item.file}:{item.line}" if item.line else f"not in {item.file} any more, or in other words"
+    turn = f"turn {item.turn:,}" if item.turn else ""
+    meta = SEPARATOR.join(part for part in (where, turn) if part)
+    return FlowRow(("item", at), without_emphasis(item.text), meta, looks.icon, looks.color, "text", COPY)
+
+
+def turn_rows(at: int, turn: Turn | ReadableTurn, here: bool = False) -> list[FlowRow]:
+    """One turn, in pieces that are not endlessly long; the one that is `here` stands out."""
+    word, picture, color = ROLES.get(turn.role, (turn.role, "message-square", "hint"))
+    time = _clock(turn.time)
+    tone = "text" if turn.role in ("user", "assistant") else "muted"
+    rows = []
+    pieces = chunks(turn.text.strip() or "(nothing)")
+    for number, piece in enumerate(pieces):
+        last = number == len(pieces) - 1
+        meta = "  ·  ".join(part for part in (word, time, "found here" if here else "") if part) if last else ""
+        sign = "target" if here else picture
+        rows.append(FlowRow(("turn", at, number), piece, meta, sign if not number else "", color, tone, COPY))
+    return rows
+
+
+def _clock(when: str) -> str:
+    try:
+        at = datetime.fromisoformat(when)
+    except ValueError:
+        return when
+    return f"{at.astimezone():%H:%M}" if at.tzinfo is not None else f"{at:%H:%M}"
+
+
+# --- a bullet, a source file, a file of the store --------------------------------------------------------------------
+
+
+def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
+    """A bullet: its words, where it came from, what showed it to be true, what became of it."""
+    events = tuple(event_row(at, event) for at, event in enumerate(view.events))
+    history = Tab("History", events, "You wrote it in an editor, or long ago: nothing else is known of it.")
+    if view.found is None:
+        return Page("circle-slash", "hint", "Not there any more", view.file, view.raw[2:], (), frozenset(), (history,),
+                    "The file has changed: this line is gone, or says something else now.", view,
+                    view.raw[2:])  # fmt: skip
+    found = view.found
+    _, picture, color, noun = CATEGORIES[found.category]
+    several = Said(found, view.others).conversations
+    row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category != "files" else None
+    body = row.text if row is not None else without_emphasis(found.bullet.text)
+    facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
+    if view.by_tool:
+        facts.append("only a tool's output said it")
+    can = set(CAN.get(found.category, USUAL)) - {"edit", "same-run"} | {"show", "open"}
+    if view.conversation:
+        can |= {"from", "read"}
+    said = tuple(said_row(at, one) for at, one in enumerate(view.others))
+    proof = evidence_rows(kept) if kept is not None else ()
+    steps = kept.steps if kept is not None else ()
+    tabs = (
+        *((Tab("Evidence", proof, counted=False),) if proof else ()),
+        *((Tab("Steps", step_rows(steps)),) if steps else ()),
+        *((Tab("Confirmations", said),) if said else ()),
+        history,
+    )
+    words, _ = copied(found)
+    turn = (kept.passage.turn if kept.passage is not None else kept.turn) if kept is not None else 0
+    return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), tabs, "", view,
+                "\n".join(steps) or words, "Copy steps" if steps else "Copy",
+                web=web_of(view), reading=Reading(view.conversation, turn=turn))  # fmt: skip
+
+
+NO_PASSAGE = {
+    GONE: "its conversation is not there any more",
+    LONG: "its conversation is long: the reader shows the place",
+    ELSEWHERE: "it does not stand in its conversation in these words",
+}
+
+
+def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
+    """The quote in its place: what stands before it, itself, and what follows; none where no quote was kept."""
+    if not kept.quote:
+        return ()
+    place = kept.passage
+    if place is None:
+        turn = f"turn {kept.turn}" if kept.turn else ""
+        meta = SEPARATOR.join(part for part in (turn, NO_PASSAGE.get(kept.problem, kept.problem)) if part)
+        return (FlowRow(("proof", 0), f"“{plain(kept.quote)}”", meta, "quote", "edited", "text", COPY),)
+    word, picture, color = ROLES.get(place.role, (place.role, "message-square", "hint"))
+    before = [FlowRow(("proof", -at, 1), piece, "", "", color, "hint", COPY)
+              for at, piece in enumerate(chunks(place.before.strip())) if piece]  # fmt: skip
+    after = [FlowRow(("proof", at, 2), piece, "", "", color, "hint", COPY)
+             for at, piece in enumerate(chunks(place.after.strip())) if piece]  # fmt: skip
+    day = f"{local_day(place.time)} {_clock(place.time)}" if place.time else ""
+    meta = SEPARATOR.join(part for part in (capital(word), f"turn {place.turn:,} of {place.of:,}", day) if part)
+    return (*before, FlowRow(("proof", 0), plain(place.quote), meta, picture, color, "text", COPY), *after)
+
+
+def plain(text: str) -> str:
+    """A text without what cannot be seen, in one piece."""
+    return "\n".join(chunks(text, max(len(text), 1)))
+
+
+def step_rows(steps: tuple[str, ...]) -> tuple[FlowRow, ...]:
+    """The steps of a playbook."""
+    return tuple(FlowRow(("step", at), plain(step), "", "terminal", "accent", "text", COPY)
+                 for at, step in enumerate(steps))  # fmt: skip
+
+
+def said_row(at: int, found: Found) -> FlowRow:
+    """Where else the same was said."""
+    came = found.bullet.provenance
+    name = short_name(came.source) if came is not None else "written by hand"
+    day = f"{local_day(came.date)}  ·  " if came is not None else ""
+    return FlowRow(
+        ("said", at), name, f"{day}{found.file}:{found.bullet.line}", "message-square", "accent", "text", COPY
+    )
+
+
+def _came(found: Found) -> str:
+    came = found.bullet.provenance
+    return f"{short_name(came.source)}  ·  {local_day(came.date)}" if came is not None else "written by hand"
+
+
+def event_row(at: int, event: Event) -> FlowRow:
+    """One thing that happened to a bullet."""
+    word, picture, color = HAPPENED.get(event.what, (event.what, "history", "hint"))
+    before = (
+        f"\nbefore: {without_emphasis(split_provenance(event.before[2:])[0])}"
+        if event.before and event.what in ("edited", "undone")
+        else ""
+    )
+    return FlowRow(("event", at), f"{word}{before}", f"{local_day(event.when)} {_clock(event.when)}", picture, color)
+
+
+def source_page(note: NoteView) -> Page:
+    """A source file with its notes."""
+    sentence, _ = headline(note)
+    rows = tuple(
+        FlowRow(("note", at), without_emphasis(found.bullet.text), _came(found), "file-text", "accent", "text", COPY)
+        for at, found in enumerate(note.rows)
+    )
+    can = frozenset({"show", "open"} if note.exists else {"show"})
+    tabs = (Tab("Notes", rows, "There are no notes in it."),)
+    picture, color = ("file-code", "accent") if note.exists else ("file-x", "failed")
+    facts = (count(len(rows), "note"), f"kept in {note.note}")
+    return Page(picture, color, os.path.basename(note.source), short_folder(note.source), "", facts, can, tabs,
+                sentence, note, note.source, "Copy path", web=web_of(note))  # fmt: skip
+
+
+def memory_page(memory: Memory, path: str) -> Page:
+    """A memory as a person reads it: its words, and in a line what its file says above them."""
+    looks = MEMORY_CATEGORIES.get(memory.category, Looks("Memories", "bookmark", "accent"))
+    told = SEPARATOR.join(
+        part for part in (local_day(memory.created), " ".join(f"#{tag}" for tag in memory.tags)) if part
+    )
+    tab = Tab("Text", text_rows(memory.content), "There is nothing in it.", counted=False)
+    title = capital(memory.category) if memory.category else "Memory"
+    return Page(looks.icon, looks.color, title, short_folder(path), "", tuple(line for line in (told,) if line),
+                frozenset({"open"}), (tab,), copy=memory.content)  # fmt: skip
+
+
+def file_page(name: str, path: str, file: FileState | None, text: str, line: int = 0) -> Page:
+    """A file of the store with its text, at a line where one is meant; names of conversations without their UUIDs."""
+    rows = text_rows(_FROM.sub(lambda found: f"[from: {short_name(found[1])}{found[2]}", text), line)
+    facts = []
+    if file is not None and file.exists:
+        about = [size(file.bytes), f"changed {ago(file.modified)}"]
+        about += [count(file.bullets, "bullet")] if file.bullets is not None else []
+        facts.append("  ·  ".join(about))
+        facts += [hand_words(file)] if file.by_hand else []
+    exists = file.exists if file is not None else bool(text)  # a memory has no line of its own in the overview
+    can = frozenset({"open"} if exists else ())
+    tab = Tab("Text", rows, "There is nothing in it, or it is not there.", counted=False)
+    color = "accent" if exists else "hint"
+    place = short_folder(path)
+    return Page("file-text", color, name, place, "", tuple(facts), can, (tab,), copy=path, copied="Copy path",
+                at=HERE if line else None)  # fmt: skip
+
+
+def leads_to(subject: Any, key: Any) -> Selection | None:
+    """Where a row leads on: an item to its bullet, a harvest to its conversation, a note to its line."""
+    if not isinstance(key, tuple):
+        return None
+    at = key[1]
+    if key[0] == "heard":
+        return Selection("conversation", key[2])
+    if key[0] == "given" and isinstance(subject, ConversationView) and subject.given[at].line:
+        given = subject.given[at]
+        return Selection("bullet", given.file, given.line, given.raw)
+    if key[0] == "event" and isinstance(subject, BulletView) and subject.events[at].sha:
+        return Selection("conversation", subject.events[at].sha)
+    found = subject.others[at] if key[0] == "said" and isinstance(subject, BulletView) else None
+    found = subject.rows[at] if key[0] == "note" and isinstance(subject, NoteView) else found
+    return Selection("bullet", found.file, found.bullet.line, found.bullet.raw) if found is not None else None
+
+
+def fact_page(workspace: Workspace, row: FactRow) -> Page:
+    """One fact with all that is known of it. Reads its file."""
+    fact = row.fact
+    kind, sign, color, _ = FACT_CATEGORIES.get(fact.category, Looks(fact.category.capitalize(), "circle", "accent"))
+    sure = f"confidence {fact.confidence:.2f}"
+    if fact.confidence < row.stated:
+        sure += f", was {row.stated:.2f}: not heard again in {count(row.unconfirmed, 'conversation')}"
+    days = [(word, day) for word, day in (("first seen", fact.first_seen), ("last confirmed", fact.last_confirmed),
+                                          ("expired" if fact.stale else "expires", fact.expires)) if day]  # fmt: skip
+    heard = f"heard in {count(fact.source_count, 'conversation')}" if fact.source_count else ""
+    about = (
+        SEPARATOR.join(part for part in (fact.id, " ".join(f"#{tag}" for tag in fact.tags)) if part),
+        SEPARATOR.join(part for part in (sure, heard) if part),
+        SEPARATOR.join([*(f"{word} {local_day(day)}" for word, day in days), f"{row.file}:{row.line}"]),
+    )
+    path = os.path.join(workspace.paths.knowledge, row.file)
+    read = source_text(workspace, path, FILE_BYTES)
+    text = read.value.text if isinstance(read, Ok) else ""
+    tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
+    told = confidence_over_time(workspace, fact.id)
+    course = told.value if isinstance(told, Ok) else NO_COURSE
+    heard_in = tuple(
+        FlowRow(
+            ("heard", at, one.sha256),
+            short_name(one.name),
+            local_day(one.day),
+            "messages-square",
+            "accent",
+            "text",
+            COPY,
+        )
+        for at, one in enumerate(reversed(course.heard))
+    )
+    tabs = (*((Tab("Heard in", heard_in),) if heard_in else ()), tab)
+    title = kind.removesuffix("s")
+    key, turn = told_by(workspace, fact.fact)
+    body, now = without_emphasis(fact.fact), frozenset({"open", "show", *(("read",) if key else ())})
+    return Page(sign, color, title, "", body, about, now, tabs, subject=row, copy=fact.fact, at=HERE,
+                course=course, web=web_of(row, course), reading=Reading(key, turn=turn) if key else None)  # fmt: skip

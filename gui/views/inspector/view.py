@@ -1,0 +1,320 @@
+"""The inspector: whatever is selected, what became of it, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import dearpygui.dearpygui as dpg
+
+from core.base.result import Ok, Result
+from core.commands.facts import FactRow
+from core.commands.panel.bullets import BulletView
+from core.commands.panel.conversations import ConversationView
+from core.commands.panel.files import NoteView
+from core.commands.trash import trash_restore
+from core.conversations.readable import ReadableConversation
+from gui.shell import Shell
+from gui.state import NOTHING, Selection, State
+from gui.toolkit.editor import shortened
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.icons import icon as icon_of
+from gui.toolkit.jobs import Job
+from gui.toolkit.layout import ChipRow, box, lowered
+from gui.toolkit.messages import EmptyState
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, ButtonRow, CopyText, text
+from gui.views.facts import Facts
+from gui.views.inspector.rows import BUTTONS, Page, fact_page, leads_to, load
+from gui.views.inspector.web import SelectionPicture
+from gui.views.knowledge_rows import act_of, refusal
+
+FACTS, TABS = 3, 4
+
+
+class Inspector:
+    """Always open, at the right. Shows `state.selected`."""
+
+    name = "inspector"
+    keys = (
+        ("Alt+Left, Alt+Right", "The other part of what is selected"),
+        ("Alt+Up, Alt+Down", "Move in its list"),
+        ("Alt+O", "Open it"),
+        ("Alt+E", "Read the conversation, at this place"),
+        ("Alt+R", "Restore it from the trash"),
+        ("Alt+H", "Harvest what waits"),
+        ("Alt+V", "Show it in its view"),
+        ("Alt+F", "The conversation that it came from"),
+        ("Alt+C", "Copy it"),
+        ("Alt+D", "Done, open again, or let in"),
+        ("Alt+S", "Strike through, or take the line away"),
+        ("Alt+Delete", "Delete it"),
+    )
+
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
+        self.page: Page | None = None
+        self.tab = 0
+        self._shown: Selection = NOTHING
+        self._seen: object = None
+        self._ticket = 0
+        self._job: Job | None = None
+
+    def build(self, parent: int) -> None:
+        """Make everything once: every kind of thing uses the same items."""
+        look = self._look
+        self._full = box(look, parent, "clear")
+        head = int(dpg.add_group(horizontal=True, parent=self._full))
+        self._icon = text(look, head, "", "heading", "accent")
+        self._title = text(look, head, "", "heading", wrap=True)
+        self._path = CopyText(look, self._full)
+        self._body = text(look, self._full, "", wrap=True)
+        self._facts = [text(look, self._full, "", "small", "muted", wrap=True) for _ in range(FACTS)]
+        self._warning = int(dpg.add_group(horizontal=True, parent=self._full))
+        text(look, self._warning, icon_of("triangle-alert"), "text", "edited")
+        self._warning_text = text(look, self._warning, "", "text", "edited", wrap=True)
+        rows = [int(dpg.add_group(horizontal=True, parent=self._full)) for _ in range(2)]
+        self.buttons = {
+            name: Button(look, rows[number], label, self._pressed(name), icon=picture, kind=kind, tip=tip, shortcut=key)
+            for name, (number, label, picture, kind, tip, key) in BUTTONS.items()
+        }
+        self._rows = [
+            ButtonRow(look, self._full, [self.buttons[name] for name, one in BUTTONS.items() if one[0] == number])
+            for number in range(2)
+        ]
+        self.picture = SelectionPicture(look, self._full, self._go)
+        chips = ChipRow(look, self._full, self._full)
+        self.tabs = [chips.add("", "accent", self._turned(number)) for number in range(TABS)]
+        below = box(look, self._full, "clear")
+        self._nothing = text(look, lowered(look, below, 6), "", "text", "hint", wrap=True)
+        self.list = FlowList(
+            look,
+            actions=(RowAction("copy", "copy", "Copy"),),
+            on_select=self._follow,
+            on_action=self._copy_row,
+            on_open=self._open_row,
+        )
+        self.list.build(below)
+        self._teach = EmptyState(
+            look, parent, parent, icon="panel-right", title="Nothing selected",
+            words="Choose a conversation, a bullet or a file,\nand everything known about it stands here:\n"
+            "where it came from, what became of it,\nand the way back.",
+        )  # fmt: skip
+        dpg.configure_item(self._full, show=False)
+        self._teach.show(True)
+
+    def refresh(self, state: State) -> None:
+        """Read what is selected when that, or the store, is another one than before."""
+        seen = (state.selected, state.snapshot, state.data)
+        old = self._seen
+        if isinstance(old, tuple) and all(one is other for one, other in zip(seen, old, strict=True)):
+            return
+        self._seen = seen
+        if state.selected == NOTHING:
+            self._show(None)
+            self._shown = NOTHING
+            return
+        self._read(state)
+
+    def press(self, key: str, typing: bool) -> bool:
+        """Alt with the arrows moves in the inspector, with a letter it presses one of its buttons; the other keys
+        belong to the view."""
+        if typing or not key.startswith("Alt+") or self.page is None:
+            return False
+        able = next((name for name, row in BUTTONS.items() if row[5] == key and name in self.page.can | {"copy"}), "")
+        if able:
+            self.act(able)
+            return True
+        plain = key.removeprefix("Alt+")
+        if plain in ("Left", "Right"):
+            self._turn((self.tab + 1) % max(1, len(self.page.tabs)))
+            return True
+        return self.list.press(plain)
+
+    def dispose(self) -> None:
+        """Nothing lives outside of the parent."""
+
+    # --- what is shown ---
+
+    def _read(self, state: State) -> None:
+        self._ticket += 1
+        ticket, core, selected = self._ticket, self._shell.workspace, state.selected
+        overview = state.snapshot.overview if state.snapshot is not None else None
+        file = overview.file(selected.key) if overview is not None and selected.kind == "file" else None
+
+        def finish(result: Result[Any]) -> None:
+            if ticket != self._ticket:
+                return
+            page = result.value if isinstance(result, Ok) else Page(
+                "circle-alert", "failed", "This cannot be shown", selected.key, warning=str(result.error)
+            )  # fmt: skip
+            same = self._shown == selected
+            self._shown = selected
+            self._show(page, same)
+
+        facts = state.of("facts")
+        fact = facts.found.get(selected.key) if isinstance(facts, Facts) and selected.kind == "fact" else None
+
+        def work(_job: object) -> Result[Page]:
+            return load(core, selected, file) if fact is None else Ok(fact_page(core, fact))
+
+        if self._job is not None:
+            self._job.cancel()  # whoever walks through a list waits for the last row alone
+        self._job = self._shell.submit("What is selected", work, finish)
+
+    def _show(self, page: Page | None, same: bool = False) -> None:
+        if page == self.page and page is not None:
+            return
+        before, self.page = self.page, page
+        if (page is None) != (before is None):
+            dpg.configure_item(self._full, show=page is not None)
+            self._teach.show(page is None)
+        if page is None:
+            return
+        look = self._look
+        dpg.set_value(self._icon, icon_of(page.icon))
+        look.tint(self._icon, page.color)
+        dpg.set_value(self._title, page.title)
+        self._path.set(page.path)
+        dpg.configure_item(self._path.item, show=bool(page.path))
+        self._say(self._body, page.body)
+        for number, item in enumerate(self._facts):
+            self._say(item, page.facts[number] if number < len(page.facts) else "")
+        dpg.set_value(self._warning_text, page.warning)
+        dpg.configure_item(self._warning, show=bool(page.warning))
+        for name, button in self.buttons.items():
+            button.show(name in page.can or name in ("open", "copy"))
+        self.buttons["open"].enable("open" in page.can)
+        self.buttons["copy"].set_label(page.copied)
+        for row in self._rows:
+            row.fit()
+        self.picture.show(page.web, page.course)
+        for number, chip in enumerate(self.tabs):
+            tab = page.tabs[number] if number < len(page.tabs) else None
+            dpg.configure_item(chip.item, show=tab is not None)
+            if tab is not None:
+                chip.name = tab.name
+                if not tab.counted:
+                    chip.set_count(None)
+                    continue
+                chip.set_count(len({row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}))
+        self._turn(self.tab if same and self.tab < len(page.tabs) else 0, keep=same)
+        if page.at is not None and not same:
+            self.list.select(page.at)
+
+    @staticmethod
+    def _say(item: int, words: str) -> None:
+        dpg.set_value(item, words)
+        dpg.configure_item(item, show=bool(words))
+
+    def _turned(self, number: int) -> Callable[[bool], object]:
+        return lambda _on: self._turn(number)
+
+    def _turn(self, number: int, keep: bool = False) -> None:
+        """Show another part."""
+        self.tab = number
+        for at, chip in enumerate(self.tabs):
+            chip.set_on(at == number)
+        tab = self.page.tabs[number] if self.page is not None and number < len(self.page.tabs) else None
+        rows = tab.rows if tab is not None else ()
+        self._say(self._nothing, tab.empty if tab is not None and not rows else "")
+        dpg.configure_item(self.list.holder, show=bool(rows))
+        if not keep:
+            self.list.select(None, scroll=False)
+        self.list.set_rows(rows, keep_place=keep)
+
+    def _go(self, to: Selection) -> None:
+        self._shell.select(to.kind, to.key, to.line, to.raw)
+
+    def _follow(self, row: FlowRow) -> None:
+        """A row leads on: an item to its bullet, a harvest to its conversation, a note to its line."""
+        wanted = leads_to(self.page.subject if self.page is not None else None, row.key)
+        if wanted is not None:
+            self._go(wanted)
+
+    def _open_row(self, row: FlowRow) -> None:
+        """A double click on what was said, or on a quote, opens the reader there."""
+        page = self.page
+        if page is None or page.reading is None or not isinstance(row.key, tuple):
+            return
+        if row.key[0] == "turn":
+            self._shell.on_read(replace(page.reading, turn=int(row.key[1]) + 1))
+        elif row.key[0] == "item" and isinstance(page.subject, ReadableConversation):
+            self._shell.on_read(replace(page.reading, turn=page.subject.items[int(row.key[1])].turn))
+        elif row.key[0] == "proof":
+            self._shell.on_read(page.reading)
+
+    def _copy_row(self, _name: str, row: FlowRow) -> None:
+        self._shell.copy(row.text)
+
+    # --- what can be done ---
+
+    def _pressed(self, name: str) -> Callable[[], object]:
+        return self._shell.in_order(lambda: self.act(name))
+
+    def act(self, name: str) -> None:
+        """Do what one of `BUTTONS` stands for."""
+        page = self.page
+        if page is None or name not in page.can | {"copy"}:
+            return
+        subject = page.subject
+        if name == "copy":
+            self._shell.copy(page.copy, "On the clipboard")
+        elif name == "harvest":
+            self._shell.run("harvest")
+        elif name == "read":
+            if page.reading is not None:
+                self._shell.on_read(page.reading)
+        elif isinstance(subject, ReadableConversation):
+            self._shell.open_path(subject.path.partition("#")[0])
+        elif isinstance(subject, ConversationView):
+            self._act_on_conversation(name, subject)
+        elif isinstance(subject, BulletView):
+            self._act_on_bullet(name, subject)
+        elif isinstance(subject, FactRow):
+            if name == "show":
+                self._shell.show("facts")
+            else:
+                self._shell.open_path(str(self._shell.workspace.paths.knowledge / subject.file), subject.line)
+        elif isinstance(subject, NoteView):
+            if name == "show":
+                self._shell.show("files")
+            else:
+                self._shell.open_path(subject.source)
+        elif name == "open":
+            self._shell.open_path(str(self._shell.workspace.paths.knowledge / self._shown.key))
+
+    def _act_on_conversation(self, name: str, view: ConversationView) -> None:
+        if name == "open":
+            self._shell.open_path(view.now)
+        elif name == "restore":
+            self._shell.write(
+                "Restoring the conversation",
+                lambda workspace: trash_restore(workspace, view.trash),
+                said=f"{shortened(view.name)} is back in its place",
+            )
+
+    def _act_on_bullet(self, name: str, view: BulletView) -> None:
+        found = view.found
+        if name == "from":
+            self._shell.select("conversation", view.conversation)
+        elif name == "open":
+            self._shell.open_path(view.path)
+        elif found is None:
+            return
+        elif name == "show":
+            self._shell.show("files" if found.category == "files" else "knowledge")
+        else:
+            said, act = act_of(name, found, view.sha256, view.others)
+            words = f"{said}: {shortened(found.bullet.text)}"
+
+            def follow(value: Any) -> None:
+                added = [line for line in getattr(value, "added", ()) if line.startswith("- ")]
+                if name == "strike" and added:
+                    self._shell.select("bullet", view.file, found.bullet.line, added[0])
+
+            self._shell.write(
+                said, act, done=follow, failed=lambda error: self._shell.error(refusal(error)), said=words
+            )

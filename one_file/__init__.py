@@ -1,0 +1,1 @@
+"""The one file to download: how it is built, and where it begins."""

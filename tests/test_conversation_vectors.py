@@ -1,0 +1,152 @@
+"""Vectors of what was said: a conversation is found by what it means, whatever words it used; words never wait for it,
+and nothing stays that the files or the person took back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from core import conversation_index
+from core.base.result import Err, Ok, Result, fail
+from core.commands.conversations import index_folder
+from core.commands.search import VectorsReport, build_vectors
+from core.search import vectors
+from core.search.conversations import open_sealed
+from tests.spoken_home import Disk
+
+pytest.importorskip("numpy")
+TOPICS = (("car", "automobile", "vehicle"), ("soup", "broth", "cook"), ("night", "dark", "moon"))
+
+
+class Topics:
+    """An embedder that knows three topics, and keeps what it was given; `act` is done each time."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.act: Callable[[], object] = lambda: None
+
+    def __call__(self, texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+        self.texts += texts
+        self.act()
+        return Ok([[float(sum(word in text.lower() for word in topic)) for topic in TOPICS] + [0.1] for text in texts])
+
+
+@pytest.fixture
+def topics(monkeypatch: pytest.MonkeyPatch) -> Topics:
+    made = Topics()
+    monkeypatch.setitem(vectors._LOADED, "minilm", made)
+    return made
+
+
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    monkeypatch.setattr(conversation_index, "SETTLED_NS", 0)
+    made = Disk(tmp_path, {"embedder": "minilm"})
+    made.claude("red", ("user", "The automobile is red"), ("assistant", "Painted it was, last spring"))
+    made.claude("meal", ("user", "Broth with noodles"), ("assistant", "Boil them for a while"), day="2026-05-05")
+    made.claude("list", ("user", "A list of names"), ("assistant", "Nothing else"), day="2026-05-06")
+    return made
+
+
+def made(disk: Disk, **named: Callable[[], bool]) -> VectorsReport:
+    report = build_vectors(disk.workspace, **named)  # type: ignore[arg-type]
+    assert isinstance(report, Ok), report
+    return report.value
+
+
+def held(disk: Disk) -> tuple[int, int]:
+    """How many vectors the index has, and how many of them are of no turn that can be found."""
+    database = open_sealed(index_folder(disk.workspace))
+    assert database is not None
+    lost = (
+        "SELECT count(*) FROM vectors WHERE turn NOT IN (SELECT turns.id FROM turns JOIN conversations ON"
+        " conversations.id = thread)"
+    )
+    found = [database.execute(sql).fetchone()[0] for sql in ("SELECT count(*) FROM vectors", lost)]
+    database.close()
+    return found[0], found[1]
+
+
+def test_a_conversation_is_found_by_what_it_means(disk: Disk, topics: Topics) -> None:
+    """Nobody remembers the word that was used. Before there are vectors, words answer, and the way to them is told."""
+    before = disk.find("which car")
+    assert not before.hits and any("knowledge vectors" in one for one in before.warnings) and not topics.texts
+    report = made(disk)
+    assert (report.turns, report.waiting) == (9, 0)
+    found = disk.find("which car")
+    assert found.hits[0].name == "claude_code/red" and found.hits[0].text == "The automobile is red"
+    assert "alike in meaning" in found.hits[0].why and not found.warnings
+    assert disk.names("a cooked meal", since="2026-05-05")[0] == "claude_code/meal"
+
+
+def test_vectors_follow_the_files(disk: Disk, topics: Topics) -> None:
+    """What was deleted cannot be found by its meaning either, and only what is new is embedded again."""
+    made(disk)
+    grown = disk.folder / ".claude/projects/p/red.jsonl"
+    disk.claude("red", ("user", "The automobile is red"), ("assistant", "Painted it was, last spring"),
+                ("user", "Dark it is tonight"))  # fmt: skip
+    before = len(topics.texts)
+    assert (made(disk).turns, len(topics.texts) - before) == (10, 1)
+    assert disk.names("moon")[0] == "claude_code/red"
+    grown.unlink()
+    assert "claude_code/red" not in [name for word in ("moon", "car") for name in disk.names(word)]
+    assert held(disk) == (6, 0)
+
+
+def test_a_build_that_is_stopped_goes_on(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hours of work are not lost to Ctrl-C, nor to an embedder that goes away; the newest turns come first."""
+    monkeypatch.setattr("core.search.turn_vectors.BATCH", 2)
+    monkeypatch.setattr(vectors, "BATCH", 2)
+    disk.build()
+    some = made(disk, cancelled=lambda: len(topics.texts) >= 4)
+    assert (some.turns, some.waiting) == (4, 5) and "A list of names" in topics.texts
+    assert any("5 turns have no vectors" in one for one in disk.find("car").warnings)
+    working = topics.act
+
+    def failing(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+        return fail("down", "the server is down") if len(topics.texts) >= 6 else topics(texts)
+
+    monkeypatch.setitem(vectors._LOADED, "minilm", failing)
+    assert isinstance(build_vectors(disk.workspace), Err) and working is topics.act
+    monkeypatch.setitem(vectors._LOADED, "minilm", topics)
+    assert (made(disk).turns, made(disk).waiting) == (9, 0)
+    assert len(topics.texts) <= 9 + 2 * 2  # queries beside the turns
+
+
+def test_neither_a_search_nor_a_look_waits_for_the_embedder(disk: Disk, topics: Topics) -> None:
+    """While vectors are made, a new conversation is found at once, by its words."""
+    disk.build()
+
+    def look_meanwhile() -> None:
+        topics.act = lambda: None
+        disk.claude("new", ("user", "Something about a lighthouse"))
+        assert disk.names("lighthouse")[0] == "claude_code/new"
+
+    topics.act = look_meanwhile
+    report = made(disk)
+    assert report.waiting == 0 and held(disk) == (report.turns, 0) and report.turns == 11
+
+
+def test_no_secret_is_embedded(disk: Disk, topics: Topics) -> None:
+    """A vector tells of its text, and a text may go to a server: what is a secret is hidden from both."""
+    key = "ghp_" + "a1B2" * 9
+    disk.claude("key", ("user", f"The token is {key}, use it"), ("assistant", f"I keep {key} in mind"))
+    made(disk)
+    disk.find(f"token {key}")
+    assert any("The token is" in text for text in topics.texts)
+    turns = [text for text in topics.texts if not text.startswith("token ")]
+    assert not [text for text in turns if key in text]
+
+
+def test_vectors_of_another_embedder_are_not_compared(disk: Disk, topics: Topics) -> None:
+    """Numbers of two models say nothing about each other."""
+    made(disk)
+    database = open_sealed(index_folder(disk.workspace))
+    assert database is not None
+    database.execute("UPDATE known SET value = 'other' WHERE key = 'embedder'")
+    database.close()
+    found = disk.find("car")
+    assert not found.hits and any("knowledge vectors" in one for one in found.warnings)
+    assert made(disk).turns == 9 and disk.names("car")[0] == "claude_code/red"

@@ -1,0 +1,626 @@
+"""Agents of the terminal: what their sessions say, who said it, and where in the file it stands."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+import tracemalloc
+from random import Random
+from typing import Any
+
+import pytest
+
+from core.conversations import packed
+from core.conversations.conversation import Conversation
+from core.conversations.events import Command, Edit
+from core.conversations.packed import LEAST_UNPACKED
+from core.conversations.read import read_all, read_conversation, why_unread
+from core.conversations.render import transcript
+from tests.made_records import check_records, document, lines, roles, said
+
+# --- claude code: Claude Code: without these, tool output or another program's words would be harvested as the
+# person's.
+
+
+def line(kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    message = {"role": kind, "content": content, **({"id": "msg_1"} if kind == "assistant" else {})}
+    start = {"parentUuid": None, "isSidechain": False, "cwd": "/repo/shop", "sessionId": "s-1", "type": kind}
+    return start | {"message": message, "uuid": "u", "timestamp": "2026-02-03T04:05:06.789Z"} | more
+
+
+def text(words: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": words}]
+
+
+def result(content: Any, **more: Any) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": "t", "content": content, **more}]
+
+
+def call(name: str, **given: Any) -> list[dict[str, Any]]:
+    return [{"type": "tool_use", "id": "t", "name": name, "input": given}]
+
+
+def test_a_session_with_its_facts_and_the_lines_that_each_turn_stands_in() -> None:
+    rows = (
+        {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
+        line("user", "The tests fail on staging ü"),
+        line("assistant", [{"type": "thinking", "thinking": "a guess"}]),
+        line("assistant", text("I run them.")),
+        line("assistant", call("Bash", command="make test", description="run")),
+        line("user", result("2 failed")),
+        line("assistant", text("Port 8081 was taken.")),
+    )
+    data = lines(*rows)
+    conversation = check_records(data, "claude_code")
+    assert (conversation.id, conversation.folder) == ("s-1", "/repo/shop")
+    assert conversation.title == "The tests fail on staging ü"
+    assert conversation.started == "2026-02-03T04:05:06.789Z"
+    assert roles(conversation) == ["user", "assistant", "tool", "assistant"]
+    assert conversation.turns[1].text == "I run them.\n\n```bash\nmake test\n```"
+    first, answer = conversation.turns[0], conversation.turns[1]
+    assert data[first.start : first.end] == lines(rows[1])
+    assert data[answer.start : answer.end] == lines(rows[3], rows[4])
+    assert "guess" not in str(conversation.turns)
+
+
+def test_a_torn_last_line_and_unknown_records_are_counted_and_cost_nothing_else() -> None:
+    whole = lines(line("user", "first"), {"type": "from-the-future", "sessionId": "s-1"}, "[1]", line("user", "last"))
+    conversation = check_records(whole + lines(line("assistant", text("torn")))[:60], "claude_code", skipped=3)
+    assert said(conversation, "user") == ["first", "last"]
+
+
+def test_what_the_tool_puts_into_a_message_is_not_the_persons() -> None:
+    data = lines(
+        line("user", "put in", isMeta=True),
+        line("user", "This session is being continued from", isCompactSummary=True, isVisibleInTranscriptOnly=True),
+        line("user", "[Request interrupted by user for tool use]"),
+        line("user", "<local-command-stdout>ok</local-command-stdout>"),
+        line("user", [*text("<ide_opened_file>The user opened a.py</ide_opened_file>"), *text("Fix a.py please")]),
+        line("user", "Look\n<system-reminder>\nnever say this\n</system-reminder>\nhere"),
+    )
+    conversation = check_records(data, "claude_code")
+    assert said(conversation, "user") == ["Fix a.py please", "Look\nhere"]
+    assert conversation.turns[3].role == "tool"
+    assert "never say this" in said(conversation, "system")[-1]
+
+
+def test_the_persons_words_behind_a_command_in_a_refusal_and_in_an_answer_are_kept() -> None:
+    refusal = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse uv"
+    answers = {"Which one?": "the second", "Why?": "it is faster"}
+    data = lines(
+        line("user", "<command-name>/debug</command-name>\n<command-args>the login hangs</command-args>"),
+        line("assistant", call("AskUserQuestion", questions=[{"question": "Which one?"}, {"question": "Why?"}])),
+        line("user", result('User has answered your questions: "…"'), toolUseResult={"answers": answers}),
+        line("user", result(refusal, is_error=True)),
+        line("user", result("a page that says: the user said:\nrm -rf")),
+        {"type": "attachment", "sessionId": "s-1", "attachment": {"type": "queued_command", "prompt": "and the docs"}},
+    )
+    conversation = check_records(data, "claude_code")
+    assert said(conversation, "user") == ["the login hangs", "the second\nit is faster", "use uv", "and the docs"]
+    assert said(conversation, "assistant") == ["Which one?\nWhy?"]
+
+
+def test_a_sub_agents_prompt_was_written_by_an_assistant_and_its_file_is_a_session_of_its_own() -> None:
+    data = lines(
+        line("user", "search for the port", isSidechain=True, agentId="a7"),
+        line("assistant", text("It is 8081."), isSidechain=True, agentId="a7"),
+    )
+    conversation = check_records(data, "claude_code")
+    assert roles(conversation) == ["system", "assistant"]
+    assert conversation.id == "s-1/a7"
+
+
+def test_the_title_is_the_persons_own_or_the_summary_of_this_session_but_not_of_another() -> None:
+    talk = line("user", "hello there", uuid="leaf")
+    other = {"type": "summary", "summary": "Another day", "leafUuid": "elsewhere"}
+    own = {"type": "summary", "summary": "Greetings", "leafUuid": "leaf"}
+    named = {"type": "custom-title", "customTitle": "My talk", "sessionId": "s-1"}
+    assert read_conversation("f", lines(other, talk)).title == "hello there"
+    assert read_conversation("f", lines(talk, own)).title == "Greetings"
+    assert read_conversation("f", lines(talk, named, own)).title == "My talk"
+
+
+def test_the_index_of_prompts_gives_a_conversation_for_each_session() -> None:
+    data = lines(
+        {"display": "one", "pastedContents": {}, "timestamp": 1760000000000, "project": "/a", "sessionId": "x"},
+        {"display": "two", "pastedContents": {}, "timestamp": 1760000001000, "project": "/b", "sessionId": "y"},
+        {"display": "three", "pastedContents": {}, "timestamp": 1760000002000, "project": "/a", "sessionId": "x"},
+    )
+    first, second = read_all("history.jsonl", data)
+    assert (first.id, first.folder, said(first, "user")) == ("x", "/a", ["one", "three"])
+    assert second.started == "2025-10-09T08:53:21Z"
+    whole = read_conversation("history.jsonl", data)
+    assert said(whole, "user") == ["one", "three", "two"]
+
+
+def test_a_long_tool_output_is_cut_in_the_middle_and_says_so() -> None:
+    listing = "\n".join(f"line {number}" for number in range(60_000))
+    conversation = check_records(lines(line("user", "go"), line("user", result(listing))), "claude_code")
+    text = conversation.turns[1].text
+    assert len(text) < 9000
+    assert text.startswith("line 0\n")
+    assert text.endswith("line 59999")
+    assert "characters left out" in text
+
+
+def test_a_command_that_was_run_is_told_from_one_that_was_shown() -> None:
+    """What an assistant only shows of a page's advice would count as tried otherwise."""
+    shown = "It says:\n\n```bash\nmake all\n```"
+    data = lines(
+        line("user", "go"),
+        line("assistant", [*text(shown), *call("Bash", command="make test")]),
+        line("user", result("4 passed")),
+        line("assistant", call("Read", file_path="/a.py")),
+    )
+    turns = read_conversation("x", data).turns
+    assert [(turn.role, tuple(event.words for event in turn.commands), turn.is_call) for turn in turns] == [
+        ("user", (), False), ("assistant", ("make test",), False), ("tool", (), False), ("tool", (), True),
+    ]  # fmt: skip
+
+
+# --- codex: Codex: without these, everything is harvested twice, and its instructions as if the person had said them.
+
+
+def row(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-02-03T04:05:06.789Z", "type": kind, "payload": payload}
+
+
+def item(role: str, text: str) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return row("response_item", type="message", role=role, content=[{"type": kind, "text": text}])
+
+
+def event(kind: str, message: str) -> dict[str, Any]:
+    return row("event_msg", type=kind, message=message)
+
+
+META = row("session_meta", id="c-1", cwd="/repo/shop", timestamp="2026-02-03T04:00:00Z", cli_version="0.140.0")
+
+
+def test_each_utterance_is_read_once_and_what_was_put_in_is_not_the_persons() -> None:
+    data = lines(
+        META,
+        item("developer", "be brief"),
+        item("user", "<environment_context>\n<cwd>/repo/shop</cwd>\n</environment_context>"),
+        item("user", "fix the build"),
+        event("user_message", "fix the build"),
+        item("user", "context of a kind that nobody has seen yet"),
+        event("agent_message", "I look."),
+        item("assistant", "I look."),
+        row("response_item", type="reasoning", summary=[], encrypted_content="…"),
+        row("response_item", type="function_call", name="shell", arguments='{"command":["bash","-lc","make"]}'),
+        row("response_item", type="function_call_output", output='{"output":"fine","metadata":{"exit_code":0}}'),
+        row("event_msg", type="token_count", info={}),
+        row("compacted", message="so far: the build"),
+        item("user", "fix the build"),
+        event("user_message", "fix the build"),
+        item("assistant", "Done again."),
+    )
+    conversation = check_records(data, "codex")
+    first, then = ["system", "system", "user", "system"], ["assistant", "tool", "system", "user", "assistant"]
+    assert roles(conversation) == [*first, *then]
+    assert said(conversation, "user") == ["fix the build", "fix the build"]
+    assert said(conversation, "assistant") == ["I look.\n\n```bash\nmake\n```", "Done again."]
+    assert said(conversation, "tool") == ["fine\nexit code: 0"]
+    assert (conversation.id, conversation.folder) == ("c-1", "/repo/shop")
+    assert conversation.started == "2026-02-03T04:00:00Z"
+    assert conversation.title == "fix the build"
+
+
+def test_without_events_the_persons_items_are_told_by_how_they_begin() -> None:
+    data = lines(
+        META, item("user", "# AGENTS.md instructions for /work"), item("user", "go on"), item("assistant", "ok")
+    )
+    assert said(check_records(data, "codex"), "user") == ["go on"]
+
+
+def test_an_answer_that_is_only_there_as_an_event_is_kept() -> None:
+    data = lines(META, event("user_message", "go"), event("agent_message", "gone"))
+    assert said(check_records(data, "codex"), "assistant") == ["gone"]
+
+
+def test_the_request_is_told_from_the_editors_context_and_a_turn_rolled_back_is_gone() -> None:
+    data = lines(
+        META,
+        event(
+            "user_message",
+            "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nrename it",
+        ),
+        item("assistant", "renamed"),
+        item("user", "no, wrong"),
+        event("user_message", "no, wrong"),
+        item("assistant", "sorry"),
+        row("event_msg", type="thread_rolled_back", num_turns=1),
+        row("event_msg", type="user_message", message="better"),
+    )
+    conversation = check_records(data, "codex")
+    assert said(conversation, "user") == ["rename it", "better"]
+    assert said(conversation, "assistant") == ["renamed"]
+    assert "Active file" in said(conversation, "system")[0]
+
+
+def test_the_prompts_of_a_sub_agent_are_not_the_persons() -> None:
+    meta = row("session_meta", id="c-2", cwd="/w", source={"subagent": {"thread_spawn": {}}})
+    assert roles(check_records(lines(meta, event("user_message", "search")), "codex")) == ["system"]
+
+
+def test_an_old_rollout_without_the_envelope_is_read() -> None:
+    data = lines(
+        {"id": "old", "timestamp": "2025-07-01T00:00:00Z", "instructions": None, "git": {}},
+        {"record_type": "state"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hi"}]},
+    )
+    conversation = check_records(data, "codex")
+    assert (conversation.id, roles(conversation)) == ("old", ["user", "assistant"])
+
+
+def test_the_index_of_prompts_gives_a_conversation_for_each_session_codex() -> None:
+    data = lines(
+        {"session_id": "a", "ts": 1757998091, "text": "one"}, {"session_id": "b", "ts": 1757998092, "text": "2"}
+    )
+    assert [(row.id, said(row, "user")) for row in read_all("history.jsonl", data)] == [("a", ["one"]), ("b", ["2"])]
+
+
+def test_unknown_records_and_a_torn_end_are_counted() -> None:
+    data = lines(META, row("event_msg", type="from_the_future"), row("later"), event("user_message", "x"), '{"timest')
+    assert said(check_records(data, "codex", skipped=3), "user") == ["x"]
+
+
+def pack(data: bytes) -> bytes:
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed: packed rollouts are not read")
+    stream = io.BytesIO()
+    with zstandard.ZstdCompressor().stream_writer(stream, closefd=False) as writer:
+        writer.write(data)
+    return stream.getvalue()
+
+
+def test_a_packed_rollout_reads_like_the_plain_one_and_a_torn_one_as_far_as_it_goes() -> None:
+    data = lines(META, event("user_message", "pack me"), *(item("assistant", f"answer {n}") for n in range(20_000)))
+    whole = read_conversation("r.jsonl.zst", pack(data))
+    assert whole == read_conversation("r.jsonl.zst", data)
+    torn = read_conversation("r.jsonl.zst", pack(data)[:-200])
+    assert torn.skipped >= 1
+    assert said(torn, "user") == ["pack me"]
+
+
+def test_a_packed_rollout_that_is_damaged_gives_what_stands_before_the_damage() -> None:
+    noise = Random(7)
+    answers = [item("assistant", noise.randbytes(40_000).hex()) for _ in range(99)]
+    data = lines(META, event("user_message", "pack me"), *answers)
+    whole = pack(data)
+    damaged = read_conversation("r.jsonl.zst", whole[: len(whole) // 2] + bytes(4096) + whole[len(whole) // 2 :])
+    assert said(damaged, "user") == ["pack me"]
+    assert damaged.skipped >= 1
+    assert read_conversation("r", packed.ZSTANDARD + b"no frame at all").skipped == 1
+
+
+def test_a_packed_rollout_that_cannot_be_unpacked_never_counts_as_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be harvested as empty, and reclaimed."""
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    data = packed.ZSTANDARD + b"anything"
+    conversation = read_conversation("r.jsonl.zst", data)
+    trouble = why_unread(data, conversation)
+    assert conversation.turns == ()
+    assert trouble is not None
+    assert "knowledge-memory[zst]" in str(trouble)
+
+
+def test_a_small_file_that_unpacks_to_very_much_costs_no_memory() -> None:
+    """64 KB took two gigabytes. It must not count as harvested either: what is in it was never read."""
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed: packed rollouts are not read")
+    packer = zstandard.ZstdCompressor(level=3).compressobj()
+    data = b"".join(packer.compress(bytes(1 << 20)) for _ in range(600)) + packer.flush()
+    assert len(data) < 65536
+    tracemalloc.start()
+    try:
+        conversation = read_conversation("r.jsonl.zst", data)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    trouble = why_unread(data, conversation)
+    assert trouble is not None and trouble.code == "overpacked-conversation"
+    assert peak < 4 * LEAST_UNPACKED
+
+
+def test_the_stream_of_codex_exec_is_read() -> None:
+    """Kept in a file by whoever runs it in a script; it was read as one message of raw JSON."""
+    run = {"id": "item_1", "type": "command_execution", "command": "make"}
+    data = lines(
+        {"type": "thread.started", "thread_id": "t"},
+        {"type": "turn.started"},
+        {"type": "item.started", "item": {**run, "status": "in_progress"}},
+        {"type": "item.completed", "item": {**run, "aggregated_output": "no rule", "exit_code": 2, "status": "failed"}},
+        {"type": "item.completed", "item": {"id": "item_2", "type": "file_change", "changes": [{"path": "a.py"}]}},
+        {"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "It fails."}},
+        {"type": "turn.completed", "usage": {}},
+    )
+    read = check_records(data, "codex")
+    found = [event for turn in read.turns for event in turn.events]
+    assert isinstance(found[0], Command) and (found[0].words, found[0].status, found[0].failed) == ("make", 2, True)
+    assert isinstance(found[1], Edit) and found[1].path == "a.py"
+    assert said(read, "assistant")[-1] == "It fails." and read.id == "t"
+
+
+def test_a_rollout_that_begins_with_a_record_of_a_newer_kind_is_read() -> None:
+    data = lines(
+        {"timestamp": "2026-06-01T10:00:00Z", "type": "brand_new", "payload": {"x": 1}},
+        {
+            "timestamp": "2026-06-01T10:00:00Z",
+            "type": "event_msg",
+            "payload": {"type": "user_message", "message": "hi"},
+        },
+    )
+    assert said(check_records(data, "codex", skipped=1), "user") == ["hi"]
+
+
+def _ran(call: dict[str, Any], output: str) -> Conversation:
+    rows = (
+        event("user_message", "go"),
+        {**row("response_item"), "payload": {"call_id": "1", **call}},
+        row("response_item", type="function_call_output", call_id="1", output=output),
+    )
+    return read_conversation("rollout.jsonl", lines(*rows))
+
+
+def _shell(command: str) -> dict[str, Any]:
+    return {"type": "function_call", "name": "exec_command", "arguments": json.dumps({"cmd": command})}
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "status"),
+    [
+        (
+            "Chunk ID: 1a2b\nWall time: 0.5 seconds\nProcess exited with code 2\nOutput:\nno rule",
+            "no rule\nexit code: 2",
+            2,
+        ),
+        ("Exit code: 0\nWall time: 1 seconds\nOutput:\nfine", "fine\nexit code: 0", 0),
+        (
+            "Wall time: 9 seconds\nProcess running with session ID 7\nOriginal token count: 1\nOutput:\n.",
+            ".\n[Process running with session ID 7]",
+            None,
+        ),
+        (
+            "failed in sandbox Seatbelt with execution error: denied, exit code: 1, stdout: 1 failed\n, stderr: why",
+            "1 failed\n\nwhy\nexit code: 1",
+            1,
+        ),
+        ("Chunk ID: is what the file says\nof itself", "Chunk ID: is what the file says\nof itself", None),
+    ],
+)
+def test_what_codex_writes_around_an_output_goes_and_the_exit_code_stays(
+    output: str, text: str, status: int | None
+) -> None:
+    read = _ran(_shell("make"), output)
+    assert read.turns[-1].text == text
+    (command,) = [event for turn in read.turns for event in turn.events if isinstance(event, Command)]
+    assert (command.status, command.failed) == (status, None if status is None else status != 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "how"),
+    [
+        (
+            "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: src/new.py\n+x\n*** End Patch\nEOF",
+            "src/new.py",
+            "created",
+        ),
+        (
+            "cd app && apply_patch << 'PATCH'\n*** Begin Patch\n*** Update File: a/one.py\n@@\n-x\n+y\n"
+            "*** Update File: b/two.py\n@@\n-x\n+y\n*** End Patch\nPATCH\n",
+            "a/one.py, b/two.py",
+            "changed",
+        ),
+    ],
+)
+def test_a_patch_by_a_shell_is_an_edit_of_its_files(command: str, path: str, how: str) -> None:
+    """Else a session that only patches this way looks as if it had changed nothing."""
+    (edit,) = [event for turn in _ran(_shell(command), "Success").turns for event in turn.events]
+    assert isinstance(edit, Edit) and (edit.path, edit.how) == (path, how)
+    assert edit.names == tuple(part.rsplit("/", 1)[-1] for part in path.split(", "))
+
+
+def test_a_patch_with_another_command_behind_it_stays_a_command() -> None:
+    line = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch\nEOF\nmake test"
+    (command,) = [event for turn in _ran(_shell(line), "ok").turns for event in turn.events]
+    assert isinstance(command, Command)
+
+
+def test_a_patch_that_did_not_apply_is_shown_by_its_first_words() -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch"
+    said = "apply_patch verification failed: Failed to find expected lines in a.py:\n" + "what it looked for\n" * 40
+    shown = transcript(_ran({"type": "custom_tool_call", "name": "apply_patch", "input": patch}, said))
+    assert "FAILED" in shown and "verification failed" in shown
+    assert shown.count("what it looked for") < 5
+
+
+# --- gemini cli: Gemini CLI: without these, what was taken back is harvested, or what was said before a compression
+# is lost.
+
+HEAD = {"sessionId": "g-1", "projectHash": "f" * 64, "startTime": "2026-01-10T20:00:21.501Z", "kind": "main"}
+
+
+def message(key: str, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {"id": key, "timestamp": "2026-01-10T20:00:22.501Z", "type": kind, "content": content, **more}
+
+
+CALL = {
+    "id": "c",
+    "name": "run_shell_command",
+    "args": {"command": "make"},
+    "result": [{"functionResponse": {"response": {"output": "Exit Code: 0"}}}],
+}
+TALK = (
+    message("1", "user", "build it"),
+    message("2", "gemini", "I build.", thoughts=[{"subject": "hm"}], toolCalls=[CALL]),
+    message("3", "info", "update available"),
+)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_older_session_is_one_document(indent: int | None) -> None:
+    data = document(HEAD | {"messages": [*TALK, "broken"]}, indent)
+    conversation = check_records(data, "gemini_cli", skipped=1)
+    assert roles(conversation) == ["user", "assistant", "tool", "system"]
+    assert conversation.turns[1].text == "I build.\n\n```bash\nmake\n```"
+    assert (conversation.id, conversation.started) == ("g-1", "2026-01-10T20:00:21.501Z")
+    first = conversation.turns[0]
+    assert data[first.start : first.end].startswith(b"{")
+    assert b"build it" in data[first.start : first.end]
+
+
+def test_a_newer_session_is_a_log_of_changes() -> None:
+    data = lines(
+        HEAD,
+        {"$set": {"directories": ["/repo/shop"], "summary": "Building"}},
+        message("1", "user", [{"text": "build "}, {"text": "it"}]),
+        message("2", "gemini", ""),
+        message("2", "gemini", [{"text": "secret", "thought": True}, {"text": "built"}]),
+        message("4", "user", "and now break it"),
+        message("5", "gemini", "broken"),
+        {"$rewindTo": "4"},
+        message("6", "user", "thanks"),
+        {"$set": {"lastUpdated": "2026-01-11T00:00:00Z"}},
+    )
+    conversation = check_records(data, "gemini_cli")
+    assert [(turn.role, turn.text) for turn in conversation.turns] == [
+        ("user", "build it"),
+        ("assistant", "built"),
+        ("user", "thanks"),
+    ]
+    assert (conversation.title, conversation.folder, conversation.ended) == (
+        "Building",
+        "/repo/shop",
+        "2026-01-11T00:00:00Z",
+    )
+
+
+def test_a_set_of_known_messages_takes_the_others_away() -> None:
+    one, two = message("1", "user", "keep"), message("2", "user", "cancelled")
+    assert said(check_records(lines(HEAD, one, two, {"$set": {"messages": [one]}}), "gemini_cli"), "user") == ["keep"]
+
+
+def test_a_compression_takes_nothing_away_that_was_said_and_can_be_rewound_to() -> None:
+    fresh = [message("x1", "user", "<state_snapshot>all</state_snapshot>"), message("x2", "user", "third")]
+    talk = [message(str(n), "user", words) for n, words in enumerate(("first", "second", "third"))]
+    data = lines(HEAD, *talk, {"$set": {"messages": fresh}}, message("9", "user", "fourth"))
+    conversation = check_records(data, "gemini_cli")
+    assert said(conversation, "user") == ["first", "second", "third", "fourth"]
+    assert len(said(conversation, "system")) == 1
+    rewound = check_records(data + lines({"$rewindTo": "x2"}), "gemini_cli")
+    assert said(rewound, "user") == ["first", "second"]
+
+
+def test_going_back_to_a_message_that_is_not_there_does_not_wipe_the_session() -> None:
+    data = lines(HEAD, message("1", "user", "still here"), {"$rewindTo": "9"})
+    assert said(check_records(data, "gemini_cli", skipped=1), "user") == ["still here"]
+
+
+def test_files_and_context_in_a_prompt_are_not_the_persons() -> None:
+    data = lines(
+        HEAD,
+        message("0", "user", "<session_context>\nToday is\n</session_context>"),
+        message("1", "user", "explain @a.py\n--- Content from referenced files ---\ndef f(): ..."),
+        message("2", "user", [{"text": "long"}, {"text": "expansion"}], displayContent=[{"text": "short"}]),
+        message("3", "user", [{"functionResponse": {"response": {"output": "out"}}}]),
+    )
+    conversation = check_records(data, "gemini_cli")
+    assert said(conversation, "user") == ["explain @a.py", "short"]
+    assert said(conversation, "tool") == ["out"]
+
+
+def test_a_sub_agents_prompt_is_not_the_persons() -> None:
+    assert roles(check_records(lines(HEAD | {"kind": "subagent"}, TALK[0]), "gemini_cli")) == ["system"]
+
+
+def test_the_index_of_prompts_gives_a_conversation_for_each_session_gemini_cli() -> None:
+    rows = [
+        {"sessionId": key, "messageId": n, "type": "user", "message": f"p{n}", "timestamp": "2026-01-01T00:00:00Z"}
+        for n, key in enumerate("aab")
+    ]
+    assert [said(row, "user") for row in read_all("logs.json", document(rows))] == [["p0", "p1"], ["p2"]]
+    check_records(document([*rows, 7]), "gemini_cli", skipped=1)
+
+
+def test_a_session_cut_in_the_middle_gives_what_stands_before() -> None:
+    data = document(HEAD | {"messages": [*TALK]})
+    conversation = check_records(data[: data.index(b"update")], "gemini_cli", skipped=1)
+    assert said(conversation, "user") == ["build it"]
+
+
+def test_a_saved_history_a_bare_session_and_the_printed_stream_are_read() -> None:
+    """Newer and older shapes were read as one message of raw JSON."""
+    call = {"functionCall": {"id": "t", "name": "run_shell_command", "args": {"command": "make"}}}
+    back = {"functionResponse": {"id": "t", "name": "run_shell_command", "response": {"output": "fine"}}}
+    turns = [
+        {"role": "user", "parts": [{"text": "build it"}]},
+        {"role": "model", "parts": [{"text": "Yes."}, call]},
+        {"role": "user", "parts": [back]},
+    ]
+    bare = [{"type": "user", "content": "build it"}, {"type": "gemini", "content": "Yes."}]
+    stream = lines(
+        {"type": "init", "timestamp": "2026-06-01T10:00:00Z", "session_id": "s", "model": "g"},
+        {"type": "message", "role": "user", "content": "build it"},
+        {"type": "message", "role": "assistant", "content": "Yes.", "delta": True},
+        {"type": "tool_use", "tool_name": "run_shell_command", "tool_id": "t", "parameters": {"command": "make"}},
+        {"type": "tool_result", "tool_id": "t", "status": "success", "output": "fine"},
+        {"type": "result", "status": "success"},
+    )
+    for data in (document(turns), document({"history": turns}), document({"messages": bare}), stream):
+        read = check_records(data, "gemini_cli")
+        assert said(read, "user") == ["build it"] and said(read, "assistant")[0].startswith("Yes.")
+        found = [event for turn in read.turns for event in turn.events]
+        assert all(isinstance(event, Command) and event.output == "fine" for event in found)
+        assert len(found) == (data != document({"messages": bare}))
+
+
+def test_the_folder_is_the_one_whose_hash_the_file_tells() -> None:
+    """Without it, what was learned in one project is shown in every other."""
+    folder = "/Users/mo/src/pump-house"
+    wrote = {**CALL, "result": [{"functionResponse": {"response": {"output": f"Wrote: {folder}/docs/valve.md."}}}]}
+    talk = (message("1", "user", "write it"), message("2", "gemini", "Done.", toolCalls=[wrote]))
+    head = HEAD | {"projectHash": hashlib.sha256(folder.encode()).hexdigest()}
+    [told] = read_all("s.json", document(head | {"messages": [*talk]}, None))
+    assert told.folder == folder
+    [other] = read_all("s.json", document(HEAD | {"messages": [*talk]}, None))
+    assert other.folder == "", "a folder that does not bear the hash is a guess"
+
+
+# --- copilot cli: Copilot CLI: without these, its hooks and instructions drown what was said.
+
+
+def copilot_cli_event(kind: str, **data: Any) -> dict[str, Any]:
+    return {"type": kind, "data": data, "id": "e", "timestamp": "2026-06-25T01:50:44.754Z", "parentId": None}
+
+
+def test_a_session_is_read_without_its_hooks() -> None:
+    data = lines(
+        copilot_cli_event(
+            "session.start", sessionId="p-1", startTime="2026-06-25T01:50:34Z", context={"cwd": "/repo/shop"}
+        ),
+        copilot_cli_event("system.message", role="system", content="You are"),
+        copilot_cli_event("hook.start", hookType="userPromptSubmitted", input={"prompt": "fix it"}),
+        copilot_cli_event(
+            "user.message", content="fix it", transformedContent="<current_datetime>…</current_datetime>\nfix it"
+        ),
+        copilot_cli_event(
+            "assistant.message", content="I fix.", toolRequests=[{"name": "bash", "arguments": {"command": "make"}}]
+        ),
+        copilot_cli_event("tool.execution_start", toolName="bash"),
+        copilot_cli_event("tool.execution_complete", success=True, result={"content": "fine"}),
+        copilot_cli_event("tool.execution_complete", success=False, error={"message": "stopped"}),
+        copilot_cli_event("user.message", content="made by a skill", source="skill-pdf"),
+        copilot_cli_event("brand.new"),
+        "torn",
+    )
+    conversation = check_records(data, "copilot_cli", skipped=2)
+    assert roles(conversation) == ["system", "user", "assistant", "tool", "tool", "system"]
+    assert said(conversation, "user") == ["fix it"]
+    assert said(conversation, "assistant") == ["I fix.\n\n```bash\nmake\n```"]
+    assert said(conversation, "tool") == ["fine", "error: stopped"]
+    assert (conversation.id, conversation.folder) == ("p-1", "/repo/shop")
+    assert conversation.started == "2026-06-25T01:50:34Z"

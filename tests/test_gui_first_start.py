@@ -1,0 +1,102 @@
+"""The panel's first start, and what it tells of harvests that nobody waited for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from core.commands.daily.setup import Cost, ModelChoice
+from core.knowledge.ledger import read_ledger
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import value
+from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
+
+
+def talks_of_three_tools(folder: Path) -> None:
+    """What Claude Code, Codex and Gemini CLI leave behind, where they do."""
+    line = '{"type":"user","sessionId":"s","cwd":"/w","timestamp":"2026-05-01T10:00:00Z","message":{"role":"user",'
+    line += '"content":"We decided to use SQLite because two programs write."}}\n'
+    codex = '{"timestamp":"2026-05-01T10:00:00Z","type":"session_meta","payload":{"id":"x","cwd":"/w"}}\n'
+    codex += '{"timestamp":"2026-05-01T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user",'
+    codex += '"content":[{"type":"input_text","text":"Always run the tests before a commit."}]}}\n'
+    gemini = '{"sessionId":"g","messages":[{"id":"1","type":"user","content":"Which port?"}]}'
+    files = {
+        f".claude/projects/-w/{'0f8fad5b-d9cb-469f-a165-70867728950e'}.jsonl": line,
+        f".claude/projects/-w/{'1f8fad5b-d9cb-469f-a165-70867728950e'}.jsonl": line.replace("SQLite", "a file"),
+        ".codex/sessions/2026/05/01/rollout-2026-05-01T10-00-00-2f8fad5b-d9cb-469f-a165-70867728950e.jsonl": codex,
+        ".gemini/tmp/abc/chats/session-2026-05-01.json": gemini,
+    }
+    for name, words in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(words)
+
+
+def test_the_first_start_names_what_is_here_and_harvests_it_with_one_button(desk: Desk, at_home: Path) -> None:
+    """A person who has just installed it sees their own conversations, and is two clicks from the first line."""
+    talks_of_three_tools(at_home)
+    workspace = workspace_at(at_home, demo=False)
+    with seated(desk, workspace) as seat:
+        page = seat.panel.first_start
+        seat.until(lambda: page.report is not None)
+        assert [(row.name, row.number) for row in page.tools] == [("claude_code", 2), ("codex", 1), ("gemini_cli", 1)]
+        assert "deletes the first one on" in page.tools[0].warning
+        assert page.models[0].at == page.chosen and page.models[0].words.startswith("Stays on this computer")
+        assert "4 conversations" in page.begin.label
+        page._rows[1][1]._switch()  # not Codex
+        assert "3 conversations" in page.begin.label
+        assert not workspace.paths.home.exists(), "looking changes nothing"
+        desk.click(page.begin.item)
+        seat.until(lambda: seat.panel.harvest.dialog.is_open and seat.panel.run.now.phase == "planned")
+        plan = seat.panel.run.now.plan.plan  # type: ignore[union-attr]
+        assert {step.artifact.source for step in plan.steps} == {"claude_code", "gemini_cli"}
+        desk.press("Return")
+        seat.until(lambda: seat.panel.run.now.phase == "ended")
+        seat.settle()
+        told = value(read_ledger(workspace.paths)).values()
+        assert sorted(str(row["source"]) for row in told) == ["claude_code", "claude_code", "gemini_cli"]
+
+
+def test_a_model_that_is_not_ready_is_not_taken(desk: Desk, at_home: Path) -> None:
+    """It says why instead: a person who chose it would wait for a harvest that cannot begin."""
+    talks_of_three_tools(at_home)
+    with seated(desk, workspace_at(at_home, demo=False)) as seat:
+        page = seat.panel.first_start
+        seat.until(lambda: page.report is not None)
+        assert page.report is not None
+        cost = Cost(4, 4000, 400, 0.5)
+        paid = ModelChoice(
+            "openai", "big", "api.example", True, "", False, cost, {"provider": "openai", "model": "big"}
+        )
+        broken = replace(paid, model="old", ready=False, problem="log in first")
+        page.take(replace(page.report, models=[*page.report.models[:1], paid, broken]))
+        assert page.chosen == 0, "what costs money is never chosen unasked"
+        assert page.models[1].words == "Sent to api.example · about $0.50 · about 4K tokens"
+        page.choose(2)
+        assert page.chosen == 0
+        page.choose(1)
+        assert page.chosen == 1
+
+
+def test_the_harvest_that_nobody_waited_for_tells_the_panel(desk: Desk, at_home: Path) -> None:
+    """What came overnight, or why nothing did: else a person believes that all is read."""
+    workspace = workspace_at(at_home)
+    paths = workspace.paths
+    paths.state.mkdir(parents=True, exist_ok=True)
+
+    def told(**more: object) -> str:
+        report = {"at": "2026-11-22T06:00:00+00:00", "harvested": 3, "items": 7, "left": 2, **more}
+        paths.autopilot.write_text(json.dumps(report))
+        seat.panel.shell.refresh()
+        seat.settle()
+        from gui.views.frame import resting_words
+
+        return resting_words(seat.state, 1795330000.0)[2]
+
+    with seated(desk, workspace) as seat:
+        words = told()
+        assert "3 conversations, 7 lines · 2 left for the next time" in words and words.startswith(
+            "Harvested by itself"
+        )
+        words = told(problem={"code": "server-down", "message": "the server does not answer"})
+        assert words == "The harvest by itself could not: the server does not answer."

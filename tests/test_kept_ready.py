@@ -1,0 +1,170 @@
+"""What is kept in the cache for a fast start: never other than what the files say, and nothing is lost with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.base import ready
+from core.base.paths import Paths
+from core.base.ready import kept_ready
+from core.base.result import Ok
+from core.commands.memories import recall_command, save
+from core.commands.status import status
+from core.commands.workspace import Workspace
+from core.knowledge.digest import current_digest
+from core.knowledge.ledger import write_ledger
+from core.memories import load_memories
+from tests.made_home import make_home, value
+
+Change = Callable[[Path], object]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has to settle for seconds before it is kept: a test looks at what is kept."""
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
+    monkeypatch.setattr("core.memories.SETTLED_SECONDS", -3600.0)
+
+
+def rewritten(path: Path) -> None:
+    """Other words of the same length, the time put back: what rsync and some editors do."""
+    found = path.stat()
+    path.write_text(path.read_text().replace("8080", "9090"))
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+def replaced(path: Path) -> None:
+    """Another file under the name, with the old one's time."""
+    found, other = path.stat(), path.with_name(".new")
+    other.write_text(path.read_text().replace("8080", "9090"))
+    os.utime(other, ns=(found.st_atime_ns, found.st_mtime_ns))
+    other.replace(path)
+
+
+def test_a_value_is_made_once_for_one_state_of_its_files(tmp_path: Path) -> None:
+    """And again for each other: a file that comes, changes behind its own time, is replaced, or goes."""
+    file, place, made = tmp_path / "facts.md", tmp_path / "cache/value", list[str]()
+
+    def make() -> str:
+        made.append(file.read_text() if file.exists() else "")
+        return made[-1]
+
+    def asked() -> str:
+        return kept_ready(place, [file], make)
+
+    assert (asked(), asked(), len(made)) == ("", "", 1)
+    file.write_text("port 8080")
+    assert (asked(), asked(), len(made)) == ("port 8080", "port 8080", 2)
+    for change in (rewritten, replaced, Path.unlink):
+        file.write_text("port 8080") if file.exists() else None
+        asked()
+        change(file)
+        assert asked() == (file.read_text() if file.exists() else "")
+    before = len(made)
+    place.write_text('{"made_of": [')
+    assert (asked(), len(made)) == ("", before + 1), "a damaged cache is no answer"
+
+
+def test_what_changed_a_moment_ago_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time may stay the same when it changes once more."""
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", 2.0)
+    file, place = tmp_path / "facts.md", tmp_path / "cache/value"
+    file.write_text("one")
+    assert kept_ready(place, [file], lambda: "one") == "one"
+    assert not place.exists()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_digest_of_kept_heads_is_the_digest(seed: int, tmp_path: Path) -> None:
+    """To the byte, and with the same number of what did not fit, whatever the lines are like."""
+    chance = random.Random(seed)
+    paths, cache = Paths(tmp_path / "home"), tmp_path / "cache"
+    paths.knowledge.mkdir(parents=True)
+    for name in ("facts", "decisions", "tasks", "questions"):
+        rows = [f"# {name}\n"] + (["## Open"] if name == "tasks" else [])
+        for _ in range(chance.choice([0, 1, 30, 200])):
+            words = " ".join(chance.choice(["port", "server", "né", "[a]: b", "![x](y)"]) for _ in range(9))
+            words *= chance.choice([1, 1, 1, 1, 40])
+            tail = f" [from: talk-{chance.randrange(9)}, 2026-05-{chance.randrange(1, 28):02}]" * chance.randrange(2)
+            line = f"- {'~~' * (struck := chance.random() < 0.1)}{chance.randrange(40)} {words}{'~~' * struck}{tail}"
+            rows.append(line)
+        (paths.knowledge / f"{name}.md").write_text("\n".join(rows) + "\n")
+    for room in (4096, 300, 4096):
+        assert current_digest(paths, room, cache) == current_digest(paths, room)
+        assert current_digest(paths, room, cache) == current_digest(paths, room)
+    assert any((cache / "ready").iterdir())
+
+
+def home(tmp_path: Path) -> Workspace:
+    workspace = make_home(tmp_path)
+    knowledge = workspace.paths.knowledge
+    knowledge.mkdir(parents=True)
+    (knowledge / "facts.md").write_text("# Facts\n\n- port 8080\n")
+    (knowledge / "tasks.md").write_text("# Tasks\n\n## Open\n- one\n- two\n\n## Done\n")
+    write_ledger(workspace.paths, {"a" * 64: {"status": "harvested", "path": "x", "at": "2026-05-01T10:00:00Z"}})
+    return workspace
+
+
+def test_status_counts_what_is_there_now(tmp_path: Path) -> None:
+    """The second look is as true as the first: a person sees what an editor and a harvest have just done."""
+    workspace = home(tmp_path)
+
+    def seen() -> tuple[int, dict[str, int], int]:
+        now = value(status(workspace))
+        bullets = {row.name: row.bullets for row in now.files}
+        return bullets["facts"], now.tasks, now.ledger["harvested"]
+
+    assert seen() == seen() == (1, {"open": 2, "done": 0}, 1)
+    knowledge = workspace.paths.knowledge
+    (knowledge / "facts.md").write_text("# Facts\n\n- port 8080\n- port 9090\n")
+    (knowledge / "tasks.md").write_text("# Tasks\n\n## Open\n- one\n\n## Done\n- two\n")
+    write_ledger(workspace.paths, {})
+    assert seen() == seen() == (2, {"open": 1, "done": 1}, 0)
+    shutil.rmtree(workspace.cache)
+    assert seen() == (2, {"open": 1, "done": 1}, 0)
+
+
+def test_a_mishap_is_told_each_time(tmp_path: Path) -> None:
+    """A ledger that nobody can read must not look like an empty one the second time."""
+    workspace = home(tmp_path)
+    workspace.paths.ledger.write_text("{")
+    for _ in range(2):
+        assert [row.code for row in value(status(workspace)).errors].count("ledger-corrupt") == 1
+
+
+@pytest.mark.parametrize("change", [rewritten, replaced])
+def test_a_memory_that_changed_is_recalled_as_it_is(change: Change, tmp_path: Path) -> None:
+    """And one that went is gone, with or without what is kept of it."""
+    workspace = home(tmp_path)
+    saved = [value(save(workspace, f"number {number}: port 8080")) for number in range(4)]
+
+    def texts() -> list[str]:
+        return [row.content for row in value(recall_command(workspace, "port")).memories]
+
+    assert texts() == texts() == [f"number {number}: port 8080" for number in (3, 2, 1, 0)]
+    change(saved[1].memory.path)
+    saved[2].memory.path.unlink()
+    assert texts() == ["number 3: port 8080", "number 1: port 9090", "number 0: port 8080"]
+    (kept,) = (workspace.cache / "ready").glob("memories-*")
+    told = json.loads(kept.read_text())
+    kept.write_text(json.dumps({**told, "version": -1}))
+    assert texts() == ["number 3: port 8080", "number 1: port 9090", "number 0: port 8080"]
+    assert value(save(workspace, "another")).memory.id == 5
+
+
+def test_kept_memories_are_those_of_the_files(tmp_path: Path) -> None:
+    """Every field, the checksum too, by which an edit knows that nobody was faster."""
+    workspace = home(tmp_path)
+    for number in range(3):
+        assert isinstance(save(workspace, f"number {number}", tag=["decision", "x"]), Ok)
+    folders = [("global", workspace.paths.memories)]
+    plain = load_memories(folders)
+    for _ in range(2):
+        assert load_memories(folders, cache=workspace.cache) == plain
