@@ -216,6 +216,33 @@ def test_a_file_whose_reader_never_ends_costs_itself_alone(
     assert [row.status for row in report.documents] == ["new"]
 
 
+@pytest.mark.parametrize("kind", ["pdf", "html"])
+def test_a_file_that_takes_all_memory_costs_itself_alone(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A page of a stranger that grows a hundredfold would end the program, and with it the harvest of a night."""
+    held: list[bytes] = []
+
+    def growing(_data: bytes) -> NoReturn:
+        while True:
+            with contextlib.suppress(Exception):
+                held.append(b"x" * (1 << 20))
+                sum(range(20_000))
+
+    if kind == "pdf":
+        monkeypatch.setitem(extraction._READ, "pdf", growing)
+    monkeypatch.setattr(extraction, "READ_MEMORY", 40 << 20)
+    page = b"%PDF-1.7" if kind == "pdf" else b"<html><body>" + b"<b>a<i></b>" * 200_000
+    (tmp_path / f"growing.{kind}").write_bytes(page)
+    (tmp_path / "fine.md").write_text(GUIDE)
+    report = take_in(library, tmp_path)
+    taken = len(held)
+    held.clear()
+    (problem,) = report.errors
+    assert "of memory" in str(problem) and problem.path.endswith(f"growing.{kind}") and taken < 400
+    assert [row.status for row in report.documents] == ["new"]
+
+
 def test_no_secret_reaches_the_library(library: Library, tmp_path: Path) -> None:
     key = "sk-" + "proj-" + "Ab3dEf6h" * 6
     (tmp_path / "keys.md").write_text(f"# Keys {key}\n\nThe server reads OPENAI_API_KEY={key} at start, as said.\n")

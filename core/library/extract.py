@@ -11,8 +11,11 @@ import contextlib
 import ctypes
 import io
 import json
+import os
 import re
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,6 +34,9 @@ MOST_MARKUP = 32 << 20
 """Of the text with marks in it, which takes some twenty times as much memory to read; pictures are left alone."""
 READ_SECONDS = 120.0
 """So long a library reads one file of a foreign format."""
+READ_MEMORY = 1536 << 20
+"""By so many bytes the program may grow while it does: an honest page of 32 MB takes some twenty times its size."""
+_LOOK_SECONDS = 0.05
 
 LANGUAGES = {
     "py": "python", "pyi": "python", "pyw": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript",
@@ -255,10 +261,13 @@ def _by_library(name: str, data: bytes, kind: str, content_type: str) -> Result[
     if kind == "packed":
         return fail("no-text", "this is a packed file: unpack it first", name)
     try:
-        with _at_most(READ_SECONDS):
+        with _at_most(READ_SECONDS, READ_MEMORY):
             text, title, parts, notes = _READ[kind](data)
     except _TooLongError:
         return fail("too-slow", f"this {kind.upper()} was not read in {READ_SECONDS:g} seconds and was given up", name)
+    except _TooMuchError:
+        most = f"more than {READ_MEMORY >> 20} MB of memory"
+        return fail("too-large", f"this {kind.upper()} takes {most} to read and was given up", name)
     except ImportError as error:
         hint = "install the extra 'documents', for example: pip install 'knowledge-memory[documents]'"
         return fail("no-reader", f"{kind.upper()} cannot be read without the package {error.name}", name, hint)
@@ -280,30 +289,51 @@ class _TooLongError(BaseException):
     """The time is up. No `Exception`: a library that goes on whatever goes wrong must not go on after this."""
 
 
+class _TooMuchError(BaseException):
+    """The memory is used up."""
+
+
 @contextlib.contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """Have `_TooLongError` raised in this thread when the time is up: the libraries are Python, and a loop in one ends
-    at its next step. Where the interpreter cannot do that, nothing bounds them."""
+def _at_most(seconds: float, memory: int) -> Iterator[None]:
+    """Have `_TooLongError` raised in this thread when the time is up, and `_TooMuchError` when the program has grown by
+    so many bytes: the libraries are Python, and a loop in one ends at its next step. Where the interpreter cannot do
+    that, nothing bounds them; where the system does not tell the size of a process, nothing bounds their memory."""
     raiser = getattr(getattr(ctypes, "pythonapi", None), "PyThreadState_SetAsyncExc", None)
     if raiser is None:
         yield
         return
-    thread, lock, over = ctypes.c_ulong(threading.get_ident()), threading.Lock(), False
+    thread, lock, over = ctypes.c_ulong(threading.get_ident()), threading.Lock(), threading.Event()
+    end, most = time.monotonic() + seconds, _resident() + memory
 
-    def interrupt() -> None:
-        with lock:
-            if not over:
-                raiser(thread, ctypes.py_object(_TooLongError))
+    def watch() -> None:
+        while not over.wait(_LOOK_SECONDS):
+            why = _TooLongError if time.monotonic() > end else _TooMuchError if _resident() > most else None
+            with lock:
+                if why is not None and not over.is_set():
+                    raiser(thread, ctypes.py_object(why))
+                    return
 
-    timer = threading.Timer(seconds, interrupt)
-    timer.daemon = True
-    timer.start()
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
         with lock:
-            over = True
-        timer.cancel()
+            over.set()
+
+
+def _resident() -> int:
+    """The bytes of memory that this process holds; where only its highest is told, that; 0 where nothing is."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        pass
+    try:
+        import resource
+    except ImportError:
+        return 0
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return highest if sys.platform == "darwin" else highest << 10
 
 
 _Read = tuple[str, str, tuple[Part, ...], tuple[str, ...]]
