@@ -498,20 +498,6 @@ def test_of_a_plan_the_decisions_against_something_stand_and_its_work_does_not()
     ]
 
 
-def test_what_a_plan_weighs_is_a_decision_and_its_steps_are_none() -> None:
-    text = (
-        "# Feed of the rates\n\n## Context\n\nThe bank sends holidays.\n\n## Steps\n\n"
-        "- `RateFeed` asks the bank instead of `RatePage`, because the page is rounded.\n"
-        "- Change `load_rates` to use `RateFeed` instead of `RatePage` so that it is exact.\n"
-    )
-    plan = Turn("tool", "plan", events=(Plan(text=text, approved=True, answered=True),))
-    found = harvest(user("Plan it"), plan, edited("feed.py"), says("OK"))
-    assert [row["statement"] for row in found["decisions"]] == [
-        "`RateFeed` asks the bank instead of `RatePage`, because the page is rounded."
-    ]
-    assert harvest(user("Plan it"), plan, says("OK"))["decisions"] == [], "nobody carried it out"
-
-
 def test_a_choice_in_a_summary_is_told_by_what_was_chosen() -> None:
     text = (
         '6. All user messages:\n   - "1." (choosing TUI as default with text fallback)\n'
