@@ -268,8 +268,9 @@ def test_an_answer_to_a_question_that_a_tool_put_is_the_persons_and_does_not_wai
     """What they chose themselves must not lie in the quarantine as if a tool had said it."""
     said = "`What happens when the key of the bank has expired?` = `Ask for a new one`"
     question = ("What happens when the key of the bank has expired?", "Ask for a new one | Stop", "Ask for a new one")
-    put = Turn("tool", said, events=(Question(asked=(question,), answered=True),))
-    conversation = Conversation("q", "claude_code", (user("Plan"), ran("ls", "feed.py"), put, says("OK")))
+    put = Turn("tool", "AskUserQuestion", events=(Question(asked=(question,), answered=True),))
+    turns = (user("Plan"), ran("ls", "feed.py"), put, Turn("tool", said), says("OK"))
+    conversation = Conversation("q", "claude_code", turns)
     (item,) = items_from(distil_offline(conversation), source_of(conversation), quotes="check", secrets=True).items
     assert item.text.startswith("What happens when") and not item.held
     bare = Conversation("q", "claude_code", (user("Plan"), ran("ls", "feed.py"), Turn("tool", said), says("OK")))

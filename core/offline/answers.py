@@ -43,18 +43,25 @@ def find_answers(session: Session) -> Iterator[Found]:
         glued = len(row.asked) > 1 and len({answer for *_, answer in row.asked}) == 1
         for asked, options, answer in row.asked:
             question = clean(asked)
+            # Where only a tool's record has the answer, its quote would pass for the tool's own word.
+            quote = "" if glued or not _typed(session, answer) else answer
             given = _own_part(options, answer) if glued else clean(answer)
             vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
             if given and cues.PUT_OFF.search(given) and len(given) <= LONGEST_ANSWER:
                 if not vague:
-                    yield found("tasks_open", f"Put off: {question}", f"the person said: {given}", answer, 62, turn)
+                    yield found("tasks_open", f"Put off: {question}", f"the person said: {given}", quote, 62, turn)
             elif given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
                 chosen, others = _chosen(_ADVISED.sub("", given), _ADVISED.sub("", options))
                 kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
-                yield found(kind, f"{question} → {chosen}", others, "" if glued else answer, 75, turn)
+                yield found(kind, f"{question} → {chosen}", others, quote, 75, turn)
             elif not answer and not row.answered and (turn, row) == session.events[-1]:
                 detail = f"options: {options}" if options else ""
                 yield found("questions", question, detail, "", 70, turn)
+
+
+def _typed(session: Session, answer: str) -> bool:
+    """Whether an answer stands in a message of the person."""
+    return any(turn.role == "user" and not turn.agent and answer in turn.text for turn in session.conversation.turns)
 
 
 def _own_part(options: str, answers: str) -> str:
