@@ -69,15 +69,6 @@ def test_what_the_person_pasted_bears_a_cause_out() -> None:
     assert said(harvest(user("RateFeed fails"), cause), "facts") == []
 
 
-def test_a_cause_named_while_working_counts_where_the_end_names_none() -> None:
-    cause = says("This shows the problem is that `RateFeed` keeps the empty answer of the bank for a day.")
-    told = "The problem is that `RateFeed` keeps the empty answer of the bank for a day."
-    work = (user("Mend the feed"), FEED, cause, edited("feed.py"))
-    assert said(harvest(*work, says("Done.")), "facts") == [told]
-    assert said(harvest(*work, says("Done."), user("that's wrong")), "facts") == []
-    assert said(harvest(user("Mend the feed"), FEED, cause, FEED, says("Done.")), "facts") == [], "nothing came of it"
-
-
 # --- what an answer says first ---
 
 

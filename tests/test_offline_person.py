@@ -268,8 +268,9 @@ def test_an_answer_to_a_question_that_a_tool_put_is_the_persons_and_does_not_wai
     """What they chose themselves must not lie in the quarantine as if a tool had said it."""
     said = "`What happens when the key of the bank has expired?` = `Ask for a new one`"
     question = ("What happens when the key of the bank has expired?", "Ask for a new one | Stop", "Ask for a new one")
-    put = Turn("tool", said, events=(Question(asked=(question,), answered=True),))
-    conversation = Conversation("q", "claude_code", (user("Plan"), ran("ls", "feed.py"), put, says("OK")))
+    put = Turn("tool", "AskUserQuestion", events=(Question(asked=(question,), answered=True),))
+    turns = (user("Plan"), ran("ls", "feed.py"), put, Turn("tool", said), says("OK"))
+    conversation = Conversation("q", "claude_code", turns)
     (item,) = items_from(distil_offline(conversation), source_of(conversation), quotes="check", secrets=True).items
     assert item.text.startswith("What happens when") and not item.held
     bare = Conversation("q", "claude_code", (user("Plan"), ran("ls", "feed.py"), Turn("tool", said), says("OK")))
@@ -496,20 +497,6 @@ def test_of_a_plan_the_decisions_against_something_stand_and_its_work_does_not()
     assert [row["statement"] for row in found["decisions"]] == [
         "One feed: not one for each bank, the limits are shared"
     ]
-
-
-def test_what_a_plan_weighs_is_a_decision_and_its_steps_are_none() -> None:
-    text = (
-        "# Feed of the rates\n\n## Context\n\nThe bank sends holidays.\n\n## Steps\n\n"
-        "- `RateFeed` asks the bank instead of `RatePage`, because the page is rounded.\n"
-        "- Change `load_rates` to use `RateFeed` instead of `RatePage` so that it is exact.\n"
-    )
-    plan = Turn("tool", "plan", events=(Plan(text=text, approved=True, answered=True),))
-    found = harvest(user("Plan it"), plan, edited("feed.py"), says("OK"))
-    assert [row["statement"] for row in found["decisions"]] == [
-        "`RateFeed` asks the bank instead of `RatePage`, because the page is rounded."
-    ]
-    assert harvest(user("Plan it"), plan, says("OK"))["decisions"] == [], "nobody carried it out"
 
 
 def test_a_choice_in_a_summary_is_told_by_what_was_chosen() -> None:

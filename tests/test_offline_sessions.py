@@ -106,15 +106,6 @@ def test_a_merge_with_conflicts_that_nobody_committed_is_open() -> None:
     assert said(found, "tasks_open") == []
 
 
-def test_a_check_that_was_red_when_it_ran_last_is_open() -> None:
-    red = ran("npm test", "rates.test.js: 1 failed, 3 expected", failed=True)
-    (text,) = said(harvest(user("Round"), edited("rates.js"), red, says("Nearly there.")), "tasks_open")
-    assert text == "`npm test` failed when it ran last in the session (“rates.test.js: 1 failed, 3 expected”)"
-    green = ran("npm test", "12 passed")
-    assert said(harvest(user("Round"), edited("rates.js"), red, green, says("Done.")), "tasks_open") == []
-    assert said(harvest(user("Round"), red, edited("rates.js"), says("Done.")), "tasks_open") == [], "mended, perhaps"
-
-
 # --- closing messages ---
 
 

@@ -18,7 +18,7 @@ from core.offline.exchanges import Exchange, found, subject_of
 from core.offline.prose import Row, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
-from core.offline.substance import fits, readable
+from core.offline.substance import fits
 
 MOST_ANSWERED = 3
 MOST_CHOSEN = 3
@@ -43,18 +43,25 @@ def find_answers(session: Session) -> Iterator[Found]:
         glued = len(row.asked) > 1 and len({answer for *_, answer in row.asked}) == 1
         for asked, options, answer in row.asked:
             question = clean(asked)
+            # Where only a tool's record has the answer, its quote would pass for the tool's own word.
+            quote = "" if glued or not _typed(session, answer) else answer
             given = _own_part(options, answer) if glued else clean(answer)
             vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
             if given and cues.PUT_OFF.search(given) and len(given) <= LONGEST_ANSWER:
                 if not vague:
-                    yield found("tasks_open", f"Put off: {question}", f"the person said: {given}", answer, 62, turn)
+                    yield found("tasks_open", f"Put off: {question}", f"the person said: {given}", quote, 62, turn)
             elif given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
                 chosen, others = _chosen(_ADVISED.sub("", given), _ADVISED.sub("", options))
                 kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
-                yield found(kind, f"{question} → {chosen}", others, "" if glued else answer, 75, turn)
+                yield found(kind, f"{question} → {chosen}", others, quote, 75, turn)
             elif not answer and not row.answered and (turn, row) == session.events[-1]:
                 detail = f"options: {options}" if options else ""
                 yield found("questions", question, detail, "", 70, turn)
+
+
+def _typed(session: Session, answer: str) -> bool:
+    """Whether an answer stands in a message of the person."""
+    return any(turn.role == "user" and not turn.agent and answer in turn.text for turn in session.conversation.turns)
 
 
 def _own_part(options: str, answers: str) -> str:
@@ -452,11 +459,8 @@ def find_plans(session: Session) -> Iterator[Found]:
         how = name.partition(": ")[2] or cues.first_sentence(body)
         if how and not _WORK.match(how):
             yield found("decisions", how, f"{title}. {why}" if why else title, "", 70, turn)
-        rows = rows_of(Turn("assistant", plan.text), turn)
-        chosen = list(_chosen_below(rows))
-        against = [row for row in chosen if _CONTRAST.search(row[0])] or list(_weighed(rows))
-        if not (how or against or chosen) and why:
-            yield found("tasks_done", f"Carried out the plan “{title}”", why, "", 54, turn)
+        chosen = list(_chosen_below(rows_of(Turn("assistant", plan.text), turn)))
+        against = [row for row in chosen if _CONTRAST.search(row[0])]
         for text in (against or chosen[:1])[:MOST_CHOSEN]:
             yield found(
                 "decisions", text[0], f"decided in the plan “{title}”, which was carried out", text[1], 67, turn
@@ -464,24 +468,6 @@ def find_plans(session: Session) -> Iterator[Found]:
         yield from _not_carried_out(session, turn, plan, title, edits)
     elif plan.approved is not True and not edits:
         yield found("tasks_open", f"Planned and not carried out: {title}", why, "", 65, turn)
-
-
-def _weighed(rows: list[Row]) -> Iterator[tuple[str, str]]:
-    """The sentences of a plan that set one thing against another and give the reason."""
-    for row in rows:
-        for sentence in sentences(row):
-            text = sentence.text
-            if not (_AGAINST.search(text) and cues.REASON.search(text) and readable(text)):
-                continue
-            if not (cues.HEDGE.search(text) or cues.ORDER.match(text) or _WORK.match(text)):
-                yield text, sentence.quote
-
-
-_AGAINST = re.compile(
-    r"\b(?:instead of|rather than|no need (?:for|to)|not (?:a|the|in|by|via) |statt|au lieu de|en vez de)\b|"
-    r"而不是|ではなく|대신",
-    re.IGNORECASE,
-)
 
 
 def find_chosen(session: Session) -> Iterator[Found]:

@@ -95,7 +95,9 @@ def _done(session: Session) -> Iterator[Found]:
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         asked = _asked_before(session, turn, f"{statement} {body}")
-        detail = body or _joined(*fresh) or (asked if asked not in used else "")
+        detail = _joined(body, *(text for text in fresh if not alike(text, body))) or (
+            asked if asked not in used else ""
+        )
         used.add(asked)
         yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found: list[Found] = []
@@ -180,8 +182,8 @@ def _in_own_words(text: str) -> str:
 def _joined(*parts: str) -> str:
     """Parts as sentences of one line, as many as fit."""
     told = ""
-    for part in (part.rstrip(".") for part in parts if part):
-        longer = f"{told}{'' if told.endswith('。') else '. '}{part}" if told else part
+    for part in filter(None, parts):
+        longer = f"{told.rstrip('.')}{'' if told.endswith('。') else '. '}{part}" if told else part
         told = longer if len(longer) <= LONGEST_BODY else told
     return told
 

@@ -15,13 +15,12 @@ from core.offline import cues
 from core.offline.closing import (
     LABEL,
     request_of,
-    rows_of,
     told_done,
 )
 from core.offline.exchanges import typed
 from core.offline.prose import Row, begun, has, looks_like_code, whole
 from core.offline.reviews import find_in_review, find_risks
-from core.offline.sessions import Closing, Session, is_change
+from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
 from core.offline.substance import (
     CODE,
@@ -144,24 +143,9 @@ def _causes(session: Session, rows: Rows) -> Iterator[Found]:
         if said:
             fields = {"statement": begun(said[0]), "detail": _mended(session, rows, closing, said[0]), "quote": said[1]}
             found.append(Found("facts", fields, 66, closing.number))
-    if not found:
-        found = list(_causes_on_the_way(session))[-1:]
     for at, one in enumerate(found):
         if not any(alike(one.fields["statement"], other.fields["statement"]) for other in found[at + 1 :]):
             yield one
-
-
-def _causes_on_the_way(session: Session) -> Iterator[Found]:
-    """Causes that the assistant named while it worked, before it changed something that nobody contradicted."""
-    closings = {closing.number: closing for closing in session.closings}
-    last = next((row for row in reversed(session.closings) if row.changed and not row.refuted), None)
-    for number, turn in enumerate(session.conversation.turns[: last.number] if last else ()):
-        if turn.role != "assistant" or turn.agent or number in closings or not turn.text.strip():
-            continue
-        told = rows_of(turn, number)
-        said = next((said for at in range(len(told)) if (said := _cause_in(session, told, at))), None)
-        if said and any(at >= number and is_change(row) for at, row in session.events):
-            yield Found("facts", {"statement": begun(said[0]), "detail": "", "quote": said[1]}, 58, number)
 
 
 def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""What a session leaves unfinished, as its events tell: calls without a result, red checks, commits nobody pushed."""
+"""What a session leaves unfinished, as its events tell: calls without a result, conflicts, commits nobody pushed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.events import Call, Command, Commit, Edit, PullRequest, Push
-from core.offline import cues
 from core.offline.closing import BRANCH, MAIN, commits_of
-from core.offline.sessions import ASIDE, LONGEST_COMMAND, Session, bare, is_change
+from core.offline.sessions import ASIDE, Session
 from core.offline.statements import Found
 from core.offline.substance import BY_TOOL, COMMITS
 
@@ -17,7 +16,6 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     """What somebody has to look at again after a session."""
     yield from _begun(session)
     yield from _unmerged(session)
-    yield from _still_red(session)
     yield from _unpushed(session)
 
 
@@ -83,24 +81,6 @@ def _unmerged(session: Session) -> Iterator[Found]:
         what = " ".join(f"git {merged['how']} {told}".split())
         text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 64, turn)
-
-
-def _still_red(session: Session) -> Iterator[Found]:
-    """A check that failed when it ran last, after the last change, and that no other run of its kind overtook."""
-    changed = max((at for at, (_, row) in enumerate(session.events) if is_change(row)), default=-1)
-    last: dict[str, tuple[int, Command]] = {}
-    for turn, row in session.events[changed + 1 :] if changed >= 0 else ():
-        if isinstance(row, Command) and row.answered and not row.refused:
-            for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)):
-                kind = cues.check_kind(part)
-                if kind and not cues.ONE_OFF.search(part):
-                    last[kind] = turn, row
-    red = {id(row): (turn, row) for turn, row in last.values() if row.failed and session.failure(row)}
-    for turn, row in red.values():
-        why = session.failure(row)
-        if len(why) <= LONGEST_COMMAND and len(bare(row.words)) <= LONGEST_COMMAND:
-            text = f"`{bare(row.words)}` failed when it ran last in the session (“{why}”)"
-            yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 59, turn)
 
 
 # --- what was not pushed ---
