@@ -97,7 +97,7 @@ def test_every_field_of_every_record_comes_back_as_it_went_in(library: Library) 
             "async/await": CONCEPT,
             "coroutines": CONCEPT,
         }
-        assert rows.traces_of(connection, CHUNK.id) == [TRACE]
+        assert rows.traces(connection) == [TRACE]
         assert rows.links_of(connection, CONCEPT.id) == [LINK]
         assert rows.read(connection, schema.retrieval, Retrieval) == [RETRIEVAL]
         assert rows.read(connection, schema.change_run, ChangeRun) == [RUN]

@@ -142,7 +142,7 @@ def test_what_was_learned_of_a_chunk_stays_with_its_words_when_the_file_changes(
     after = {row.id: row for row in chunks(library, new.id)}
     assert after[kept.id].functional_profile == "Good for debugging." and after[kept.id].document_id == new.id
     with library.reading() as connection:
-        assert rows.traces_of(connection, kept.id) == [trace]
+        assert rows.traces(connection) == [trace] and trace.chunk_ids == (kept.id,)
         (link,) = rows.links_of(connection, new.id, relation="supersedes")
         assert (link.source_id, link.target_id) == (new.id, old.id)
         changed = rows.links_of(connection, *after, relation="supersedes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from core.library.use import usage
 from core.library.use.changes import undo
 from core.library.use.consolidate import Consolidation, consolidate
 from core.library.use.inference import is_used, record_conversation
-from core.library.use.learning import Lesson, adjust, learn
+from core.library.use.learning import Lesson, adjust, fitted, learn
 from core.library.use.reflect import Reflection, reflect
 from core.library.use.usage import record, sessions
 from core.search.weights import NAMES
@@ -283,6 +284,21 @@ def test_nothing_is_learned_from_little_or_from_chance() -> None:
     ]  # fmt: skip
     found = learn(chance)
     assert found is None or found.gain < 0.2
+
+
+def test_a_tenth_of_wrong_verdicts_does_not_bring_the_last_to_the_front() -> None:
+    """The answer stands first, as the scores say, and one verdict in ten is wrong: of ten chunks that are shown about
+    one is called helpful by mistake, anywhere. Whoever believed that would learn that the last ones are the best."""
+    chance = random.Random(5)
+    width, long = len(NAMES), NAMES.index("long")
+    made = []
+    for at in range(300):
+        rows = [[0.0] * width for _ in range(10)]
+        for place, row in enumerate(rows):
+            row[long] = float(place) + chance.random()
+        helped = [(place == 0) != (chance.random() < 0.1) for place in range(10)]
+        made.append(Lesson([9.0 - place for place in range(10)], rows, helped, f"document {at % 12}"))
+    assert abs(fitted(made).get("long", 0.0)) * 9 < 2, "of nine that lie between the first and the last"
 
 
 def test_what_was_learned_ranks_documents_that_nobody_used(library: Library) -> None:

@@ -286,12 +286,6 @@ def traces(connection: Connection, asked: Select[Any] | None = None) -> list[Usa
     ]
 
 
-def traces_of(connection: Connection, chunk_id: str) -> list[UsageTrace]:
-    """The traces of one chunk, oldest first, archived ones too."""
-    c = schema.trace_chunk.c
-    return traces(connection, select(c.trace_id).where(c.chunk_id == chunk_id))
-
-
 def add_retrieval(
     connection: Connection, record: Retrieval, found: Sequence[tuple[str, float, Mapping[str, float]]]
 ) -> None:

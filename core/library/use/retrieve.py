@@ -351,11 +351,6 @@ _DOCUMENTS = select(
 ).where(_d.id.in_(IDS))
 
 
-def dossiers_of(connection: Connection, ids: Sequence[str], task_type: str = "other") -> list[Dossier]:
-    """The dossiers of chunks that somebody names, in their order."""
-    return _dossiers(connection, [(key, 0.0, {}) for key in ids], task_type)
-
-
 def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str) -> list[Dossier]:
     keys = [key for key, *_ in order]
     chunks = by_ids(connection, schema.chunk, Chunk, keys)
