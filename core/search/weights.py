@@ -28,17 +28,18 @@ ALONE = {
 NEAR_NAMES = ("alike", "alike_before", "alike_after", "alike_thread")
 """With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
 _HYBRID_FITTED = (
-    -1.025, 1.408, -0.716, -0.449, -3.092, -0.353, 1.010, -0.193, -0.077, -0.921, 3.002, 0.662, 2.626, 0.058, 3.553,
-    -0.637, 0.330, 3.040, 0.594, 0.400, 0.855, 0.753, 6.615, 7.596, 6.547, -1.350, 0.570, 2.342, 1.932, 1.248, -4.712,
-    0.529, 0.239, 0.117, 0.452
+    -1.723, 1.867, -0.494, -0.604, -2.217, -0.614, 0.884, -0.604, -0.340, -1.227, 3.150, -0.278, 1.046, 0.564, 2.694,
+    -0.905, 0.432, 1.279, 0.591, 0.420, 0.436, 0.546, 6.742, 7.513, 7.010, -1.350, 1.046, 2.157, 1.932, 1.248, -4.712,
+    0.526, 0.200, 0.125, 0.473,
 )  # fmt: skip
+"""What only sessions of tools can tell (tool, request, closing, heading) is as it was fitted without vectors."""
 HYBRID_WEIGHTS: Mapping[str, float] = dict(zip(NAMES + NEAR_NAMES, _HYBRID_FITTED, strict=True))
 THREAD_NAMES = ("first", "mass", "thread", "own", "dated", "dated_before", "dated_after")
 NEAR_THREAD_NAMES = ("alike_first", "alike_three")
 """With vectors: how near the nearest of a thread is, and its nearest three on average."""
 _THREAD_FITTED = (0.378, 0.483, 0.187, 1.029, 0.611, -0.210, 1.544)
 THREAD_WEIGHTS: Mapping[str, float] = dict(zip(THREAD_NAMES, _THREAD_FITTED, strict=True))
-_HYBRID_THREAD_FITTED = (0.425, 0.314, 2.249, -1.074, 2.371, 2.122, 2.611, 0.082, 0.112)
+_HYBRID_THREAD_FITTED = (0.443, 0.338, 2.131, -1.299, 1.559, 1.152, 1.777, 0.073, 0.049)
 HYBRID_THREAD_WEIGHTS: Mapping[str, float] = dict(
     zip(THREAD_NAMES + NEAR_THREAD_NAMES, _HYBRID_THREAD_FITTED, strict=True)
 )
