@@ -14,9 +14,8 @@ NAMES = (
     "dated_before", "dated_after", "tool", "exchange", "exchange_best", "request", "closing", "heading",
 )  # fmt: skip
 _FITTED = (
-    1.506, 2.829, -2.692, -0.891, -0.061, 0.536, 0.830, -0.362, 0.234, -0.065, 1.919, 0.058, 2.000, 0.461, 7.777,
-    -0.476, 0.372, 0.890, -0.026, 0.513, 1.081, 0.505, 7.585, 8.483, 6.384, -6.413,
-    0, 0, 0, 0, 0,
+    1.602, 2.740, -2.801, -0.832, -0.046, 0.212, 0.637, -0.307, 0.256, -0.415, 1.816, -0.169, 0.968, 0.896, 6.133,
+    -0.489, 0.379, 0.690, 0.012, 0.494, 0.787, 0.412, 7.433, 7.847, 6.021, -1.350, 0.570, 2.342, 1.932, 1.248, -4.712,
 )  # fmt: skip
 WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
 DATED = {name: WEIGHTS[name] for name in ("dated", "dated_before", "dated_after")}
@@ -29,17 +28,18 @@ ALONE = {
 NEAR_NAMES = ("alike", "alike_before", "alike_after", "alike_thread")
 """With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
 _HYBRID_FITTED = (
-    -1.025, 1.408, -0.716, -0.449, -3.092, -0.353, 1.010, -0.193, -0.077, -0.921, 3.002, 0.662, 2.626, 0.058, 3.553,
-    -0.637, 0.330, 3.040, 0.594, 0.400, 0.855, 0.753, 6.615, 7.596, 6.547, -6.413, 0, 0, 0, 0, 0,
-    0.529, 0.239, 0.117, 0.452
+    -1.723, 1.867, -0.494, -0.604, -2.217, -0.614, 0.884, -0.604, -0.340, -1.227, 3.150, -0.278, 1.046, 0.564, 2.694,
+    -0.905, 0.432, 1.279, 0.591, 0.420, 0.436, 0.546, 6.742, 7.513, 7.010, -1.350, 1.046, 2.157, 1.932, 1.248, -4.712,
+    0.526, 0.200, 0.125, 0.473,
 )  # fmt: skip
+"""What only sessions of tools can tell (tool, request, closing, heading) is as it was fitted without vectors."""
 HYBRID_WEIGHTS: Mapping[str, float] = dict(zip(NAMES + NEAR_NAMES, _HYBRID_FITTED, strict=True))
 THREAD_NAMES = ("first", "mass", "thread", "own", "dated", "dated_before", "dated_after")
 NEAR_THREAD_NAMES = ("alike_first", "alike_three")
 """With vectors: how near the nearest of a thread is, and its nearest three on average."""
-_THREAD_FITTED = (0.384, 0.452, 0.204, 1.150, 0.585, -0.276, 1.525)
+_THREAD_FITTED = (0.378, 0.483, 0.187, 1.029, 0.611, -0.210, 1.544)
 THREAD_WEIGHTS: Mapping[str, float] = dict(zip(THREAD_NAMES, _THREAD_FITTED, strict=True))
-_HYBRID_THREAD_FITTED = (0.425, 0.314, 2.249, -1.074, 2.371, 2.122, 2.611, 0.082, 0.112)
+_HYBRID_THREAD_FITTED = (0.443, 0.338, 2.131, -1.299, 1.559, 1.152, 1.777, 0.073, 0.049)
 HYBRID_THREAD_WEIGHTS: Mapping[str, float] = dict(
     zip(THREAD_NAMES + NEAR_THREAD_NAMES, _HYBRID_THREAD_FITTED, strict=True)
 )

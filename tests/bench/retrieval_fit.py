@@ -3,9 +3,9 @@ were not fitted.
 
 Every candidate of every question gets its features from the product itself. A listwise softmax is fitted to the entries
 that answer, each collection counting by its share, then one to the threads, with the scores of the entries as the first
-weights give them. What is reported is twice left out: the whole collection, and, with all the others at hand, one part
-after the other of the collection itself (a conversation, a repository). What is printed last, to be put into
-`weights.py`, is fitted on everything.
+weights give them. What is reported is twice left out: the whole collection (and with it what another one asks about the
+same repositories), and, with all the others at hand, one part after the other of the collection itself (a conversation,
+a repository). What is printed last, to be put into `weights.py`, is fitted on everything.
 
     python -m tests.bench.retrieval_fit [--embedder minilm] [--without NAME …] [--every N]
 """
@@ -63,6 +63,8 @@ SOURCES = {
     "scenes": Source("friendsqa", friendsqa, True, 8, 0.0, 1.0),
 }
 """`renamed` is no collection of its own: it is left out with LoCoMo."""
+BESIDE = {"coding": "kept", "kept": "coding"}
+"""Sets that ask about the same sessions, in the words of other readers."""
 
 
 @dataclass
@@ -231,10 +233,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not asked:
         return 0
     for left in dict.fromkeys(SOURCES[name].set for name in asked):
-        weights = fit_both({name: rows for name, rows in asked.items() if SOURCES[name].set != left})
+        made = {number: fit_both(without(asked, left, number)) for number in range(PARTS if left in BESIDE else 1)}
         for name in asked:
             if SOURCES[name].set == left:
-                report("whole left out", name, [(one, *weights) for one in asked[name]])
+                report("whole left out", name, [(one, *made[_part(one) % len(made)]) for one in asked[name]])
     parts = [
         fit_both({name: [one for one in rows if _part(one) != number] for name, rows in asked.items()})
         for number in range(PARTS)
@@ -248,6 +250,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{title}, fitted on all:", dict(zip(known, np.round(values, 3).tolist(), strict=True)))
         print(", ".join(f"{value:.3f}" for value in values))
     return 0
+
+
+def without(asked: Mapping[str, Sequence[Question]], left: str, part: int) -> dict[str, Sequence[Question]]:
+    """All sets but one. Where another set asks about the same sessions, those of one part are left out of it too."""
+    rest = {name: rows for name, rows in asked.items() if SOURCES[name].set != left}
+    if left in BESIDE and BESIDE[left] in rest:
+        rest[BESIDE[left]] = [one for one in rest[BESIDE[left]] if _part(one) != part]
+    return rest
 
 
 def _found_any(one: Question) -> bool:
