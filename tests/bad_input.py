@@ -53,6 +53,29 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     return Person(tmp_path)
 
 
+NOBODY = 65534
+
+
+def closed_to_nobody() -> str:
+    """The first folder on the way to this program and its Python that a person without rights may not enter, "" for
+    none: root may run the tests from such a place, and what they start without rights could load nothing there."""
+    if os.name == "nt" or os.geteuid() != 0:
+        return ""
+    for place in (ROOT, Path(sys.prefix), Path(sys.base_prefix)):
+        for folder in (*reversed(place.parents), place):
+            if not folder.stat().st_mode & stat.S_IXOTH:
+                return str(folder)
+    return ""
+
+
+def give_away(folder: Path) -> None:
+    for path in [folder, *folder.rglob("*")]:
+        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    for parent in folder.parents:
+        if parent.is_relative_to("/tmp") and parent != Path("/tmp"):
+            parent.chmod(0o755)
+
+
 def as_nobody(work: object, *arguments: object) -> int:
     """Run `work(*arguments)` in a child process without the rights of root; its exit status is what it returned."""
     child = os.fork()
@@ -61,8 +84,8 @@ def as_nobody(work: object, *arguments: object) -> int:
         try:
             if os.geteuid() == 0:
                 os.setgroups([])
-                os.setgid(65534)
-                os.setuid(65534)
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
             status = int(work(*arguments))  # type: ignore[operator]
         finally:
             os._exit(status)

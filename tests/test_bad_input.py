@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import stat
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +16,18 @@ import pytest
 from core.base import files
 from core.base.files import FileRead
 from core.harvest.committer import Committer
-from tests.bad_input import LEARNED, TALK, UUID, Person, as_nobody, make_socket, person, write_talk
+from tests.bad_input import (
+    LEARNED,
+    TALK,
+    UUID,
+    Person,
+    as_nobody,
+    closed_to_nobody,
+    give_away,
+    make_socket,
+    person,
+    write_talk,
+)
 from tests.harvest_world import FakeModel, World
 from tests.llm_server import Script, drip, endless, good, hang, head, model_server, reply, reset
 from tests.made_home import Clock, Model, converse, harvested, make_home
@@ -248,26 +257,6 @@ def test_a_file_that_changes_while_it_is_read_is_not_believed(person: Person, la
 
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-def closed_to_nobody() -> str:
-    """The first folder on the way to this program and its Python that a person without rights may not enter, "" for
-    none: root may run the tests from such a place, and what they start without rights could load nothing there."""
-    if os.name == "nt" or os.geteuid() != 0:
-        return ""
-    for place in (ROOT, Path(sys.prefix), Path(sys.base_prefix)):
-        for folder in (*reversed(place.parents), place):
-            if not folder.stat().st_mode & stat.S_IXOTH:
-                return str(folder)
-    return ""
-
-
-def give_away(folder: Path) -> None:
-    for path in [folder, *folder.rglob("*")]:
-        os.chown(path, 65534, 65534, follow_symlinks=False)
-    for parent in folder.parents:
-        if parent.is_relative_to("/tmp") and parent != Path("/tmp"):
-            parent.chmod(0o755)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")

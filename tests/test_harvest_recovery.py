@@ -24,6 +24,7 @@ from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import THROUGH, Progress
 from core.knowledge.journal import Journal, read_journal
+from tests.bad_input import as_nobody, closed_to_nobody, give_away
 from tests.harvest_world import NOW, FakeModel, World, never, ordinary, says, sha256
 
 # --- crash: Crashes that were found once, by name, and the order of durable steps, which a kill alone cannot show:
@@ -277,22 +278,18 @@ def test_a_spoilt_file_fails_one_harvest_and_its_plan_is_finished_later(world: W
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(bool(closed_to_nobody()), reason=f"nobody but root may enter {closed_to_nobody()}")
 def test_a_read_only_file_fails_the_harvest_of_an_ordinary_person(world: World) -> None:
     for name in ("facts.md", "tasks.md"):
         world.knowledge(name, f"# {name}\n").chmod(0o444)
     path = world.converse("a")
-    child = os.fork()
-    if child == 0:
-        for folder in [world.folder, *world.folder.parents][:4]:
-            os.chmod(folder, 0o755)
-        for place, _, names in os.walk(world.paths.home):
-            for name in [place, *(os.path.join(place, name) for name in names)]:
-                os.chown(name, 12345, 12345)
-        os.setgid(12345)
-        os.setuid(12345)
+    give_away(world.folder)
+
+    def harvested() -> bool:
         report = world.run(says(facts=["x"], tasks_open=["y"]))
-        os._exit(0 if [error.code for error in report.errors] == ["harvest-failed"] else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        return [error.code for error in report.errors] != ["harvest-failed"]
+
+    assert as_nobody(harvested) == 0
     assert path.exists() and world.text("facts.md") == "# facts.md\n" and world.text("tasks.md") == "# tasks.md\n"
     assert world.entry("a")["status"] == "harvest-failed"
 
