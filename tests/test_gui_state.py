@@ -203,7 +203,7 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     ]  # fmt: skip
     assert has_work(planned.value)
     assert "nothing is sent anywhere" in provider_line(home.config, planned.value).words
-    assert any("take no conversation away" in note for note in planned.value.notes)
+    assert any("every conversation stays where it is" in note for note in planned.value.notes)
     sent = provider_line(replace(home.config, provider="openai", model="m", redact=False), planned.value).words
     assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
     assert estimate_words(planned.value).endswith("free")

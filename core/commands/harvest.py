@@ -290,7 +290,7 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
     elif limits.keep or limits.reclaim == "never":
         notes.append("no conversation is taken away")
     elif limits.provider == "offline" and limits.reclaim == "model":
-        notes.append("the offline rules take no conversation away; a language model would")
+        notes.append("every conversation stays where it is; what a language model has read would go to the trash")
     return notes
 
 

@@ -192,7 +192,7 @@ class FactSession(Editing[FactRow]):
     """The editor of the list of facts."""
 
     KIND = EditorKind(
-        again=("Try again on the new text", "Look the fact up in the file as it is now, and put your words there"),
+        again=("Save mine anyway", "Look the fact up in the file as it is now, and put your words there"),
         theirs=("Show theirs", "Leave the file as it is; your words can be brought back"),
         small=(
             SmallField("confidence", 64, "Confidence", "0.0 to 1.0, or a percentage"),

@@ -79,7 +79,7 @@ class BulletSession(Editing[BulletTarget]):
     """The editor of a list of bullets; `on_show(category)` asks for a category to be shown."""
 
     KIND = EditorKind(
-        again=("Try again on the new text", "Look the bullet up in the file as it is now, and put your words there"),
+        again=("Save mine anyway", "Look the bullet up in the file as it is now, and put your words there"),
         theirs=("Show theirs", "Leave the file as it is; your words can be brought back"),
     )
 
