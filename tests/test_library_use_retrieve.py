@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from sqlalchemy import select
 
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result, fail
+from core.base.search_entry import SearchEntry, SearchSource
 from core.library import rows, schema
 from core.library.database import Library
 from core.library.records import Link, new_id
@@ -20,6 +22,8 @@ from core.library.use.dossier import as_text
 from core.library.use.retrieve import STRATEGIES, retrieve
 from core.library.use.tasks import infer_task_type
 from core.library.use.vectors import Embedder
+from core.search.index import open_index
+from core.search.query import search
 from tests.library_shelf import Shelf
 
 QUESTION = "Why is my async Python code deadlocking?"
@@ -131,6 +135,69 @@ def test_better_for_leads_to_the_better_one_for_its_task_alone(shelf: Shelf) -> 
     assert "soup" in shelf.names(shelf.ask(QUESTION, only=("keyword", "graph")))
     plain = shelf.ask(QUESTION, only=("keyword", "graph"), task_type="factual_lookup")
     assert "soup" not in shelf.names(plain)
+
+
+def as_plain_search_has_it(shelf: Shelf, folder: Path, query: str) -> list[str]:
+    """The names of the chunks as `core.search` ranks them, which is told the same of each. Of equals as old the one
+    from the source that comes first stands first, and then the earlier."""
+    names = {key: name for name, key in shelf.chunks.items()}
+    entries, by_key = [], {}
+    with shelf.library.reading() as connection:
+        document = schema.document.c
+        asked = select(schema.chunk, document.source, document.written_at)
+        for row in connection.execute(asked.join(schema.document, document.id == schema.chunk.c.document_id)):
+            key = f"{row.source} {row.position:04}"
+            by_key[key] = names[row.id]
+            day = row.written_at.date().isoformat() if row.written_at else ""
+            entries.append(SearchEntry("document", key, row.heading, row.content, day, thread=row.document_id,
+                                       position=row.position))  # fmt: skip
+    (folder / "source").write_text("x", encoding="ascii")
+    index = open_index(folder / "cache", [SearchSource("all", folder / "source", lambda _: Ok(entries))])
+    found = [by_key[hit.entry.key] for hit in search(index, query, limit=100)]
+    index.close()
+    return found
+
+
+@pytest.fixture
+def copied(shelf: Shelf) -> Shelf:
+    """Talks that were copied whole, some of them with a date, with concepts and with what reading them linked."""
+    turns = ("how do I mount the old disk", "try mount -a as root", "it says the disk is busy", "unmount it first",
+             "which command shows what keeps the disk busy", "lsof shows it", "thanks", "mount works")  # fmt: skip
+    for number in range(12):
+        written = shelf.now - timedelta(days=100 * number) if number % 3 else None
+        texts = {f"{number} {at}": text for at, text in enumerate(turns[: 5 + number % 4])}
+        texts[f"{number} end"] = f"bye {'abcdefghijkl'[number] * 3}"  # no two documents are the same
+        shelf.document(f"t{'abcdefghijkl'[number]}", texts, source=f"x{number % 2}", written=written)
+    shelf.concept("busy disk", "0 2", "1 2", "7 3", aliases=("keeps the disk busy",))
+    link(shelf, "3 0", "6 6", "elaborates")
+    link(shelf, "2 1", "soup", "elaborates")
+    return shelf
+
+
+@pytest.mark.parametrize("query", [
+    "how do I mount the disk", "what keeps the disk busy", "unmount it first", "lsof", "thanks",
+    "which comand shows it", "what was said of the disk in 2026",
+])  # fmt: skip
+def test_where_nothing_was_learned_the_order_is_that_of_plain_search(copied: Shelf, tmp_path: Path, query: str) -> None:
+    """Equals included: what came with the texts, their age and chance must not put a worse answer before a better."""
+    if not copied.library.is_sqlite:
+        pytest.skip("another full-text index chooses the candidates")
+    plain = as_plain_search_has_it(copied, tmp_path, query)
+    found = copied.ask(query, limit=100)
+    names = copied.names(found)
+    assert plain and names[: len(plain)] == plain
+    scores = [one.score for one in found.dossiers]
+    assert scores == sorted(scores, reverse=True), "what stands behind scores no more than what stands before it"
+    assert copied.names(copied.ask(query, limit=5)) == plain[:5]
+
+
+def test_what_a_person_links_moves_up_and_what_reading_links_stands_behind(copied: Shelf) -> None:
+    query = "how do I mount the disk"
+    before = copied.names(copied.ask(query, limit=100))
+    assert before[-1] == "soup" or "soup" not in before[:5]
+    link(copied, before[0], before[-2], "complements", created_by="manual")
+    after = copied.names(copied.ask(query, limit=100))
+    assert after.index(before[-2]) < before.index(before[-2])
 
 
 def test_of_two_the_newer_one_where_the_newest_is_asked_for(shelf: Shelf) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
@@ -285,10 +285,18 @@ def _rank_all(
 
 
 def rank_found(
-    query: Query, found: Candidates, stems: Stems, near: Near | None, talks: Mapping[str, Talk] | None = None
+    query: Query,
+    found: Candidates,
+    stems: Stems,
+    near: Near | None,
+    talks: Mapping[str, Talk] | None = None,
+    order: Callable[[Row], tuple[Any, ...]] | None = None,
 ) -> tuple[list[Ranked], Features]:
-    """Candidates from wherever they come, best first, with what the ranking saw of them."""
-    seen = see_all(query, found, stems)
+    """Candidates from wherever they come, best first, with what the ranking saw of them. Of equal scores the newer
+    comes first; `order` says which of equals as old, where kind and key do not tell."""
+    order = order or _order
+    # In the order of their places: sums of fractions depend on their order, and copies shall have equal scores.
+    seen = sorted(see_all(query, found, stems), key=lambda one: one.row.position)
     features = Features(query, seen, near, talks)
     ranked = []
     spelled = query.phrases or len(query.words) > 1 or query.exact
@@ -306,7 +314,7 @@ def rank_found(
     for at in range(1, len(ranked) + 1):
         if at == len(ranked) or ranked[at].score != ranked[start].score:
             if at - start > 1:
-                same = sorted(ranked[start:at], key=lambda one: _order(one.seen.row))
+                same = sorted(ranked[start:at], key=lambda one: order(one.seen.row))
                 ranked[start:at] = sorted(same, key=lambda one: one.seen.row.date, reverse=True)
             start = at
     return ranked, features

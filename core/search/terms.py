@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.search.store import places_of
 from core.search.when import Moment, moments_of
@@ -65,14 +65,21 @@ Places: TypeAlias = "Callable[[Sequence[str]], tuple[int, dict[str, int]]]"
 def parse_query(text: str, database: sqlite3.Connection, stems: Stems) -> Query:
     """Any text as a query against this index. A word that stands nowhere in it is taken for the one that is spelled
     most like it, where there is one."""
+    sql = "SELECT term, doc FROM stems WHERE term >= ? AND term < ? LIMIT 50000"
     query = query_of(text, partial(places_of, database), stems)
+    return spelled(query, lambda first, last: database.execute(sql, (first, last)), stems)
+
+
+def spelled(query: Query, between: Callable[[str, str], Iterable[Any]], stems: Stems) -> Query:
+    """The query with words that stand nowhere taken for those most like them. `between` gives the stems of the index
+    from one to another, each with how many entries have it."""
     if all(term.found for term in query.terms):
         return query
-    terms = [term if term.found else _spelled_alike(term, database, stems, query.entries) for term in query.terms]
+    terms = [term if term.found else _spelled_alike(term, between, stems, query.entries) for term in query.terms]
     return replace(query, terms=tuple(terms))
 
 
-def _spelled_alike(term: Term, database: sqlite3.Connection, stems: Stems, entries: int) -> Term:
+def _spelled_alike(term: Term, between: Callable[[str, str], Iterable[Any]], stems: Stems, entries: int) -> Term:
     """The word of the index that begins like this one and differs in a letter, of a long one in two; the term itself
     where there is none, where words begin with it, and where it is no word but a number or a name with digits."""
     word = term.word
@@ -83,8 +90,7 @@ def _spelled_alike(term: Term, database: sqlite3.Connection, stems: Stems, entri
     (stem,) = {stems.learn([word])[word]}
     most = 1 if len(stem) < 2 * MISSPELT - 1 else 2
     best: tuple[int, int, str] | None = None
-    sql = "SELECT term, doc FROM stems WHERE term >= ? AND term < ? LIMIT 50000"
-    for other, number in database.execute(sql, (word[:2], f"{word[:2]}\uffff")):
+    for other, number in between(word[:2], f"{word[:2]}\uffff"):
         if other.startswith(stem):
             return term
         apart = OSA.distance(stem, other, score_cutoff=most)

@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,6 +115,11 @@ def _even(questions: Sequence[Question], most: int) -> list[Question]:
     return chosen
 
 
+def _name(thread: str) -> str:
+    """What a document is called: plain search is told no titles, so they say nothing."""
+    return "x" + sha256(thread.encode()).hexdigest()[:15]
+
+
 def _shelve(library: Library, source: str, entries: Sequence[SearchEntry], ids: dict[str, str]) -> None:
     threads: dict[str, list[SearchEntry]] = {}
     for one in entries:
@@ -126,7 +132,7 @@ def _shelve(library: Library, source: str, entries: Sequence[SearchEntry], ids: 
             written = datetime.fromisoformat(day).replace(tzinfo=UTC) if day else None
             rows.add_document(
                 connection,
-                Document(document, thread, "conversation", thread.rpartition(":")[2], f"{thread}\n{raw}", NOW, source,
+                Document(document, _name(thread), "conversation", _name(thread), f"{thread}\n{raw}", NOW, source,
                          written_at=written),
             )  # fmt: skip
             chunks = []
@@ -163,9 +169,12 @@ def plain(world: World, questions: Sequence[Question]) -> tuple[float, dict[str,
     with tempfile.TemporaryDirectory(prefix="knowledge-learning-") as folder:
         path = Path(folder) / "source"
         path.write_text("x", encoding="ascii")
-        index = open_index(Path(folder) / "cache", [SearchSource("all", path, lambda _: Ok(world.entries))])
+        # Of equals the library shows first what stands first in what it was taken from; here the key tells that.
+        placed = {f"{_name(one.thread)} {one.position:06}": one for one in world.entries}
+        entries = [one._replace(key=place) for place, one in placed.items()]
+        index = open_index(Path(folder) / "cache", [SearchSource("all", path, lambda _: Ok(entries))])
         for one in questions:
-            got = [hit.entry.key for hit in search(index, one.asked.text, limit=DEPTH + 1)]
+            got = [placed[hit.entry.key].key for hit in search(index, one.asked.text, limit=DEPTH + 1)]
             by_set.setdefault(one.name, []).append(_share([key for key in got if key != one.asked.own], one.asked))
         index.close()
     return _means(by_set)

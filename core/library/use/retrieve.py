@@ -1,16 +1,19 @@
 """Answers a question with dossiers: candidates of all strategies, one score, what each has been good for.
 
-What the words, their places and the vectors say is ranked as `core/search` ranks it, and weighed by what usage taught
-about each source (`learning.py`). The other strategies add to that score. It chooses candidates; who reads the
-dossiers, a model if one is handed in, decides what to trust.
+What the words, their places and the vectors say is ranked as `core/search` ranks it, and stays so in a library that
+nothing was learned in. What usage taught about each source (`learning.py`), and links that a person or use made, add to
+that score. Concepts and links that came with the texts have not been shown to know better than their words: what these
+bring stands behind. It chooses candidates; who reads the dossiers, a model if one is handed in, decides what to trust.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -29,8 +32,9 @@ from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.candidates import AROUND, SMALL, Candidates
-from core.search.query import BESIDE_MANY, Ranked, rank_found
+from core.search.query import BESIDE_FEW, BESIDE_MANY, Ranked, rank_found
 from core.search.rank import Features
+from core.search.store import Row
 from core.search.terms import Query
 from core.search.words import Stems, storable
 
@@ -39,15 +43,15 @@ LIMIT, MOST = 10, 100
 QUERY_CHARACTERS = 4_000
 BROUGHT = 40
 """So many of the best of a strategy become candidates, whatever their words."""
-FEW_NEAR, FEW_BESIDE = 20, 12
-"""In a large library so many of the nearest become candidates, and neighbours of so many hits."""
+FEW_NEAR = 20
+"""In a large library so many of the nearest become candidates."""
 SEEDS = 8
 """From so many of the best the graph is walked."""
 POOL = 100
 """So many of the best are weighed by age and by what they have been good for."""
-CONCEPT, USAGE, GRAPH, TEMPORAL, NEW = 0.3, 2.0, 0.6, 0.1, 2.0
+CONCEPT, USAGE, GRAPH, NEW = 0.3, 2.0, 0.6, 2.0
 """What the full score of a strategy adds to that of the words, which are logarithms of odds; NEW is that of time where
-the question asks for what is new."""
+the question asks for what is new. Else the age only decides between equals."""
 TOLD = ("contradicts", "better_for", "supersedes")
 """Relations of a chunk that its dossier tells."""
 
@@ -164,14 +168,19 @@ def by_words(
     large = query.entries > SMALL
     if close is not None:
         words.add_numbers(connection, found, close.best[: max(FEW_NEAR, limit)] if large else close.best, "vector")
-    hits = list(found.rows.values())[: FEW_BESIDE if large else BESIDE_MANY]
+    hits = list(found.rows.values())[: BESIDE_FEW if large else BESIDE_MANY]
     words.add_ids(connection, found, brought, "brought")
     words.add_neighbours(connection, found, hits, AROUND)
     return ByWords(query, found, *_ranked(query, found, close))
 
 
 def _ranked(query: Query, found: Candidates, close: Near | None) -> tuple[list[Ranked], Features]:
-    return rank_found(query, found, stems(), _Told(close) if close is not None else None)
+    return rank_found(query, found, stems(), _Told(close) if close is not None else None, order=_in_place)
+
+
+def _in_place(row: Row) -> tuple[Any, ...]:
+    """Equals stand as in what they were taken from. A chunk's key would not do: it is made at random."""
+    return row.path, row.position, row.key
 
 
 class _Told(dict[int, float]):
@@ -208,19 +217,22 @@ def _order(
     if "usage" in only:
         worths = {stem: term.worth for term in query.terms for stem in term.stems}
         used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
-    brought = [*_best(concepts), *(chunk for chunk in _best(used) if used[chunk] > 0)]
+    brought = [chunk for chunk in _best(used) if used[chunk] > 0]
     seen = by_words(connection, query, limit, close, brought)
     weights = learned_weights(connection) if "usage" in only else {}
     table = _Table(connection, seen, close, only, weights, query)
-    table.add("concept", CONCEPT, concepts)
+    table.bring(_best(concepts))
+    table.add_behind("concept", CONCEPT, concepts)
     table.add("usage", USAGE, used)
     if "graph" in only:
         seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
-        reached = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
-        linked = strategies.chunks_reached(connection, reached)
-        linked = {key: score for key, score in linked.items() if key not in seeds}
-        table.bring(linked)
-        table.add("graph", GRAPH, linked)
+        starts = {**seeds, **table.documents_of(seeds)}
+        for creators, add in ((strategies.SAID, table.add), (strategies.FOUND, table.add_behind)):
+            reached = strategies.by_graph(connection, starts, task_type, creators)
+            linked = strategies.chunks_reached(connection, reached)
+            linked = {key: score for key, score in linked.items() if key not in seeds}
+            table.bring(linked, behind=creators is strategies.FOUND)
+            add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
     table.know(pool)
     if "usage" in only:
@@ -229,7 +241,7 @@ def _order(
             key: strategies.by_role(counts.get(key, {}), table.source_tally(key), task_type) for key in pool
         })  # fmt: skip
     if "temporal" in only:
-        weight = NEW if strategies.ASKS_FOR_NEW.search(text) else TEMPORAL
+        weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
         table.add("temporal", weight, {key: strategies.by_time(table.when(key), now) for key in pool})
     return table.best(limit, pool)
 
@@ -254,6 +266,7 @@ class _Table:
         self._rows: dict[str, Any] = {}
         self._score: dict[str, float] = {}
         self._why: dict[str, dict[str, float]] = {}
+        self._behind: set[str] = set()
         self._documents: dict[str, Any] = {}
         self._sources: dict[str, SourceProfile] = {}
         self._take(seen.ranked)
@@ -288,19 +301,31 @@ class _Table:
                 self._score[key] += weight * score
                 self._why[key][name] = self._why[key].get(name, 0.0) + score
 
+    def add_behind(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
+        """The same of a strategy that tells why, but moves nothing that the words have found."""
+        behind = {key: score for key, score in scores.items() if key in self._behind or "keyword" not in self._only}
+        self.add(name, weight, behind)
+        self.add(name, 0.0, {key: score for key, score in scores.items() if key not in behind})
+
     def best(self, count: int, among: Sequence[str] | None = None) -> list[Scored]:
-        """The best chunks; one that nothing speaks for is none."""
+        """The best chunks; one that nothing speaks for is none. What stands behind scores no more than the last of
+        the others."""
         keys = [key for key in (self._rows if among is None else among) if self._why[key]]
         keys.sort(key=lambda key: self._rows[key].date, reverse=True)
         keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
-        return [(key, self._score[key], self._why[key]) for key in keys[:count]]
+        keys.sort(key=self._behind.__contains__)
+        least = min((self._score[key] for key in keys if key not in self._behind), default=math.inf)
+        scores = ((key, min(self._score[key], least) if key in self._behind else self._score[key]) for key in keys)
+        return [(key, score, self._why[key]) for key, score in islice(scores, count)]
 
-    def bring(self, keys: Iterable[str]) -> None:
+    def bring(self, keys: Iterable[str], behind: bool = True) -> None:
         """Make chunks candidates that the words did not find."""
         found = Candidates({}, {})
         words.add_ids(self._connection, found, [key for key in keys if key not in self._rows], "brought")
         if found.rows:
             self._take(_ranked(self._query, found, self._close)[0])
+            if behind and "keyword" in self._only:
+                self._behind |= {row.key for row in found.rows.values()}
 
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""

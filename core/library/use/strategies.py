@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, func, select
@@ -35,6 +35,8 @@ FOLLOWED = {
     "derived_from": 0.6, "better_for": 0.6, "related_to": 0.5, "contradicts": 0.4,
 }  # fmt: skip
 """How far a relation leads; one that is not listed leads as far as `related_to`."""
+SAID, FOUND = ("manual", "consolidated"), ("auto",)
+"""Who made a link: a person or use, which know what belongs together, or the reading of a text."""
 HALF_LIFE_DAYS = 180.0
 ASKS_FOR_NEW = re.compile(
     r"\b(latest|newest|recent(ly)?|current(ly)?|now(adays)?|today|this (week|month|year)|up to date)\b", re.IGNORECASE
@@ -106,9 +108,12 @@ def by_role(tally: Tally, of_source: Tally, task_type: str) -> float:
 # --- graph ------------------------------------------------------------------------------------------------------------
 
 
-def by_graph(connection: Connection, seeds: Mapping[str, float], task_type: str) -> dict[str, float]:
-    """Walk from seeds (id of a chunk, document or concept -> strength): what is reached, and how strongly. A link of
-    `better_for` leads from the worse to the better, and only for its own kind of task."""
+def by_graph(
+    connection: Connection, seeds: Mapping[str, float], task_type: str, creators: Collection[str]
+) -> dict[str, float]:
+    """Walk from seeds (id of a chunk, document or concept -> strength): what is reached, and how strongly. Links of
+    these `creators` are followed; one of `better_for` leads from the worse to the better, and only for its own kind
+    of task."""
     reached: dict[str, float] = {}
     edge = dict(seeds)
     for _hop in range(HOPS):
@@ -117,7 +122,12 @@ def by_graph(connection: Connection, seeds: Mapping[str, float], task_type: str)
         new: dict[str, float] = {}
         for link in links_of(connection, *edge):
             for here, there in ((link.source_id, link.target_id), (link.target_id, link.source_id)):
-                if here in edge and there not in seeds and _leads(link, here, task_type):
+                if (
+                    here in edge
+                    and there not in seeds
+                    and link.created_by in creators
+                    and _leads(link, here, task_type)
+                ):
                     strength = edge[here] * link.weight * FOLLOWED.get(link.relation, 0.5) * FADES
                     if strength > reached.get(there, 0.02):
                         new[there] = max(new.get(there, 0.0), strength)

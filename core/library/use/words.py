@@ -17,7 +17,7 @@ from core.library import schema
 from core.library.rows import in_parts
 from core.search.candidates import FEW, MANY, SMALL, Candidates, Choice, choices, match_choice
 from core.search.store import Row
-from core.search.terms import Query, Term, match_prefix, query_of
+from core.search.terms import Query, Term, match_prefix, query_of, spelled
 from core.search.when import REACH_DAYS, Moment
 from core.search.words import Stems, forms, words_of
 
@@ -49,11 +49,21 @@ _BESIDE = text(
 )
 _PLACES = text("SELECT term, doc FROM chunk_stems WHERE term IN :stems").bindparams(bindparam("stems", expanding=True))
 
+_BETWEEN = text("SELECT term, doc FROM chunk_stems WHERE term >= :first AND term < :last LIMIT 50000")
+# A date is told with its chunk, as words are; how many have a year, a month or a day decides what that number is worth.
+_DATED = text(
+    "SELECT count(*) FROM document d JOIN chunk c ON c.document_id = d.id WHERE "
+    "CASE length(:number) WHEN 4 THEN substr(d.written_at, 1, 4) = :number "
+    "ELSE :number IN (substr(d.written_at, 6, 2), substr(d.written_at, 9, 2)) END "
+    "AND c.number NOT IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH '\"' || :number || '\"')"
+)
+
 
 def understand(connection: Connection, asked: str, stems: Stems) -> Query:
     """Any text as a query against the chunks of this library."""
     if connection.dialect.name == "sqlite":
-        return query_of(asked, partial(_places, connection), stems)
+        query = query_of(asked, partial(_places, connection), stems)
+        return spelled(query, lambda first, last: connection.execute(_BETWEEN, {"first": first, "last": last}), stems)
     return query_of(asked, partial(_places_postgresql, connection, _spellings_of(asked, stems)), stems)
 
 
@@ -66,6 +76,9 @@ def _number_of_chunks(connection: Connection) -> int:
 def _places(connection: Connection, stems: Sequence[str]) -> tuple[int, dict[str, int]]:
     rows = connection.execute(_PLACES, {"stems": list(stems)}) if stems else ()
     found = {row[0]: row[1] for row in rows}
+    for number in stems:
+        if number.isascii() and number.isdigit() and len(number) in (2, 4):
+            found[number] = found.get(number, 0) + connection.execute(_DATED, {"number": number}).scalar_one()
     return _number_of_chunks(connection), found
 
 
