@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.conversations.conversation import Turn
-from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push, Question
+from core.offline.rules import distil_offline
 from tests.test_offline_findings import FEED
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
 
@@ -89,6 +90,7 @@ def test_pushed_is_said_of_a_branch_that_moved(output: str, ends: str) -> None:
         (("README.md",), "Added the steps of the installation to the page `README.md`."),
         (("feed.py",), "Removed the three lines that rejected `--print` together with `--local`."),
         (("feed.py",), "Updated the call of `fetch_rates` in the body of the loop."),
+        (("feed.py", "b.py"), "Dropped the names of the banks from the two `--rates` comments."),
         (("feed.py", "b.py"), "Added a trailing newline to what `write_rates` puts out."),
         (("feed.py", "b.py"), "Completed the task of the rates in `feed.py` and `b.py`."),
         (("feed.py", "b.py"), "`feed.py` now includes the following functions"),
@@ -330,6 +332,17 @@ def test_a_letter_is_paired_with_the_message_before_it_alone() -> None:
     assert row["statement"].startswith("For “Make `rates.py` faster") and "cache by bank" in row["statement"]
     later = (says("Done."), user("why so?"), says(options), user("B"), edited("rates.py"), says("OK"))
     assert harvest(asked, *later)["decisions"] == []
+    pasted = (says("Done."), user("<log>rates: none today</log>"), *later[2:])
+    assert harvest(asked, *pasted)["decisions"] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "told"), [("What should the limit removal cover?", False), ("What should `read_bank` cover?", True)]
+)
+def test_a_question_about_the_work_in_hand_is_no_decision(question: str, told: bool) -> None:
+    asked = Question(asked=((question, "All banks | One bank", "All banks"),), answered=True)
+    found = harvest(user("Plan the feed"), Turn("tool", "answers", events=(asked,)), edited("feed.py"), says("OK"))
+    assert bool(found["decisions"]) is told
 
 
 @pytest.mark.parametrize("command", ["/copy-context", "/clear", "/review-rates"])
@@ -353,6 +366,19 @@ def test_an_answer_is_a_fact_where_it_names_something_of_the_project(first: str,
     shown = ran("cat feed.py", "class RateFeed: self._cache = load_rates()  # XML")
     found = harvest(user("where do the rates come from?"), shown, says(first))
     assert bool(said(found, "facts")) is told
+
+
+def test_where_no_edits_are_told_an_answer_is_stale_once_the_same_is_spoken_of_again() -> None:
+    first = "`RateFeed` reads its rates from `self._cache`, which `load_rates` fills at noon."
+    asked = (user("where do they come from?"), Turn("tool", "class RateFeed: self._cache = load_rates()"), says(first))
+
+    def facts(later: str) -> list[str]:
+        turns = (*asked, user("And the ledger, please"), says(later))
+        arrays = distil_offline(Conversation("s1", "specstory", turns))
+        return [row["statement"] for row in arrays["facts"]]
+
+    assert facts("The ledger asks `RateFeed` too.") == [first]
+    assert facts("The ledger lets `RateFeed` and `load_rates` write to `self._cache` at six.") == []
 
 
 def test_an_answer_about_a_file_that_was_edited_afterwards_is_no_fact() -> None:
