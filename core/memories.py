@@ -24,7 +24,7 @@ from core.base.search_entry import SearchEntry
 from core.memory_file import Memory, new_memory, read_memory, render_memory, slugify
 
 ARCHIVE = "archive"
-VERSION = 1
+VERSION = 2
 """Of what is kept in the cache; one more where a file would be read in another way."""
 SHARE = 50
 """The cache is written anew when more than one in so many of its rows is new or gone."""
@@ -114,17 +114,22 @@ class _Kept:
         except OSError:
             return read_memory(path, scope)
         state = [at.st_mode, at.st_uid, at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns]
-        row = self._rows.get(name)
-        if row is not None and row[0] == state:
-            self._told[name] = row
-            number, created, content, tags, source, category, sha256 = row[1]
-            return Ok(Memory(number, created, content, tuple(tags), source, category, path, sha256, scope))
+        match self._rows.get(name):
+            case [before, [int(number), *words, list(tags)]] if before == state and len(words) == 5:
+                self._told[name] = self._rows[name]
+                created, content, source, category, sha256 = map(str, words)
+                return Ok(
+                    Memory(number, created, content, tuple(map(str, tags)), source, category, path, sha256, scope)
+                )
         found = read_memory(path, scope)
         if isinstance(found, Ok) and stat.S_ISREG(at.st_mode) and max(at.st_mtime_ns, at.st_ctime_ns) < self._settled:
+            from core.base.secrets.redact import redact  # for what is new only: it costs more than the rest of a start
+
             one = found.value
-            fields = [one.id, one.created, one.content, list(one.tags), one.source, one.category, one.sha256]
-            self._told[name] = [state, fields]
-            self._new += 1
+            if not redact(one.content).counts:  # no key of theirs lies in a second place
+                words = [one.created, one.content, one.source, one.category, one.sha256]
+                self._told[name] = [state, [one.id, *words, list(one.tags)]]
+                self._new += 1
         return found
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import os
 import socket
+import stat
+import sys
 from pathlib import Path
 
 import pytest
 
 from core.cli.main import main
 
+ROOT = Path(__file__).resolve().parents[1]
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 TALK = b"We decided to use SQLite.\n"
 LEARNED = "- We decided to use SQLite. [from: "

@@ -256,9 +256,6 @@ def test_a_file_that_changes_while_it_is_read_is_not_believed(person: Person, la
 # --- permissions and links -------------------------------------------------------------------------------------------
 
 
-ROOT = Path(__file__).resolve().parents[1]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
 @pytest.mark.skipif(bool(closed_to_nobody()), reason=f"nobody but root may enter {closed_to_nobody()}")
 @pytest.mark.parametrize(

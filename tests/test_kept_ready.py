@@ -159,6 +159,30 @@ def test_a_memory_that_changed_is_recalled_as_it_is(change: Change, tmp_path: Pa
     assert value(save(workspace, "another")).memory.id == 5
 
 
+@pytest.mark.parametrize(
+    "row", [[], {}, "x", [0, 1], [None, [1]], [None, ["1", *"abcde", []]], [None, [1, *"abcde", 7]]]
+)
+def test_a_damaged_cache_of_memories_costs_nobody_a_memory(row: object, tmp_path: Path) -> None:
+    workspace = home(tmp_path)
+    saved = value(save(workspace, "port 8080")).memory.path
+    assert [found.content for found in value(recall_command(workspace, "port")).memories] == ["port 8080"]
+    (kept,) = (workspace.cache / "ready").glob("memories-*")
+    told = json.loads(kept.read_text())
+    state = told["files"][saved.name][0]
+    damaged = [state if part is None else part for part in row] if isinstance(row, list) else row
+    kept.write_text(json.dumps({**told, "files": {saved.name: damaged}}))
+    assert [found.content for found in value(recall_command(workspace, "port")).memories] == ["port 8080"]
+
+
+def test_a_key_in_a_memory_lies_in_no_second_place(tmp_path: Path) -> None:
+    workspace = home(tmp_path)
+    key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
+    saved = value(save(workspace, "port 8080")).memory.path
+    saved.write_text(saved.read_text() + f"\nThe token is {key}\n")
+    assert len(value(recall_command(workspace, "port")).memories) == 1
+    assert not any(key in path.read_text("utf-8", "replace") for path in workspace.cache.rglob("*") if path.is_file())
+
+
 def test_kept_memories_are_those_of_the_files(tmp_path: Path) -> None:
     """Every field, the checksum too, by which an edit knows that nobody was faster."""
     workspace = home(tmp_path)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
+import os
 import shutil
 import socket
 import ssl
@@ -13,7 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -474,6 +476,33 @@ def test_a_thread_keeps_its_connection_and_no_cookie() -> None:
         assert state.connections == 1 and state.cookies == [None] * 3
         in_a_thread(work)
         assert state.connections == 2
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system does not tell which descriptors are open")
+def test_the_end_of_a_thread_closes_what_it_kept() -> None:
+    """Each harvest of a panel that is open all day left a connection behind, until there were no descriptors left."""
+
+    def connections() -> int:
+        number = 0
+        for name in os.listdir("/proc/self/fd"):
+            with suppress(OSError):  # that of the folder itself
+                number += os.readlink(f"/proc/self/fd/{name}").startswith("socket:")
+        return number
+
+    with keeping() as state:
+        in_a_thread(lambda: posted(state))
+        gc.collect()
+        gc.disable()
+        try:
+            before = connections()
+            for _ in range(5):
+                in_a_thread(lambda: posted(state))
+            give_up = time.monotonic() + PATIENT_SECONDS
+            while connections() > before and time.monotonic() < give_up:  # the server closes its end a moment later
+                time.sleep(0.01)
+            assert connections() <= before
+        finally:
+            gc.enable()
 
 
 def test_a_call_on_a_kept_connection_is_cut_when_it_is_cancelled_and_the_next_one_is_new() -> None:

@@ -43,7 +43,7 @@ def kept_ready(
         kept = json.loads(files.read_or_empty(place) or b"null")
         if isinstance(kept, dict) and kept["made_of"] == state:
             return read(kept["value"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError):
         pass
     value = make()
     newest = max((max(row[3:]) for row in state[2] if row), default=0)

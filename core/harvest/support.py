@@ -336,7 +336,8 @@ class Voices:
                 self._hear(f"{event.title} {event.url}", number, own=True)
             elif isinstance(event, Question):
                 for asked, options, answer in event.asked:
-                    self._hear(f"{asked} {options} {answer}" if answer else "", number, own=True)
+                    self._hear(f"{asked} {options}", number, own=False)  # the assistant may have them of a tool
+                    self._hear(answer, number, own=True)
 
     def _hear_tool(self, text: str, number: int) -> None:
         found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]

@@ -83,7 +83,8 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
     line = CancellableSocket()
     outcome: queue.SimpleQueue[Reply | TransportError | BaseException] = queue.SimpleQueue()
 
-    kept: Kept = _of_thread.__dict__.pop("kept", None) or Kept()  # whoever does not put it back has spoilt it
+    own = _of_thread.__dict__.setdefault("own", _Own())
+    kept, own.kept = own.kept or Kept(), None  # whoever does not put it back has spoilt it
     kept.line = line
 
     def work() -> None:
@@ -108,10 +109,10 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
             if isinstance(result, BaseException):
                 raise result
             if isinstance(result, Reply):
-                _of_thread.kept = kept
+                own.kept = kept
             return result
     finally:
-        if getattr(_of_thread, "kept", None) is not kept:
+        if own.kept is not kept:
             line.cut()  # also when Ctrl-C ends the waiting
 
 
@@ -144,6 +145,23 @@ class Kept:
             session.mount("https://", adapter)
             self._session = session
         return self._session
+
+    def close(self) -> None:
+        """End the connections that wait for another call."""
+        if self._session is not None:
+            self._session.close()
+
+
+class _Own:
+    """What a thread keeps for its next call. A session refers to itself: without this its connections would stay open
+    after the thread, each with its descriptor, until the collector comes by."""
+
+    def __init__(self) -> None:
+        self.kept: Kept | None = None
+
+    def __del__(self) -> None:
+        if self.kept is not None:
+            self.kept.close()
 
 
 _of_thread = threading.local()

@@ -61,9 +61,9 @@ class Secrets:
 
     def hide(self, text: str) -> str:
         """A cleared text without the values that were secrets in another one."""
-        for value in self._values:
-            if value in text:
-                text = text.replace(value, REPEATED)
+        # The longest first: of one that begins like another the end would be left.
+        for value in sorted((value for value in self._values if value in text), key=len, reverse=True):
+            text = text.replace(value, REPEATED)
         return text
 
 
