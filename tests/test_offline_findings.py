@@ -54,12 +54,22 @@ def test_praise_slips_and_halves_are_no_causes(text: str) -> None:
 
 def test_a_cause_says_what_mended_it_only_where_that_names_the_same() -> None:
     cause = says("The root cause is that `RateFeed` cached the empty answer of the bank.")
-    mended = (edited("feed.py"), says("Changed `RateFeed` to keep no empty answer of a bank any more."))
+    done = "Changed `RateFeed` to keep no empty answer of a bank any more."
     other = (edited("tax.py"), says("Added a column for the `TaxTable` of next year to the report."))
-    found = harvest(user("Why?"), FEED, cause, user("Mend it"), *mended)
-    assert found["facts"][0]["detail"].startswith("mended in the session: Changed `RateFeed`")
+    mended = (user("Mend it"), FEED, edited("feed.py"), says(f"{cause.text}\n\n{done}"))
+    (fact,) = harvest(*mended)["facts"]
+    assert fact["detail"].startswith("mended in the session: Changed `RateFeed`")
+    for later in (
+        "The rates of noon are still stale.",
+        "昼のレートはまだ古いです。",
+        "Die Raten sind immer noch falsch.",
+    ):
+        (fact,) = harvest(*mended, user("And now?"), says(later))["facts"]
+        assert fact["detail"] == "", later
     found = harvest(user("Why?"), FEED, cause, user("Now the taxes"), *other)
     assert found["facts"][0]["detail"] == ""
+    found = harvest(user("Why?"), FEED, cause, user("Mend it"), edited("feed.py"), says(done))
+    assert found["facts"] == [], "a finding that was worked on afterwards tells of yesterday"
 
 
 def test_what_the_person_pasted_bears_a_cause_out() -> None:
@@ -172,8 +182,8 @@ def test_a_long_body_of_a_commit_ends_with_a_sentence_and_never_within_a_list() 
 
 def test_a_closing_message_about_other_work_is_not_glued_to_a_commit() -> None:
     other = says("Added a column for the taxes of next year, `tax_column`, as it was asked for.")
-    work = (edited("report.html"), other, user("Round"), edited("rates.py"), committed("fix: round `rates`"))
-    assert [row["detail"] for row in harvest(user("Report"), *work)["tasks_done"]] == [""]
+    work = (edited("report.html"), other, user("Round"), edited("rates.py"), committed("fix: round `rates` to cents"))
+    assert [row["detail"] for row in harvest(user("Report"), *work)["tasks_done"]] == ["in `rates.py`"]
 
 
 def test_a_commit_of_a_tool_without_a_word_is_no_work_but_one_that_says_more_is() -> None:

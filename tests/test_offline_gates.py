@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.conversations.conversation import Turn
-from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push, Question
+from core.offline.rules import distil_offline
+from tests.test_offline_findings import FEED
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
 
 
@@ -88,6 +90,7 @@ def test_pushed_is_said_of_a_branch_that_moved(output: str, ends: str) -> None:
         (("README.md",), "Added the steps of the installation to the page `README.md`."),
         (("feed.py",), "Removed the three lines that rejected `--print` together with `--local`."),
         (("feed.py",), "Updated the call of `fetch_rates` in the body of the loop."),
+        (("feed.py", "b.py"), "Dropped the names of the banks from the two `--rates` comments."),
         (("feed.py", "b.py"), "Added a trailing newline to what `write_rates` puts out."),
         (("feed.py", "b.py"), "Completed the task of the rates in `feed.py` and `b.py`."),
         (("feed.py", "b.py"), "`feed.py` now includes the following functions"),
@@ -243,3 +246,144 @@ def test_a_prompt_that_nothing_answered_and_that_names_nothing_is_no_question() 
     assert harvest(*first, user("is something missing in how I treat the rates of the bank?"))["questions"] == []
     named = user("is something missing in how `load_rates` treats the bank?")
     assert len(harvest(*first, named)["questions"]) == 1
+
+
+# --- lines that lost what they are about ---
+
+
+def listed(text: str) -> list[str]:
+    """What a harvest tells as done of one closing message."""
+    return said(harvest(user("Go on"), edited("feed.py", "bank.py"), says(text)), "tasks_done")
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("Added `load_rates` to the feed, so that Case B reads the bank as well.", True),
+        ("Added `load_rates` to the feed for Chunk 5 and its list of the banks.", True),
+        ("Added `load_rates` to the feed, as オプションA of the page says.", True),
+        ("Added `load_rates` to the feed, which reads all banks in that case too.", False),
+        ("Added `load_rates` to the feed for phase 14 of the roadmap of the bank.", False),
+    ],
+)
+def test_work_that_only_a_label_explains_is_not_told(text: str, lost: bool) -> None:
+    assert (listed(text) == []) is lost
+
+
+def test_a_sentence_of_the_detail_that_hangs_on_a_label_is_left_out() -> None:
+    both = "- Added the flag `--only-local` to `rates show`.\n- Moved `read_bank` before Case A and Case B of the loop."
+    (row,) = harvest(user("Go on"), edited("a.py", "b.py"), says(both))["tasks_done"]
+    assert row["statement"].startswith("Added the flag") and "Case A" not in row["detail"]
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("The list's checks of `rates.py` have not been run on a second machine yet.", True),
+        ("The doc is not yet updated for `rates.py` and its three new flags.", True),
+        ("Questo file `rates.py` is not yet covered by a single test of the bank.", True),
+        ("これは `rates.py` の上限を見ていないので、まだ対応が必要です。", True),
+        ("The list of the banks in `rates.py` has not been updated for next year.", False),
+    ],
+)
+def test_open_work_with_a_pointing_subject_is_not_told(text: str, gone: bool) -> None:
+    found = harvest(user("Go on"), FEED, edited("a.py"), says(text))
+    assert (said(found, "tasks_open") == []) is gone
+
+
+def test_a_wish_for_something_instead_says_in_place_of_what() -> None:
+    first, second = "let's use the Harbor font for all buttons", "let's use the Meadow font for all buttons instead"
+    (row,) = harvest(user(first), says("Done."), user(second), says("Done."))["decisions"]
+    assert "Meadow" in row["statement"] and "in place of “Let's use the Harbor font" in row["detail"]
+    assert harvest(user("Style it"), says("Done."), user(second), says("Done."))["decisions"] == []
+
+
+def test_a_request_for_the_same_again_stands_with_the_earlier_one() -> None:
+    made = committed("feat: frame the heading of `page.css` in blue", "2b2b2b2b2")
+    asked = "please draw the same frame around the heading of the page"
+    before = (user("draw a rounded frame in blue around every table"), edited("a.css"), says("OK"))
+    (row,) = harvest(*before, user(asked), edited("b.css"), made)["tasks_done"]
+    assert row["detail"] == f"asked for: “{asked}”, after “draw a rounded frame in blue around every table”"
+    (row,) = harvest(user(asked), edited("b.css"), made)["tasks_done"]
+    assert "the same" not in row["detail"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "path", "told"),
+    [
+        ("fix: rates", "", False),
+        ("fix: make it better for everybody here", "", False),
+        ("fix(bank): keep private rates remote", "", True),
+        ("fix: keep the private rates of the bank", "rates.py", True),
+    ],
+)
+def test_a_title_alone_says_several_words_and_a_named_thing(subject: str, path: str, told: bool) -> None:
+    work = (edited(path),) if path else ()
+    assert bool(said(harvest(user("Go on"), *work, committed(subject)), "tasks_done")) is told
+
+
+# --- answers, commands of a tool, general knowledge ---
+
+
+def test_a_letter_is_paired_with_the_message_before_it_alone() -> None:
+    options = "A) keep the table of `rates.py`\nB) a cache by bank\n\nTell me which you prefer."
+    asked = user("Make `rates.py` faster for the banks of next year")
+    (row,) = harvest(asked, says(options), user("B"), edited("rates.py"), says("OK"))["decisions"]
+    assert row["statement"].startswith("For “Make `rates.py` faster") and "cache by bank" in row["statement"]
+    later = (says("Done."), user("why so?"), says(options), user("B"), edited("rates.py"), says("OK"))
+    assert harvest(asked, *later)["decisions"] == []
+    pasted = (says("Done."), user("<log>rates: none today</log>"), *later[2:])
+    assert harvest(asked, *pasted)["decisions"] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "told"), [("What should the limit removal cover?", False), ("What should `read_bank` cover?", True)]
+)
+def test_a_question_about_the_work_in_hand_is_no_decision(question: str, told: bool) -> None:
+    asked = Question(asked=((question, "All banks | One bank", "All banks"),), answered=True)
+    found = harvest(user("Plan the feed"), Turn("tool", "answers", events=(asked,)), edited("feed.py"), says("OK"))
+    assert bool(found["decisions"]) is told
+
+
+@pytest.mark.parametrize("command", ["/copy-context", "/clear", "/review-rates"])
+def test_a_command_of_the_tool_is_no_order(command: str) -> None:
+    work = (user("Look at the rates"), FEED, says("They come at noon."))
+    order = "add the rates of the second bank to `rates.py`"
+    assert len(said(harvest(*work, user(f"/ask {order}")), "tasks_open")) == 1
+    assert said(harvest(*work, user(f"{command} {order}")), "tasks_open") == []
+    assert said(harvest(*work, user(f"{command} 请把第二家银行的汇率加到 rates.py 里面去")), "tasks_open") == []
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        ("`RateFeed` reads its rates from `self._cache`, which `load_rates` fills at noon.", True),
+        ("In XML (the Extensible Markup Language) an element holds its text and its children.", False),
+        ("`RateFeed` fills `self._cache` at lines ~40-48, as `load_rates` does at noon.", False),
+    ],
+)
+def test_an_answer_is_a_fact_where_it_names_something_of_the_project(first: str, told: bool) -> None:
+    shown = ran("cat feed.py", "class RateFeed: self._cache = load_rates()  # XML")
+    found = harvest(user("where do the rates come from?"), shown, says(first))
+    assert bool(said(found, "facts")) is told
+
+
+def test_where_no_edits_are_told_an_answer_is_stale_once_the_same_is_spoken_of_again() -> None:
+    first = "`RateFeed` reads its rates from `self._cache`, which `load_rates` fills at noon."
+    asked = (user("where do they come from?"), Turn("tool", "class RateFeed: self._cache = load_rates()"), says(first))
+
+    def facts(later: str) -> list[str]:
+        turns = (*asked, user("And the ledger, please"), says(later))
+        arrays = distil_offline(Conversation("s1", "specstory", turns))
+        return [row["statement"] for row in arrays["facts"]]
+
+    assert facts("The ledger asks `RateFeed` too.") == [first]
+    assert facts("The ledger lets `RateFeed` and `load_rates` write to `self._cache` at six.") == []
+
+
+def test_an_answer_about_a_file_that_was_edited_afterwards_is_no_fact() -> None:
+    shown = ran("cat feed.py", "class RateFeed: self._cache = load_rates()")
+    first = "`RateFeed` reads its rates from `self._cache`, which `load_rates` fills at noon."
+    answer = says(f"{first}\n\nIt stands in `feed.py`.")
+    assert len(said(harvest(user("where do they come from?"), shown, answer), "facts")) == 1
+    assert said(harvest(user("where do they come from?"), shown, answer, user("ok"), edited("feed.py")), "facts") == []

@@ -63,6 +63,8 @@ def said(found: dict[str, list[dict[str, str]]], category: str) -> list[str]:
 def test_a_commit_is_done_work_with_its_branch_and_how_far_it_went() -> None:
     found = harvest(user("Round the rates"), edited("rates.py"), committed("fix: round rates to cents"))
     assert said(found, "tasks_done") == ["fix: round rates to cents (commit 1a2b3c4d, branch feat/rates)"]
+    assert said(found, "tasks_open") == [], "nobody asked for a push"
+    found = harvest(user("Round the rates, then push"), edited("rates.py"), committed("fix: round rates to cents"))
     told = "Push branch feat/rates: “fix: round rates to cents” was committed and not pushed in the session"
     assert said(found, "tasks_open") == [told]
     pushed = ran("git push", more=(Push(words="git push", succeeded=True),))

@@ -20,7 +20,7 @@ def test_what_was_done_stands_with_what_the_person_asked_for() -> None:
     assert row["statement"].startswith("feat: load the rates of the bank by a timer")
     assert row["detail"] == f"asked for: “{asked}”"
     other = harvest(user("Mind the escapes in line 12 of the letters"), edited("cron.txt"), made)["tasks_done"]
-    assert other[0]["detail"] == "", "a request that shares no word with the work may be another one"
+    assert other[0]["detail"] == "in `cron.txt`", "a request that shares no word with the work may be another one"
 
 
 def test_a_request_of_an_earlier_message_is_not_glued_to_the_work() -> None:
@@ -118,14 +118,16 @@ def test_of_another_way_behind_other_commands_nobody_knows_which_helped() -> Non
 
 
 def test_another_command_in_the_place_of_one_that_cannot_run_is_told_with_it() -> None:
-    why = "fatal: 'main' is already used by worktree at '/home/m/rates'"
-    refused = ran("git checkout main", why, True)
+    why = "error: the port of 'main' is already used by another bank"
+    refused = ran("bankctl serve main", why, True)
+    found = harvest(user("Start"), refused, ran("bankctl attach --branch main", "ok"))
+    told = f"`bankctl serve main` fails (“{why}”); `bankctl attach --branch main` was run instead and works"
+    assert said(found, "facts") == [told]
+    assert said(harvest(user("Start"), refused, ran("bankctl help main", "main serves rates")), "facts") == [], "a look"
+    assert said(harvest(user("Start"), refused, ran("bankctl print rates", "ok")), "facts") == [], "something else"
+    refused = ran("git checkout main", "fatal: 'main' is already used by worktree at '/home/m/rates'", True)
     found = harvest(user("Start"), refused, ran("git checkout -b feed origin/main", "ok"))
-    assert said(found, "facts") == [
-        f"`git checkout main` fails (“{why}”); `git checkout -b feed origin/main` was run instead and works"
-    ]
-    assert said(harvest(user("Start"), refused, ran("git log main", "1a2b3c4 rates")), "facts") == [], "a look"
-    assert said(harvest(user("Start"), refused, ran("git commit -m done", "ok")), "facts") == [], "something else"
+    assert said(found, "facts") == [], "what git refuses lies in how things stood at that moment"
 
 
 # --- checks ---
@@ -153,12 +155,12 @@ def test_of_two_playbooks_of_a_name_the_longer_one_stands() -> None:
 
 
 def test_a_commit_without_a_result_counts_when_the_session_goes_on_from_it() -> None:
-    words = 'git commit -m "feat: load the feed by a timer"'
+    words = 'git commit -m "feat(feed): load the rates by a timer"'
     row = Turn(
         "assistant",
         words,
         start=10,
-        events=(Command(words=words, start=10), Commit(subject="feat: load the feed by a timer", start=10)),
+        events=(Command(words=words, start=10), Commit(subject="feat(feed): load the rates by a timer", start=10)),
     )
     assert said(harvest(user("Commit"), row, says("Shall I go on?")), "tasks_done") == []
     pushed = Turn(
@@ -169,4 +171,4 @@ def test_a_commit_without_a_result_counts_when_the_session_goes_on_from_it() -> 
     )
     for behind in ((pushed, says("Done.")), (says("I committed the timer."),)):
         (told,) = said(harvest(user("Commit"), row, *behind), "tasks_done")
-        assert told.startswith("feat: load the feed by a timer (committed")
+        assert told.startswith("feat(feed): load the rates by a timer (committed")

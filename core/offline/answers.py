@@ -29,6 +29,11 @@ LONGEST_ANSWER = 220
 _ADVISED = re.compile(r"\s*\((?:recommended|empfohlen|推荐|推奨)\)", re.IGNORECASE)
 _POINTS = re.compile(r"\b(?:this|that|these|those|it)\b(?=\W*$|\s+(?:reliably|here|now|way|one|too)\b)", re.IGNORECASE)
 """A question about something that only the talk around it names."""
+_IN_HAND = re.compile(
+    r"\bthe (?:[\w-]+ )?(?:removal|fix|change|clean-?up|refactor(?:ing)?|rewrite|patch|task|step|finding|comment)\b",
+    re.I,
+)
+"""Work that only the session knows by this name."""
 _OF_STATE = re.compile(r"(?:can you|do you|did you|have you|are you|is it|does it|is there|did|has)\b", re.IGNORECASE)
 _ALL = re.compile(
     r"^(?:all(?: of (?:the above|them|these))?|both(?: of them)?|beides?|以上全部|全部|両方)$", re.IGNORECASE
@@ -46,7 +51,7 @@ def find_answers(session: Session) -> Iterator[Found]:
             # Where only a tool's record has the answer, its quote would pass for the tool's own word.
             quote = "" if glued or not _typed(session, answer) else answer
             given = _own_part(options, answer) if glued else clean(answer)
-            vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
+            vague = (_POINTS.search(question) or _IN_HAND.search(question)) and not cues.ANCHOR.search(question)
             if given and cues.PUT_OFF.search(given) and len(given) <= LONGEST_ANSWER:
                 if not vague:
                     yield found("tasks_open", f"Put off: {question}", f"the person said: {given}", quote, 62, turn)
@@ -115,7 +120,8 @@ def find_choices(exchanges: list[Exchange]) -> Iterator[Found]:
         if not what or len(options) < 2 or not _ASKS.search(row.before.turn.text):
             continue
         others = "; ".join(_short(text) for mark, text in options.items() if mark != picked["mark"].upper())
-        wanted = next((text for before in reversed(exchanges[:at]) if (text := request_of(before.text))), "")
+        last = exchanges[at - 1] if at and exchanges[at - 1].number > row.before.before else None
+        wanted = request_of(last.text) if last else ""  # what the options answer, and nothing older
         if not (question or wanted):
             continue
         named = question or f"For “{wanted}”"
@@ -273,10 +279,6 @@ _DEFINES = re.compile(
     r"^(?:what (?:is|are|does)|was (?:ist|sind)|qu'est-ce|qué (?:es|son)|什么是|.{1,12}是什么|.{1,16}とは)",
     re.IGNORECASE,
 )
-_OF_PROJECT = re.compile(
-    r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w|\b\w+\.[a-z]{2,4}\b|#\d+"
-)
-"""A name of somebody's own code; of a textbook's matter anybody can ask again."""
 _LATIN = re.compile(r"(?<![A-Za-z])[A-Za-z][\w-]{3,}(?![A-Za-z])")
 """The same in a sentence of another script."""
 
@@ -312,7 +314,7 @@ def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found
         if row.replies and cues.CONCEDES.match(row.replies[0][1].text):
             continue  # no question, but a correction in its form
         for asked, quote in questions_in(row.text):
-            if not works and not _OF_PROJECT.search(asked):
+            if not works and not cues.OF_CODE.search(asked):
                 continue  # a chat about the world
             answer = None if row.doubted else _answer(row, asked)
             if answer is not None:
@@ -349,7 +351,7 @@ def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
                     continue
                 if not (cues.ANCHOR.search(text) or len(text.split()) > 6 or not text.isascii()):
                     continue
-                if _DEFINES.match(asked) and not _OF_PROJECT.search(asked):
+                if _DEFINES.match(asked) and not cues.OF_CODE.search(asked):
                     return None
                 if direct or len(telling & _telling(text)) >= 2:
                     return text, _reason(rows, at, sentence.end), number, sentence.quote
@@ -359,7 +361,7 @@ def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
 def _borne_out(session: Session, asked: str, text: str, at: int) -> bool:
     """Whether an answer is about the person's own systems, stands in what a tool gave back before, and was not
     overtaken by later work: what an assistant says by itself anybody can ask again."""
-    found_in = (*_OF_PROJECT.findall(asked), *cues.ANCHOR.findall(asked))
+    found_in = (*cues.OF_CODE.findall(asked), *cues.ANCHOR.findall(asked))
     found_in += () if asked.isascii() else tuple(_LATIN.findall(asked))
     names = [name.strip("`@()").casefold() for name in found_in]
     shown = "\n".join(turn.text for turn in session.conversation.turns[: at + 1] if turn.role == "tool").casefold()

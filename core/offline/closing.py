@@ -22,6 +22,7 @@ from core.offline.substance import (
     BY_TOOL,
     CODE,
     COMMITS,
+    CONVENTIONAL,
     LEAST_WORDS,
     SHORT_UNBROKEN,
     alike,
@@ -32,6 +33,8 @@ from core.offline.substance import (
     readable,
     shortened,
     stems,
+    title_tells,
+    tryout,
     uncommitted,
     with_file,
 )
@@ -75,7 +78,6 @@ _MERGE = re.compile(
 )
 _CHECKPOINT = re.compile(r"^checkpoint\b", re.IGNORECASE)
 _SMALL = re.compile(r"^(?:style|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.IGNORECASE)
-_CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
 BRANCH = re.compile(r"(?m)^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
 MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
@@ -99,6 +101,15 @@ def _done(session: Session) -> Iterator[Found]:
             asked if asked not in used else ""
         )
         used.add(asked)
+        if not detail:
+            spoken = max(
+                (at for at, row in enumerate(session.conversation.turns[:turn]) if _by_person(row)), default=-1
+            )
+            named = _files_of(session, turn, spoken) or _files_of(session, turn)
+            if not title_tells(commit.subject, named):
+                continue
+            unsaid = sorted(name for name in named if name not in statement)[:MOST_FILES]
+            detail = f"in {', '.join(f'`{name}`' for name in unsaid)}" if unsaid and "(in `" not in statement else ""
         yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found: list[Found] = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
@@ -107,7 +118,7 @@ def _done(session: Session) -> Iterator[Found]:
             continue
         told = of_substance(session, closing, told_done(session, closing.number))
         told = [row for row in told if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)]
-        if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
+        if told and not session.deleted_after(closing.number, told[0][0]) and not tryout(session, told[0][0]):
             (text, quote), *more = told
             text = with_file(session, closing, text)
             asked = "" if more else _asked_before(session, closing.number, text)
@@ -128,19 +139,6 @@ def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
     return any(name and name in text for name in _files_of(session, turn))
 
 
-_TRYOUT = re.compile(
-    r"\bhello[-_ ,]*world\b|\bfizz[-_ ]?buzz\b|\bfibonacci\b|\b(?:dummy|throwaway)\b|"
-    r"\b(?:file|story|poem|joke|haiku|essay|page) about\b",
-    re.IGNORECASE,
-)
-
-
-def _tryout(session: Session, text: str) -> bool:
-    """Whether somebody only tried out a tool: what was asked for belongs to no project."""
-    asked = " ".join(turn.text[:300] for turn in session.conversation.turns if turn.role == "user" and not turn.agent)
-    return _TRYOUT.search(text) is not None or (len(asked) < 300 and _TRYOUT.search(asked) is not None)
-
-
 def _asked_before(session: Session, number: int, told: str) -> str:
     """What the person had asked for in the message that a piece of work answers, in their words, where these share
     words with what is told: it says what the work was for. Nothing of an earlier message: what stood between may have
@@ -151,9 +149,17 @@ def _asked_before(session: Session, number: int, told: str) -> str:
     since = [row for place, row in session.events if at < place <= number]
     if not text or alike(text, told) or _OF_GIT.search(text) or len(stems(text) & stems(told)) < LEAST_STEMS:
         return ""
+    same = _SAME.search(text)
+    if same:  # as what, an earlier request may say
+        before = [said for turn in turns[:at] if _by_person(turn) and (said := _in_own_words(turn.text))]
+        model = next((said for said in reversed(before) if same["what"] in said and not _SAME.search(said)), "")
+        text = f"{text}”, after “{model}" if model else ""
     made = [row for row in since if isinstance(row, Commit)]
     worked = any(is_change(row) or sends_something(row) for row in since)
-    return f"asked for: “{text}”" if worked and len(made) <= 1 else ""
+    return f"asked for: “{text}”" if text and worked and len(made) <= 1 else ""
+
+
+_SAME = re.compile(r"\bthe same (?P<what>\w{3,})\b(?! (?:as|of|that|for)\b)", re.IGNORECASE)
 
 
 def _by_person(turn: Turn) -> bool:
@@ -224,7 +230,7 @@ def commits_of(session: Session) -> list[tuple[int, Commit]]:
         for turn, row in made
         if not (_MERGE.match(row.subject) or (_CHECKPOINT.match(row.subject) and not _says_more(session, row)))
         and not TRIVIAL.match(BY_TOOL.sub("", row.subject))
-        and not _tryout(session, row.subject)
+        and not tryout(session, row.subject)
         and f'Revert "{row.subject}"' not in undone
     }
     for subject in overtaken(session, made):
@@ -236,7 +242,7 @@ def commits_of(session: Session) -> list[tuple[int, Commit]]:
     for subject, (turn, row) in list(last.items()):
         sent = row.hash or any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
         told = BY_TOOL.sub("", subject)
-        if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or _gone(session, turn, subject):
+        if not (sent or cues.ANCHOR.search(told) or CONVENTIONAL.match(told)) or _gone(session, turn, subject):
             del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
     return (large or list(last.values()))[-MOST_COMMITS:]
@@ -267,9 +273,11 @@ def _says_more(session: Session, commit: Commit) -> bool:
     return any(row.start == commit.start and message_body(row.words) for row in session.commands)
 
 
-def _files_of(session: Session, turn: int) -> set[str]:
-    """The names of the files that were edited between the commit before a turn and the one in it."""
+def _files_of(session: Session, turn: int, first: int = -1) -> set[str]:
+    """The names of the files that were edited between the commit before a turn (or a later turn, `first`) and the one
+    in it."""
     since = max((at for at, row in session.events if isinstance(row, Commit) and at < turn), default=-1)
+    since = max(since, first)
     edits = [row for at, row in session.events if isinstance(row, Edit) and since <= at <= turn and row.path]
     return {name for row in edits for name in row.names}
 

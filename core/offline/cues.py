@@ -422,6 +422,10 @@ ANCHOR = re.compile(
     r"\b\w+\.\w{1,5}\b|"
     r"--\w|#\d+|\bv?\d+\.\d+"
 )
+OF_CODE = re.compile(
+    r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w|\b\w+\.[a-z]{2,4}\b|#\d+"
+)
+"""A name of somebody's own code; of a textbook's matter anybody can ask again."""
 SEVERE = re.compile(
     r"^[\s\[(*_]*(?P<how>critical|blocker|high|major|medium|P[0123]|low|minor|严重|高|中|重大|심각)(?:[- ]?(?:severity|"
     r"priority|impact))?"

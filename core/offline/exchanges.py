@@ -95,8 +95,8 @@ def read_exchanges(session: Session) -> list[Exchange]:
     return found
 
 
-_WITH_COMMAND = re.compile(r"^/[a-z][\w-]*[ \t]+(?=(?:[^\s/]+ ){4}|[^\x00-\x7f][^\s/]{7})")
-"""A command of the tool in front of a sentence, as in `/ask`; not in front of paths."""
+_WITH_COMMAND = re.compile(r"^/(?:ask|code|architect)[ \t]+")
+"""The commands that hand a sentence to the model; whatever else begins so is said to the tool alone."""
 
 
 def own_words(text: str) -> bool:
@@ -168,8 +168,9 @@ def subject_of(session: Session) -> str:
     turns = session.conversation.turns
     first = next((turn.text for turn in turns if turn.role == "user" and not turn.agent and own_words(turn.text)), "")
     title = session.conversation.title or cues.first_sentence(first, 120) or " ".join(first.split())[:100]
+    cut = title.endswith(("…", "..."))
     title = clean(_STAMP.sub("", re.sub(r"https?://\S+", "", title))).strip(" -–—:(…")
-    title = title.rsplit(" ", 1)[0] if len(title) in (79, 80) else title  # cut in a word
+    title = title.rsplit(" ", 1)[0] if len(title) in (79, 80) or cut else title  # cut in a word
     vague = title.isascii() and len(title.split()) < 5 and not cues.ANCHOR.search(title)
     branch = session.conversation.branch
     return f"branch {branch}" if vague and branch not in ("", "main", "master", "HEAD") else title

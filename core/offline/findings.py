@@ -141,7 +141,10 @@ def _causes(session: Session, rows: Rows) -> Iterator[Found]:
         told = [] if closing.refuted or session.of_chat else rows[closing.number]
         said = next((said for at in range(len(told)) if (said := _cause_in(session, told, at))), None)
         if said:
-            fields = {"statement": begun(said[0]), "detail": _mended(session, rows, closing, said[0]), "quote": said[1]}
+            mended = _mended(session, closing, said[0])
+            if not closing.changed and (mended or session.edited_after(closing.number, closing.turn.text)):
+                continue  # a finding, and its file was written afterwards
+            fields = {"statement": begun(said[0]), "detail": mended, "quote": said[1]}
             found.append(Found("facts", fields, 66, closing.number))
     for at, one in enumerate(found):
         if not any(alike(one.fields["statement"], other.fields["statement"]) for other in found[at + 1 :]):
@@ -224,11 +227,24 @@ def _explains(text: str) -> bool:
     )
 
 
-def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
-    """What was done about a cause, as its closing message or a later one tells with a thing that the cause names."""
+_STILL = re.compile(
+    r"\bstill (?:stale|open|fail\w*|broken|missing|not|pending|needs?|wrong|red|stands?|happens?|the same)\b|"
+    r"\bremains? (?:stale|open|broken|unfixed|wrong)\b|"
+    r"\b(?:immer noch|noch immer|weiterhin|toujours pas|todavía|aún)\b|"
+    r"仍然?|还是|まだ|여전히|아직",
+    re.IGNORECASE,
+)
+
+
+def _mended(session: Session, closing: Closing, cause: str) -> str:
+    """What was done about a cause, as its closing message or a later one tells with a thing that the cause names;
+    nothing where one of them says that something still stands."""
     names = {name.strip("`()").casefold() for name in cues.ANCHOR.findall(cause)}
-    for later in session.closings:
-        if later.number >= closing.number and later.changed and not later.refuted:
+    since = [later for later in session.closings if later.number >= closing.number]
+    if any(_STILL.search(later.turn.text) for later in since):
+        return ""
+    for later in since:
+        if later.changed and not later.refuted:
             for done, _ in told_done(session, later.number):
                 if any(name in done.casefold() for name in names) or stems(done) & stems(cause):
                     return f"mended in the session: {done}"
@@ -245,20 +261,30 @@ _ASKED = re.compile(
 )
 
 
+_AT_LINES = re.compile(r"\blines? [~≈]?\d", re.IGNORECASE)
+
+
 def _explained(session: Session, rows: Rows) -> Iterator[Found]:
     """What the closing message of a question says first about the person's own systems, when tools have shown what it
     names and later work left it alone: a standing sentence of prose, with the next one where that goes on with it."""
     turns = session.conversation.turns
-    for closing in session.closings:
+    for closing in () if session.of_chat else session.closings:
         asked = [turn for turn in turns[: closing.number] if turn.role == "user" and not turn.agent][-1:]
         if closing.refuted or closing.changed or not asked or not _ASKED.search(typed(asked[0].text)):
             continue
+        if session.edited_after(closing.number, closing.turn.text):
+            continue  # the finding may be mended
         said: list[str] = []
         quote = ""
         for row in [row for row in rows[closing.number][:6] if row.kind == "prose"]:
             for sentence in session.parts(row):
                 text = _neutral(sentence.text)
                 stands = readable(text) and (said or named_first(text)) and _explains(text) and session.bears_out(text)
+                stands = (
+                    stands
+                    and (bool(said) or session.knows(text))
+                    and not (_AT_LINES.search(text) or cues.CAUSE.search(text))
+                )
                 if not stands or (PAST.match(text) and text[0] != "`") or cues.REVIEW_HEADING.search(row.heading):
                     break
                 if _POINTS.search(text) or _SLIP.search(text) or _CUT_OFF.search(text):

@@ -27,7 +27,7 @@ from core.offline.answers import (
     questions_in,
 )
 from core.offline.closing import rows_of
-from core.offline.exchanges import Exchange, found, is_long, read_exchanges
+from core.offline.exchanges import Exchange, found, is_long, read_exchanges, subject_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
@@ -107,10 +107,22 @@ def find_will(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
             continue
         for row in rows_of(Turn("user", exchange.text), exchange.number):
             told += _will_in(sentences(row), exchange.number)
-    lasting = [item for at, item in enumerate(told) if not any(_instead(item, later) for later in told[at + 1 :])]
+    lasting = []
+    for at, item in enumerate(told):
+        if any(_instead(item, later) for later in told[at + 1 :]):
+            continue
+        if _FOR_WHAT.search(item.fields["statement"]):
+            before = next((row for row in reversed(told[:at]) if _instead(row, item)), None)
+            if before is None:
+                continue
+            item.fields["detail"] = f"in place of “{before.fields['statement']}”, in “{subject_of(session)}”"
+        lasting.append(item)
     yield from sorted(
         sorted(lasting, key=lambda item: (item.score, item.turn))[-MOST_WILL:], key=lambda item: item.turn
     )
+
+
+_FOR_WHAT = re.compile(r"\binstead(?! of)\b", re.IGNORECASE)
 
 
 def _instead(first: Found, second: Found) -> bool:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 
 from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
+from core.offline import cues
 from core.offline.closing import find_done, read_session
+from core.offline.exchanges import subject_of
 from core.offline.file_notes import absolute_path, find_file_notes
 from core.offline.findings import find_findings
 from core.offline.models import Models, shipped_models
@@ -22,9 +25,9 @@ from core.offline.person import find_in_chat, find_said
 from core.offline.procedures import find_playbooks, find_procedures
 from core.offline.prose import read_prose
 from core.offline.recurring import find_quirks
-from core.offline.sessions import find_in_session
+from core.offline.sessions import Session, find_in_session
 from core.offline.statements import Found, find_questions, find_statements, find_tasks
-from core.offline.substance import shortened
+from core.offline.substance import lost, shortened, without_labels
 from core.offline.talk import read_talk
 from core.offline.unfinished import find_unfinished
 
@@ -79,8 +82,13 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
 
 
 def _in_session(conversation: Conversation) -> Iterator[Found]:
-    """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
+    """What a session with a coding assistant gives, as far as it says by itself what it is about."""
     session = read_session(conversation)
+    yield from _whole(session, _told(session))
+
+
+def _told(session: Session) -> Iterator[Found]:
+    """The structure first, so that prose never says it again."""
     done = list(find_done(session))
     yield from find_unfinished(session)
     yield from find_in_session(session)
@@ -91,6 +99,21 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
         if item.category != "facts" or not any(_said_in(item.fields["statement"], text) for text in told):
             yield item
     yield from find_quirks(session)
+
+
+def _whole(session: Session, found: Iterable[Found]) -> Iterator[Found]:
+    """The lines that say by themselves what they are about; a decision that leans on the talk stands with its subject,
+    where that names a thing."""
+    for item in found:
+        fields = dict(item.fields)
+        if lost(fields.get("statement", "")):
+            about = subject_of(session) if item.category == "decisions" else ""
+            if not cues.ANCHOR.search(about):
+                continue
+            fields["detail"] = f"about “{about}”; {fields['detail']}".rstrip("; ")
+        elif item.category in ("tasks_done", "facts"):
+            fields["detail"] = without_labels(fields["detail"])
+        yield replace(item, fields=fields)
 
 
 SAID_AGAIN = 0.75

@@ -54,6 +54,9 @@ def sends_something(event: Event) -> bool:
     return isinstance(event, OtherCall) and not event.refused and _SENDS.search(event.tool) is not None
 
 
+SPOKEN_AGAIN = 2 / 3
+
+
 @dataclass(frozen=True)
 class Closing:
     """The assistant's last words before the person's next ones, or before the end (`at_end`).
@@ -145,10 +148,22 @@ class Session:
             return True
         return bool(known) and 2 * len(known) >= len(named)
 
+    def knows(self, text: str) -> bool:
+        """Whether a sentence names something of this project, in backticks, as a path or in the spelling of code, that
+        stands in what tools gave back or in an edit: what stands in a textbook names no such thing."""
+        names = [name.strip("`()").casefold() for name in cues.OF_CODE.findall(text)]
+        return any(name in self._told_by_tools or any(name in said for _, said in self._changes) for name in names)
+
+    def edited_after(self, turn: int, text: str) -> bool:
+        """Whether a file that a text names was written after a turn."""
+        return any(at > turn and any(name in text for name in row.names) for at, row in self.edits)
+
     def named_later(self, turn: int, text: str) -> bool:
-        """Whether the things that a sentence names are spoken of in a later closing message: it may be stale."""
-        later = "\n".join(row.turn.text for row in self.closings if row.number > turn).casefold()
-        return any(found.strip("`()").casefold() in later for found in cues.ANCHOR.findall(text))
+        """Whether a later closing message speaks of the same: it names most of what a sentence names, which may be
+        stale then."""
+        names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
+        later = (row.turn.text.casefold() for row in self.closings if row.number > turn)
+        return any(sum(name in said for name in names) >= max(1, SPOKEN_AGAIN * len(names)) for said in later)
 
     def rewritten(self, turn: int, text: str) -> bool:
         """Whether something that a sentence names was written again after a turn; where the file does not tell what was
@@ -288,13 +303,17 @@ def _repairs(session: Session) -> Iterator[Found]:
                 break
             if right == wrong or "\n" in right or len(right) > LONGEST_COMMAND:
                 break
-            if usage and between == [] and went and _stands_in(wrong, right, why):
+            if usage and not _GIT.match(wrong) and between == [] and went and _stands_in(wrong, right, why):
                 told.add(right)
                 fields = {"statement": f"`{wrong}` fails (“{why}”); `{right}` was run instead and works", "detail": ""}
                 yield Found("facts", fields | {"quote": "", "kind": "tool-quirk"}, 60, turn)
                 break
             if between is not None and went and not _LOOKS.match(right):
                 between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None
+
+
+_GIT = re.compile(r"(?:sudo )?git\b")
+"""What git refuses lies in the state of the moment, which the line does not tell."""
 
 
 def _stands_in(wrong: str, right: str, why: str) -> bool:

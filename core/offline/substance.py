@@ -80,6 +80,35 @@ def moved(session: Session, push: Push, commit: Commit, branch: str) -> bool:
     return not branch or any(ref["ref"] in (branch, "HEAD") for ref in refs) or commit.hash[:7] in output
 
 
+CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
+_WORDS = re.compile(r"[^\W\d_][\w-]{2,}")
+_FORM = re.compile(r"(?:and|the|for|with|from|into|that|this|when|around|to|of|in|on)", re.IGNORECASE)
+LEAST_TOLD = 4
+
+
+def title_tells(subject: str, names: set[str]) -> bool:
+    """Whether a commit's title alone says what it is about: several words, and a named thing, be it the scope in front
+    or the files."""
+    title = BY_TOOL.sub("", subject)
+    scope = CONVENTIONAL.match(title)
+    told = [word for word in _WORDS.findall(title[scope.end() :] if scope else title) if not _FORM.fullmatch(word)]
+    named = bool(names or (scope and "(" in scope[0]) or cues.ANCHOR.search(title))
+    return (len(told) + named >= LEAST_TOLD or not title.isascii()) and named
+
+
+_TRYOUT = re.compile(
+    r"\bhello[-_ ,]*world\b|\bfizz[-_ ]?buzz\b|\bfibonacci\b|\b(?:dummy|throwaway)\b|"
+    r"\b(?:file|story|poem|joke|haiku|essay|page) about\b",
+    re.IGNORECASE,
+)
+
+
+def tryout(session: Session, text: str) -> bool:
+    """Whether somebody only tried out a tool: what was asked for belongs to no project."""
+    asked = " ".join(turn.text[:300] for turn in session.conversation.turns if turn.role == "user" and not turn.agent)
+    return _TRYOUT.search(text) is not None or (len(asked) < 300 and _TRYOUT.search(asked) is not None)
+
+
 # --- what was left uncommitted ---
 
 
@@ -112,6 +141,7 @@ _WHOLE_THING = re.compile(
 _SLIGHT = re.compile(
     r"^\w+ (?:[^.,;]{0,30}\b)?(?:(?:trailing )?newlines?|'\\n'|whitespace|comments?|(?:hyper)?links?|urls?|typos?|"
     r"imports?|s?log(?:ging)?`? calls?|blank lines?|notes?)\b|'\\n'|\btrailing newline\b|"
+    r"^(?:dropped|removed|trimmed|reworded|updated)\b.*\bcomments?\W*(?:\(in `[^`]+`\)\W*)?$|"
     r"\b(?:the|this|your) (?:task|request)\b|\bas (?:you )?(?:requested|asked)\b",
     re.IGNORECASE,
 )
@@ -201,6 +231,41 @@ def readable(text: str) -> bool:
         and whole_quotes(text)
         and cues.ANCHOR.search(text) is not None
     )
+
+
+# What a line alone does not tell: a label of a list, a page without its name, a word that points at what stood before.
+_LABELS = re.compile(
+    r"\b(?i:case|chunk|variant|obs|observation|finding|item|point|cas|caso) (?:#?\d{1,2}|[A-Z])\b(?![.-]?\w)|"
+    r"(?:选项|方案|オプション|옵션) ?[A-Z\d]\b"
+)
+_POINTS_BACK = re.compile(
+    r"^the (?:doc|document|list|plan|spec|ticket|page)(?:'s|’s|\b(?! (?:of|for|in|that|at|with|named)\b| [`“\"]))|"
+    r"^(?:quest[oaie]|ciò|dies(?:e[rsmn]?)?|cela|ceci|ça|c'est|est[oea]s?|eso|ist?so)\b"
+    r"(?! (?:proje|progett|proyect|repo))|"
+    r"^(?:这|那|此|该|これ|それ|この|その|이것|그것)(?!个?(?:项目|仓库)|プロジェクト|リポジトリ)",
+    re.IGNORECASE,
+)
+_THIS_ALONE = re.compile(
+    r"\b(?:this|these|those)\b(?=\W*$|\s*[,;:]|\s+(?:in|into|on|up|out|off|to|at|by|with|for|as|and|or|but|so|now|is|"
+    r"was|are|were|has|had|does|did|will|would|should|can|could|must|needs?|works?|happens?|means)\b)",
+    re.IGNORECASE,
+)
+
+
+def lost(text: str) -> bool:
+    """Whether a line is about something that only the words around it named."""
+    pointed = _THIS_ALONE.search(text)
+    before = text[: pointed.start()] if pointed else ""
+    if pointed and not cues.ANCHOR.search(before) and len(before.split()) < FIRST_WORDS:
+        return True
+    return bool(_LABELS.search(text) or _POINTS_BACK.match(text))
+
+
+def without_labels(text: str) -> str:
+    """A text without its sentences that hang on a label."""
+    if not _LABELS.search(text):
+        return text
+    return " ".join(part for part in re.split(r"(?<=[.!?])\s+", text) if not _LABELS.search(part))
 
 
 def whole_quotes(text: str) -> bool:

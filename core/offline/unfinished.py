@@ -85,6 +85,10 @@ def _unmerged(session: Session) -> Iterator[Found]:
 
 # --- what was not pushed ---
 
+_OF_PUSH = re.compile(
+    r"\b(?:push|pull request|PR|merge request|MR|pousse[rz]?|sube|subir|hochladen)\b|推送|プッシュ|푸시", re.IGNORECASE
+)
+
 
 def _unpushed(session: Session) -> Iterator[Found]:
     """Commits that were ordered in a session and never pushed in it."""
@@ -94,6 +98,8 @@ def _unpushed(session: Session) -> Iterator[Found]:
     on = [found["branch"] for row in made if (found := BRANCH.search(called[row.start]))]
     if not session.paired or sent or not on or on[-1] in MAIN:
         return
+    if not any(_OF_PUSH.search(turn.text) for turn in session.conversation.turns if turn.role == "user"):
+        return  # nobody asked for it
     turn = max(turn for turn, row in session.events if row is made[-1])
     text = f"Push branch {on[-1]}: “{made[-1].subject}” was committed and not pushed in the session"
     yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 56, turn)
