@@ -27,7 +27,7 @@ ARCHIVE = "archive"
 VERSION = 2
 """Of what is kept in the cache; one more where a file would be read in another way."""
 SHARE = 50
-"""The cache is written anew when more than one in so many of its rows is new or gone."""
+"""The cache is written anew when more than one in so many of its rows is new."""
 _NUMBERED = re.compile(r"(\d{1,9})-.*\.md\Z|(\d{1,9})\.md\Z")
 
 
@@ -99,9 +99,10 @@ class _Kept:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # A few new ones are read once more the next time: all are written only where that saves more than it costs.
+        # A few new ones are read once more the next time: all are written only where that saves more than it costs, or
+        # where one is gone, whose words nobody wants to find here.
         gone = len(self._rows) - (len(self._told) - self._new)
-        if self._place is not None and (self._new + gone) * SHARE > len(self._told):
+        if self._place is not None and (gone or self._new * SHARE > len(self._told)):
             files.write_cache(self._place, json.dumps({"version": VERSION, "files": self._told}).encode())
 
     def read(self, name: str, scope: str) -> Result[Memory]:

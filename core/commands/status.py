@@ -118,7 +118,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
             _trash(paths),
             len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
             sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
-            *_seed_three(workspace),
+            *_put_into_prompts(workspace),
             _outdated(workspace),
             errors,
             files.exists(paths.home),
@@ -130,7 +130,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     )
 
 
-def _seed_three(workspace: Workspace) -> tuple[list[ContextFile], int]:
+def _put_into_prompts(workspace: Workspace) -> tuple[list[ContextFile], int]:
     """The context files that there are, and how many memories."""
     found = find_project(workspace)
     spots = places(workspace, found.value if isinstance(found, Ok) else None)

@@ -62,7 +62,10 @@ def named(model: str) -> Result[Path | HubName]:
     if not text:
         hint = "set model to a GGUF file, or to its name on the hub such as owner/name-GGUF"
         return fail("no-model", "the provider local needs the name of a model", hint=hint)
-    path = Path(text).expanduser()
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        return fail("bad-settings", f"{excerpt(text)!r} names a person whom this computer does not know")
     if text.startswith("."):
         hint = "write the whole path, or one that begins with ~/"
         return fail("bad-settings", f"{excerpt(text)!r} would be another file in every folder", hint=hint)

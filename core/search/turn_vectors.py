@@ -27,7 +27,6 @@ BATCH = 128
 """So many turns are embedded, then written."""
 BLOCK = 32_768
 """So many vectors are compared at once."""
-SCALE_BYTES = 4
 _LAST = ("9999", 1 << 62)
 
 
@@ -69,6 +68,8 @@ def build(
                 try:
                     if not done and not ready:
                         _prepare(database, folder, name)
+                    if ready and not are_there(database, name):
+                        return fail("busy", "another program makes the vectors of another embedder")
                     if ready:
                         with conversations.writing(database, folder):
                             _put(database, ready)
@@ -79,7 +80,9 @@ def build(
                         rows = _missing(database, _LAST)
                 finally:
                     database.close()
-        except (locks.LockHeldError, OSError) as error:
+        except Exception as error:
+            if not (isinstance(error, locks.LockHeldError | OSError) or conversations.is_trouble(error)):
+                raise
             return fail("busy", f"the vectors of conversations cannot be written: {error}")
         if not rows:
             return Ok(made)
@@ -101,10 +104,16 @@ def packed(vector: bytes) -> bytes:
     return numpy.float32(scale).tobytes() + numpy.rint(row / scale).astype(numpy.int8).tobytes()
 
 
+_COUNT = (
+    "SELECT count(*) FROM turns WHERE role <> 'tool'"
+    " AND EXISTS (SELECT 1 FROM conversations WHERE conversations.id = thread)"
+)
+
+
 def counted(database: Database) -> Made:
     """How many turns have a vector, and how many could."""
     have = database.execute("SELECT count(*) FROM vectors").fetchone()[0]
-    could = database.execute("SELECT count(*) FROM turns WHERE role <> 'tool'").fetchone()[0]
+    could = database.execute(_COUNT).fetchone()[0]
     return Made(have, max(0, could - have))
 
 

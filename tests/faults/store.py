@@ -165,7 +165,8 @@ class Store:
 
     def workspace(self) -> Workspace:
         """What the panel hands to a command."""
-        opened = open_workspace(str(self.world.paths.home), self.folder / "config.toml", {})
+        environment = {"XDG_CACHE_HOME": str(self.folder / "cache")}
+        opened = open_workspace(str(self.world.paths.home), self.folder / "config.toml", environment)
         assert isinstance(opened, Ok), opened
         return opened.value
 

@@ -261,15 +261,14 @@ def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now:
 def _inferred_from(
     workspace: Workspace, library: Library, conversation: Conversation, now: datetime
 ) -> list[UsageTrace]:
-    from core.base.secrets.repeats import clear_title
     from core.conversations.searched import title_of
+    from core.harvest.distil import redacted_conversation
     from core.library.use.inference import record_conversation
 
-    turns = tuple(replace(turn, text=_cleared(workspace, turn.text)) for turn in conversation.turns)
-    said = (turn.text for turn in conversation.turns)
-    title = title_of(clear_title(conversation.title, said) if workspace.config.redact else conversation.title)
+    if workspace.config.redact:
+        conversation, _ = redacted_conversation(conversation)
     with library.writing() as connection:
-        return record_conversation(connection, replace(conversation, title=title, turns=turns), now)
+        return record_conversation(connection, replace(conversation, title=title_of(conversation.title)), now)
 
 
 PATIENCE = 2.0
