@@ -22,12 +22,12 @@ def need_corpus() -> Path:
     return folder
 
 
-def text_conversations() -> list[Path]:
-    """Every fourth conversation of the corpus that is plain text or markdown; WHOLE_CORPUS=1 takes all of them."""
+def text_conversations(every: int = 4) -> list[Path]:
+    """Some of the corpus's conversations that are plain text or markdown; WHOLE_CORPUS=1 takes all of them."""
     folder = need_corpus()
     found = [path for name in TEXT_FORMATS for path in sorted((folder / name).rglob("*")) if path.is_file()]
     found += [path for path in sorted(folder.rglob("*")) if path.suffix in (".md", ".txt") and path.is_file()]
-    return sample([path for path in dict.fromkeys(found) if path.name != "SOURCES.md"])
+    return sample([path for path in dict.fromkeys(found) if path.name != "SOURCES.md"], every)
 
 
 def sample(paths: list[Path], every: int = 4) -> list[Path]:

@@ -276,6 +276,9 @@ def test_two_panels_in_one_host_leave_nothing_behind(desk: Desk, at_home: Path, 
     page, desk.page = desk.page, row
     warm = Seat(desk, workspace_at(first_home))
     warm.settle()
+    desk.click(warm.panel.rail._bytes)
+    for name in ("settings", "knowledge"):  # a letter of another size is loaded once, for all panels to come
+        desk.press(number_of(name))
     warm.leave()
     items = desk.items()
     first, second = Seat(desk, warm.workspace, width=640), Seat(desk, workspace_at(second_home), width=640)
