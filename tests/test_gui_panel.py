@@ -274,7 +274,7 @@ def test_two_panels_in_one_host_leave_nothing_behind(desk: Desk, at_home: Path, 
         folder.mkdir()
     row = int(desk.dpg.add_group(horizontal=True, parent=desk.page))
     page, desk.page = desk.page, row
-    warm = Seat(desk, workspace_at(first_home))
+    warm = Seat(desk, workspace_at(first_home), width=640)
     warm.settle()
     desk.click(warm.panel.rail._bytes)
     for name in ("settings", "knowledge"):  # a letter of another size is loaded once, for all panels to come
