@@ -12,6 +12,8 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import Ok, Result
+from core.base.secrets import repeats
+from core.base.secrets.redact import Redacted, redact
 from core.cli.main import main
 from core.commands import bullets
 from core.commands.context import context
@@ -22,8 +24,9 @@ from core.commands.history import ledger
 from core.commands.panel.titles import titles, titles_of
 from core.commands.quarantine import quarantine_accept, quarantine_list
 from core.commands.workspace import Workspace
+from core.conversations.conversation import Conversation, Turn
 from core.harvest.answer import items_from
-from core.harvest.distil import distil
+from core.harvest.distil import distil, redacted_conversation
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.steps import DistilSettings
 from core.llm.command import run_command
@@ -405,3 +408,24 @@ def test_a_settings_file_of_a_stranger_cannot_command_the_terminal(
     out, err = io.StringIO(), io.StringIO()
     main(["status", "--home", str(tmp_path / "home")], out, err)
     assert "does not count: ?[2Jx" in err.getvalue() and "\x1b" not in err.getvalue()
+
+
+def test_each_turn_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redaction is most of the time of a harvest by rules: of a conversation that is new it was done twice."""
+    looked: list[str] = []
+
+    def looking(text: str) -> Redacted:
+        looked.append(text)
+        return redact(text)
+
+    monkeypatch.setattr(repeats, "redact", looking)
+    turns = tuple(Turn("user", f"turn {number}") for number in range(9))
+    talk = Conversation("talk", "plain", turns)
+    redacted_conversation(talk, talk)
+    assert sorted(looked) == sorted(turn.text for turn in turns)
+    looked.clear()
+    redacted_conversation(Conversation("talk", "plain", turns[6:]), talk)
+    assert sorted(looked) == sorted(turn.text for turn in turns), "what stands before the end that is new, too"
+    looked.clear()
+    redacted_conversation(Conversation("talk", "plain", ()), talk)
+    assert not looked

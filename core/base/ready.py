@@ -1,7 +1,7 @@
 """Values that are made of files, kept ready in the cache folder while every one of these files is what it was.
 
 A start that needs a number out of forty megabytes must not read them. Deleting what is kept costs time and nothing
-else; what cannot be read or has another shape is made anew.
+else; what cannot be read, has another shape or is of another version of the program is made anew.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from core import __version__
 from core.base import files
 
 T = TypeVar("T")
 SETTLED_SECONDS = 2.0
 """What was changed so lately may change again without its time telling so: what is made of it is not kept."""
-VERSION = 1
-"""Of the code that makes such values: one more where they change their meaning."""
 
 
 def kept_ready(
@@ -36,7 +35,7 @@ def kept_ready(
     `make`: what something went wrong with is not kept, so that it is told each time."""
     paths, begun = tuple(inputs), time.time()
     try:
-        state: list[Any] = [VERSION, asked, [_state(path) for path in paths]]
+        state: list[Any] = [__version__, asked, [_state(path) for path in paths]]
     except OSError:
         return make()
     try:

@@ -137,8 +137,10 @@ def redacted_conversation(
     counts = dict(secrets.kinds)
     # What an event holds stands in a turn as well: it is masked and not counted again.
     events = [tuple(with_text(event, secrets.clear) for event in turn.events) for turn in conversation.turns]
-    for turn in whole.turns if whole is not None else ():
-        secrets.clear(turn.text)
+    cleared = {turn.text for turn in conversation.turns}
+    for turn in whole.turns if whole is not None and texts else ():
+        if turn.text not in cleared:
+            secrets.clear(turn.text)
     if secrets.count:
         texts = [secrets.hide(text) for text in texts]
         events = [tuple(with_text(event, secrets.hide) for event in row) for row in events]
