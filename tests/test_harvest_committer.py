@@ -37,6 +37,7 @@ from tests.harvest_world import (
     snapshot,
     unreachable,
 )
+from tests.waiting import PATIENCE_SECONDS
 
 # --- committer: What may be taken away, and when: the same content again, the settings, the person's own doing in
 # between.
@@ -255,8 +256,6 @@ def test_a_second_run_changes_nothing(world: World) -> None:
 # --- batches: Conversations that are written together: each file once for all of them, nobody held up, every promise
 # as before.
 
-PATIENT_SECONDS = 60.0
-
 
 def text(number: int) -> str:
     """A conversation in which the rules find a decision and a task."""
@@ -382,8 +381,8 @@ def test_a_slow_answer_holds_nobody_up(world: World, jobs: int) -> None:
 
     def answer(number: int, prompt: str) -> dict[str, Any]:
         if names[1] in prompt:
-            assert others.wait(PATIENT_SECONDS), f"only {len(told)} were through"
-            until = time.monotonic() + PATIENT_SECONDS
+            assert others.wait(PATIENCE_SECONDS), f"only {len(told)} were through"
+            until = time.monotonic() + PATIENCE_SECONDS
             while len(world.bullets()) < len(names) - 1:
                 assert time.monotonic() < until, "what was answered is in no file"
         return {"facts": [f"fact {number}"]}
