@@ -43,7 +43,7 @@ from core.library.use.usage import record
 from core.library.use.words import understand
 from core.search.index import open_index
 from core.search.query import search
-from tests.bench.retrieval_sets import FOLDER, SETS, Asked
+from tests.bench.retrieval_sets import FOLDER, SETS, Asked, Collection
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 STEPS = (0, 100, 1000)
@@ -62,13 +62,29 @@ class Question(NamedTuple):
 
 
 class World(NamedTuple):
-    """Everything in one library: chunk -> key of its entry, and the questions by what they are for."""
+    """Everything in one library: key of an entry -> its chunk, and the questions by what they are for."""
 
     entries: list[SearchEntry]
     ids: dict[str, str]
     training: list[Question]
     seen: list[Question]
     unseen: list[Question]
+
+
+def copied_groups(collections: Sequence[Collection]) -> list[list[Collection]]:
+    """Collections, those together that share a question or a line of eight words. Many dialogues of Molweni are windows
+    on one talk: what was used in one of them is not unseen in the next."""
+    groups: dict[int, list[Collection]] = {}
+    of_text: dict[str, int] = {}
+    for number, collection in enumerate(collections):
+        asked = {f"? {one.text}" for one in collection.asked}
+        texts = {" ".join(text.lower().split()) for text in (*asked, *(one.text for one in collection.entries))}
+        texts = {text for text in texts if text.startswith("? ") or text.count(" ") >= 7}
+        joined = {of_text[text] for text in texts if text in of_text}
+        groups[number] = [one for group in sorted(joined) for one in groups.pop(group)] + [collection]
+        of_text |= dict.fromkeys(texts, number)
+        of_text.update({text: number for text, group in of_text.items() if group in joined})
+    return list(groups.values())
 
 
 def build(library: Library, sets: Sequence[str], most: int, seed: int, shares: Mapping[str, int] = SHARES) -> World:
@@ -78,13 +94,17 @@ def build(library: Library, sets: Sequence[str], most: int, seed: int, shares: M
     ids: dict[str, str] = {}
     training, seen, unseen = [], [], []
     for name in sets:
-        collections = list(SETS[name]())
-        chance.shuffle(collections)
-        collections = [one for one in collections if one.asked][: shares.get(name, 20)]
+        groups = copied_groups([one for one in SETS[name]() if one.asked])
+        chance.shuffle(groups)
+        collections = [one for group in groups for one in group][: shares.get(name, 20)]
+        unused, left_out = {""}, max(1, len(collections) * 2 // 5)
+        for group in groups:
+            if len(unused) <= left_out:
+                unused |= {one.name for one in group}
         source = SourceProfile(new_id(), name, "conversation", NOW, NOW)
         with library.writing() as connection:
             rows.add_profile(connection, source)
-        for number, collection in enumerate(collections):
+        for collection in collections:
             shelved = [
                 one._replace(key=f"{name}:{one.key}", thread=f"{name}:{one.thread}") for one in collection.entries
             ]
@@ -92,7 +112,7 @@ def build(library: Library, sets: Sequence[str], most: int, seed: int, shares: M
             _shelve(library, source.id, shelved, ids)
             asked = [Question(name, _named(name, one)) for one in collection.asked]
             chance.shuffle(asked)
-            if number < max(1, len(collections) * 2 // 5):
+            if collection.name in unused:
                 unseen += asked
             else:
                 training += asked[: len(asked) * 4 // 5]
@@ -138,7 +158,9 @@ def _shelve(library: Library, source: str, entries: Sequence[SearchEntry], ids: 
             chunks = []
             for one in turns:
                 ids[one.key] = new_id()
-                chunks.append(Chunk(ids[one.key], document, one.text or "-", one.position, heading=one.title))
+                chunks.append(
+                    Chunk(ids[one.key], document, one.text or "-", one.position, heading=one.title, day=one.date)
+                )
             rows.add_chunks(connection, chunks)
 
 
