@@ -254,10 +254,9 @@ def complete(item: Item, domain: str, category: str) -> dict[str, object]:
     return fields
 
 
-def file_for(found: FactFiles, domain: str, category: str, agents: Iterable[str] = ()) -> str:
+def file_for(found: FactFiles, domain: str, category: str) -> str:
     """The name of the file that a new fact of this domain and category goes into. It need not exist yet."""
-    whole = ""
-    folder = "agents" if domain in agents else "repos"
+    whole, folder = "", "repos"
     for name, read in found.by_name.items():
         if read.domain != domain or read.broken:
             continue

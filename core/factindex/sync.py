@@ -99,7 +99,6 @@ def sync(
     now: datetime,
     *,
     replace: Replace,
-    agents: AbstractSet[str] = frozenset(),
     accept_removals: bool = False,
 ) -> SyncReport:
     """Do all of it. The caller holds the lock of the fact index. `harvests` is asked once, with the history so far, so
@@ -127,7 +126,7 @@ def sync(
         records += foreign
         history = replaced(history_of(records), damaged=history.damaged)
     told = harvests(history)
-    plan = plan_feed(found, records, told.taught, undone=told.undone, committed=told.committed, agents=agents)
+    plan = plan_feed(found, records, told.taught, undone=told.undone, committed=told.committed)
     fresh = [
         {"t": "archive", "run": run, "size": size}
         for run, size in told.sizes.items()
