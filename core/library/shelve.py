@@ -25,7 +25,18 @@ from core.library.copies import fill_near
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.prepare import Prepared, PreparedChunk
-from core.library.records import Chunk, Concept, Document, Link, Location, SourceProfile, folded, new_id, sha256_of
+from core.library.records import (
+    Chunk,
+    Concept,
+    Document,
+    Link,
+    Location,
+    SourceProfile,
+    day_of,
+    folded,
+    new_id,
+    sha256_of,
+)
 
 T = TypeVar("T")
 TRIES = 6
@@ -204,13 +215,15 @@ def _settle(
     known: KnownNames,
 ) -> None:
     """Give a document its chunks: those of `old` with the same words move here, the others are new."""
+    d = schema.document.c
+    day = day_of(connection.execute(select(d.written_at).where(d.id == document_id)).scalar())
     pool: dict[str, list[Chunk]] = defaultdict(list)
     for chunk in old:
         pool[chunk.content_sha256].append(chunk)
     settled: list[Chunk] = []
     fresh: list[Chunk] = []
     for position, made in enumerate(prepared.chunks):
-        chunk = _chunk(prepared, made, document_id, position)
+        chunk = replace(_chunk(prepared, made, document_id, position), day=day)
         waiting = pool.get(chunk.content_sha256)
         if waiting:
             kept = waiting.pop(0)
