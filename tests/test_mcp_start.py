@@ -62,7 +62,7 @@ def test_the_first_answer_waits_for_the_library_of_the_protocol_and_little_else(
         return float(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
     rows = []
-    for _ in range(3):
+    while len(rows) < 3 and sum(row <= 2.0 for row in rows) < 2:  # two of three
         ours = spent("-m", "core", "mcp", "--home", str(home), said=line)
         rows.append(ours / spent("-c", "import mcp.server.mcpserver, mcp.server.stdio"))
-    assert sorted(rows)[1] <= 2.0, rows
+    assert sum(row <= 2.0 for row in rows) == 2, rows

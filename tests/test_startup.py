@@ -90,7 +90,6 @@ import sys
 bare = len(sys.modules)
 import io, json, pathlib
 from core.cli.main import main
-from tests.waiting import PATIENCE_SECONDS
 typed = json.loads(sys.argv[1])
 before = {path: path.read_bytes() for path in pathlib.Path(typed[0][-1]).glob("knowledge/*.md")}
 out, err, codes = io.StringIO(), io.StringIO(), []
