@@ -32,7 +32,6 @@ Change = Callable[[Path], object]
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has to settle for seconds before it is kept: a test looks at what is kept."""
     monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
-    monkeypatch.setattr("core.memories.SETTLED_SECONDS", -3600.0)
 
 
 def rewritten(path: Path) -> None:

@@ -33,6 +33,7 @@ from core.memory_file import (
 )
 from tests.cli_call import call
 from tests.memory_home import NOW, put
+from tests.waiting import PATIENCE_SECONDS
 
 # --- memories: Memories: what was saved is found again, in files that stay readable, and one bad file costs only
 # itself.
@@ -223,7 +224,7 @@ def test_two_processes_never_give_one_id_twice(tmp_path: Path) -> None:
         subprocess.Popen([*words, f"text {number}"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for number in range(6)
     ]
-    assert [process.wait(60) for process in started] == [0] * 6, [process.stderr for process in started]
+    assert [process.wait(PATIENCE_SECONDS) for process in started] == [0] * 6, [process.stderr for process in started]
     for process in started:
         for stream in (process.stdout, process.stderr):
             assert stream is not None

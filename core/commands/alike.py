@@ -189,10 +189,6 @@ def _chosen(paths: Paths, match: str | BulletRef) -> Result[Superseding]:
     return fail("no-match", "no proposal matches that", hint=hint)
 
 
-def _address(place: Placed) -> str:
-    return f"{place.file}:{place.bullet.line}"
-
-
 def _dismissed(paths: Paths) -> set[str]:
     """Keys of the pairs that stay as they are. A damaged file forgets them: then they are proposed once more."""
     try:
