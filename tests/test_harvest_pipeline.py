@@ -24,7 +24,7 @@ from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
 from core.harvest.asking import RETRY_SUFFIX
 from core.harvest.distil import shown_bytes
-from core.harvest.known import KnownStore, Told
+from core.harvest.known import KnownStore, Shown
 from core.knowledge.categories import read_category
 from core.knowledge.digest import render_digest
 from core.knowledge.projects import is_persons
@@ -312,7 +312,7 @@ def test_what_is_shown_stays_within_its_room() -> None:
             "".join(f"- pump number {at} in the cellar hums [from: c, 2026-01-01]\n" for at in range(900))
         )
     }
-    told = Told(KnownStore(rows, {}), "", 2000)
+    told = Shown(KnownStore(rows, {}), "", 2000)
     block = told.block("the pump in the cellar hums")
     inside = block.partition("<known>")[2]
     assert 1500 < len(inside.encode()) < 2400

@@ -53,7 +53,7 @@ class Proposals:
         """The document of `knowledge supersede --json`."""
         return [
             {"key": row.key, "why": row.why, "category": row.old.category, "old": _row(row.old), "new": _row(row.new)}
-            | ({"kind": row.kind, "conversation": row.told} if row.kind else {})
+            | ({"kind": row.kind, "conversation": row.conversation} if row.kind else {})
             for row in self.proposals
         ]
 
@@ -143,7 +143,7 @@ def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding
         return []
     kept = ((key, entry.get("offers")) for key, entry in ledger.value.items())
     lists = ((key, some) for key, some in kept if isinstance(some, list))
-    offers = [{**offer, "told": key} for key, some in lists for offer in some if isinstance(offer, dict)]
+    offers = [{**offer, "conversation": key} for key, some in lists for offer in some if isinstance(offer, dict)]
     return offered(rows.value, offers) if offers else []
 
 

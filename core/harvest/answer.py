@@ -18,7 +18,7 @@ from core.base.markdown import ITEM_CHARACTERS, sanitise_line
 from core.base.repository import slug
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
-from core.harvest.known import NOTHING, Known, Told
+from core.harvest.known import NOTHING, Known, Shown
 from core.harvest.playbook import read_steps
 from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of, turns_of
 from core.harvest.support import GOVERNED, Voices, is_order
@@ -329,19 +329,19 @@ def needs_source(arrays: Mapping[str, list[Any]]) -> bool:
 
 
 def items_from(
-    arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, secrets: bool, told: Told = NOTHING
+    arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, secrets: bool, shown: Shown = NOTHING
 ) -> Items:
     """Validate, sanitise, redact and check the quote of every row.
 
-    `quotes` is check, require or off; `secrets` says whether to look for secrets; `told` is what the model was shown of
-    what is known. A row of a wrong shape, an empty one, one that repeats another and one that was not asked for is
+    `quotes` is check, require or off; `secrets` says whether to look for secrets; `shown` is what the model saw of what is
+    known. A row of a wrong shape, an empty one, one that repeats another and one that was not asked for is
     skipped and counted. An item that is too long, and what exceeds MAX_ITEMS, is held back whole.
     """
-    intake = _Intake(source, _texts(arrays), quotes, secrets, told)
+    intake = _Intake(source, _texts(arrays), quotes, secrets, shown)
     for row in CATEGORIES:
         for raw in arrays.get(row.name, []):
             intake.take(row.name, raw)
-    offers = intake.offers | dict.fromkeys(_offers(None, {key: arrays.get(key) for key in OFFERED}, told))
+    offers = intake.offers | dict.fromkeys(_offers(None, {key: arrays.get(key) for key in OFFERED}, shown))
     done = {item.text for item in intake.kept if item.category == "tasks_done"}
     done |= {offer.old for offer in offers if offer.kind == "finishes"}
     finished = [item for item in intake.kept if item.category == "tasks_open" and item.text in done]
@@ -354,8 +354,8 @@ def items_from(
 class _Intake:
     """Takes the rows of an answer one by one: what is kept of them, what is skipped and why, what they offer."""
 
-    def __init__(self, source: Source, texts: list[str], quotes: str, secrets: bool, told: Told) -> None:
-        self._source, self._quotes, self._secrets, self._told = source, quotes, secrets, told
+    def __init__(self, source: Source, texts: list[str], quotes: str, secrets: bool, shown: Shown) -> None:
+        self._source, self._quotes, self._secrets, self._shown = source, quotes, secrets, shown
         conversation = source.conversation
         self._review = review_of(conversation) if conversation is not None else None
         self._voices = Voices(conversation, texts) if conversation is not None else None
@@ -369,7 +369,7 @@ class _Intake:
             self.skipped[reason] = self.skipped.get(reason, 0) + number
 
     def take(self, category: str, raw: Any) -> None:
-        same = _confirmed(category, raw, self._told)
+        same = _confirmed(category, raw, self._shown)
         item = self._read(category, raw, same)
         if item is None or not item.text:
             return self.count("wrong shape" if item is None else "empty")
@@ -387,7 +387,7 @@ class _Intake:
             item = replace(item, held=_too_much(item, raw, len(self.kept)))
         self.kept.append(item)
         if not item.held and not item.confirms:
-            self.offers |= dict.fromkeys(_offers(item, raw, self._told))
+            self.offers |= dict.fromkeys(_offers(item, raw, self._shown))
         return None
 
     def _read(self, category: str, raw: Any, same: Known | None) -> Item | None:
@@ -423,9 +423,9 @@ def given(arrays: Mapping[str, list[Any]]) -> list[Known]:
     return found
 
 
-def _confirmed(category: str, raw: Any, told: Told) -> Known | None:
+def _confirmed(category: str, raw: Any, shown: Shown) -> Known | None:
     """The line that a row says once more, None for a row that says something new."""
-    found = told.named(raw.get("confirms")) if isinstance(raw, dict) else []
+    found = shown.named(raw.get("confirms")) if isinstance(raw, dict) else []
     return next((row for row in found if row.category == category or {row.category, category} <= _KINDRED), None)
 
 
@@ -438,17 +438,17 @@ def _adds_figures(text: str, known: str) -> bool:
     return bool(set(_FIGURE.findall(text)) - set(_FIGURE.findall(known)))
 
 
-def _offers(item: Item | None, raw: Any, told: Told) -> list[Offer]:
+def _offers(item: Item | None, raw: Any, shown: Shown) -> list[Offer]:
     """What a row (or, without an item, an answer as a whole) says of lines that are known."""
     if not isinstance(raw, dict):
         return []
     new = item.text if item is not None else ""
     found = []
     for kind, categories in OFFERED.items():
-        for row in told.named(raw.get(kind)):
+        for row in shown.named(raw.get(kind)):
             if row.category not in categories or row.text == new or (kind == "supersedes" and not new):
                 continue
-            if not (row.date and told.date and row.date > told.date):
+            if not (row.date and shown.date and row.date > shown.date):
                 found.append(Offer(kind, row.category, row.text, new))
             elif kind == "supersedes" and item is not None:
                 # What was said later stands, whichever of the two conversations was read first.

@@ -18,7 +18,7 @@ from core.harvest.distil import Harvest
 from core.harvest.freeze import StruckLines, freeze, lessons_of, onto, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, is_working_folder
-from core.harvest.proofs import TOLD, Proofs, find_missing, marks, tell_missing
+from core.harvest.proofs import REPORTED, Proofs, find_missing, marks, tell_missing
 from core.harvest.reclaim import SYNC_FAILED, Guard, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
 from core.harvest.repeats import Repeats
@@ -152,11 +152,11 @@ class Committer:
     def notice_missing(self, also: Iterable[str]) -> None:
         """Before anything else: have lines of earlier harvests vanished? `also` are hashes that the run will meet."""
         try:
-            told = marks(self.entries)
+            before = marks(self.entries)
             found = find_missing(self.paths, self.entries, self.proofs, self.now(), self.options.trash_days, also)
             if sentence := tell_missing(found, self.entries, self.run):
                 self.report.notes.append(sentence)
-            if marks(self.entries) != told:
+            if marks(self.entries) != before:
                 write_ledger(self.paths, self.entries)
         except OSError as error:
             self._append_error("missing-unknown", error)
@@ -232,7 +232,7 @@ class Committer:
             self.report.kept += 1
             return False
         if self.proofs.has_vanished(plan):
-            if self.entries[step.sha256].get(TOLD, self.run) == self.run:  # later runs have said it already
+            if self.entries[step.sha256].get(REPORTED, self.run) == self.run:  # later runs have said it already
                 message = "every line of its harvest has vanished from the files; the conversation stays"
                 hint = "'knowledge missing' shows them, puts them back, or lets them go"
                 self.report.errors.append(ErrorInfo("harvest-vanished", message, step.artifact.path, hint))

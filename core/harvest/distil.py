@@ -51,7 +51,7 @@ from core.harvest.asking import (
     words_around,
 )
 from core.harvest.freeze import mark_of_text, persons_of
-from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, KnownStore, Told
+from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, KnownStore, Shown
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
@@ -212,7 +212,7 @@ def distil(
     prompt, version = split_version(settings.harvest_prompt)
     around = build_prompt(words_around(prompt, settings.style), called, "", INTRODUCTION)
     room = room_for(around, settings)
-    told = Told(known, conversation.folder, min(KNOWN_BYTES, room // KNOWN_SHARE), date)
+    shown = Shown(known, conversation.folder, min(KNOWN_BYTES, room // KNOWN_SHARE), date)
     summary = ""
     if settings.long == "summarise" and shown_bytes(conversation) > settings.summarize_bytes:
         shorten, _ = split_version(settings.summarize_prompt)
@@ -222,16 +222,16 @@ def distil(
         summary = done.value
         parts = [summary]
     else:
-        parts = parts_of(conversation, room - 2 * told.room)
+        parts = parts_of(conversation, room - 2 * shown.room)
     found: list[Arrays] = []
     for part in parts:
-        asked = ask(prompt, settings.style, called, part, settings.attempts, generate, told.block(part))
+        asked = ask(prompt, settings.style, called, part, settings.attempts, generate, shown.block(part))
         if isinstance(asked, Err):
             return asked
         found.append(asked.value)
-        told.add(given(asked.value))
+        shown.add(given(asked.value))
     entry: dict[str, Any] = {"prompt": version} | ({"parts": len(parts)} if len(parts) > 1 else {})
-    harvest = _finish(joined(found), conversation, settings, counts, whole, told, summary)
+    harvest = _finish(joined(found), conversation, settings, counts, whole, shown, summary)
     return Ok(replace(harvest, entry={**harvest.entry, **entry}))
 
 
@@ -246,13 +246,15 @@ def _finish(
     settings: DistilSettings,
     counts: dict[str, int],
     whole: Conversation | None,
-    told: Told | None = None,
+    shown: Shown | None = None,
     summary: str = "",
 ) -> Harvest:
     """The items of an answer. Quotes are looked for in what the model was shown: of a summary, in the summary."""
     source = source_of(conversation, whole) if settings.judge and needs_source(arrays) else NO_SOURCE
     source = shown_source(summary, source) if summary else source
-    found = items_from(arrays, source, quotes=settings.quotes, secrets=settings.redact, told=told or Told(None, "", 0))
+    found = items_from(
+        arrays, source, quotes=settings.quotes, secrets=settings.redact, shown=shown or Shown(None, "", 0)
+    )
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
     items = tuple(map(partial(_with_whole_path, folder=conversation.folder), found.items))
     entry: dict[str, Any] = {}
@@ -316,9 +318,9 @@ def day_of(conversation: Conversation, mtime_ns: int) -> str:
     """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end or the beginning that its file
     tells, else of the file itself; "" where nothing does."""
     times = (turn.time for turn in reversed(conversation.turns) if turn.time)
-    for told in (next(times, ""), conversation.ended, conversation.started):
+    for written in (next(times, ""), conversation.ended, conversation.started):
         with suppress(ValueError, OverflowError):
-            at = datetime.fromisoformat(told)
+            at = datetime.fromisoformat(written)
             return (at if at.tzinfo is None else at.astimezone(UTC)).date().isoformat()
     with suppress(ValueError, OverflowError, OSError):
         return datetime.fromtimestamp(mtime_ns / 1e9, UTC).date().isoformat() if mtime_ns > 0 else ""

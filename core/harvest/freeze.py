@@ -93,8 +93,8 @@ def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quot
     steps = {mark_of_text(item.text): list(item.steps) for item in items if not item.held and len(item.steps) > 1}
     if not rows and not quotes and not steps and domain == GLOBAL:
         return {}
-    told = {"repositories": repositories, "quotes": quotes, "evidence": evidence, "steps": steps}
-    return {"domain": domain, "rows": rows} | {key: value for key, value in told.items() if value}
+    more = {"repositories": repositories, "quotes": quotes, "evidence": evidence, "steps": steps}
+    return {"domain": domain, "rows": rows} | {key: value for key, value in more.items() if value}
 
 
 def _repositories(paths: Iterable[str]) -> list[str]:
@@ -178,13 +178,13 @@ def freeze(
         PlannedFile(name, headers[name], tuple(rows), tuple(done) if name == TASKS_FILE else ())
         for name, rows in lines.items()
     )
-    told = {
+    counted = {
         "quarantined": sum(held.values()),
         "held_by": held,
         "notes_as_facts": unfound,
         "from_tools": by_tool,
     }
-    return FrozenPlan(planned, counts, notes, {key: value for key, value in told.items() if value})
+    return FrozenPlan(planned, counts, notes, {key: value for key, value in counted.items() if value})
 
 
 def _add(lines: dict[str, dict[str, None]], headers: dict[str, str], name: str, header: str, line: str = "") -> None:

@@ -103,9 +103,9 @@ class ImportReport:
             }
             for row in self.rows
         ]
-        told: dict[str, Any] = {"applied": self.applied, "run": self.run or None, "files": rows, "items": self.items}
+        counts: dict[str, Any] = {"applied": self.applied, "run": self.run or None, "files": rows, "items": self.items}
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
-        return told | {
+        return counts | {
             "left_out": self.skipped,
             "imported": self.imported,
             "facts": self.facts,
@@ -246,22 +246,22 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
             if not isinstance(planned, Ok):
                 return planned
             report = planned.value
-            told = HarvestReport(applied=True, run=new_run(now()))
-            committer = Committer(paths, unquoted, recovered, told, now)
+            done = HarvestReport(applied=True, run=new_run(now()))
+            committer = Committer(paths, unquoted, recovered, done, now)
             try:
                 before = earlier_by_path(recovered.entries)
                 for row in report.rows:
                     if row.status in (NEW, CHANGED) and committer.trusted:
                         _stage(row, before, committer)
                 committer.flush()
-                report.imported = told.harvested
+                report.imported = done.harvested
             finally:
                 committer.finish()
-            write_digest(paths, options, told)
-            report.applied, report.run = True, told.run if report.imported else ""
-            report.items = {name: number for name, number in told.items.items() if number}
-            report.notes += [*recovered.notes, *told.notes]
-            report.errors += [*recovered.errors, *told.errors]
+            write_digest(paths, options, done)
+            report.applied, report.run = True, done.run if report.imported else ""
+            report.items = {name: number for name, number in done.items.items() if number}
+            report.notes += [*recovered.notes, *done.notes]
+            report.errors += [*recovered.errors, *done.errors]
             return Ok(report)
     except locks.LockHeldError as error:
         return locks.refused(error)

@@ -143,7 +143,7 @@ class KnownStore:
 
 
 @dataclass
-class Told:
+class Shown:
     """What one conversation has been shown, with its ids: the same line keeps its id from part to part. `date` is the
     conversation's day, "" where nobody knows it."""
 
@@ -188,7 +188,7 @@ class Told:
         return f"k{self.rows.index(row) + 1}"
 
 
-NOTHING = Told(None, "", 0)
+NOTHING = Shown(None, "", 0)
 """For answers to which nothing known was shown."""
 
 

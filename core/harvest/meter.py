@@ -309,9 +309,9 @@ def read_usage(file: Path, asked: str) -> Usage:
     known = row if isinstance(row, dict) else {}
     fine: dict[str, Any] = {}
     for key, value in asdict(UNKNOWN).items():
-        told = known.get(key)
-        if isinstance(told, (int, float)) and not isinstance(told, bool) and 0 <= told < 1e15:
-            fine[key] = type(value)(told)
+        figure = known.get(key)
+        if isinstance(figure, (int, float)) and not isinstance(figure, bool) and 0 <= figure < 1e15:
+            fine[key] = type(value)(figure)
     return Usage(**fine)
 
 

@@ -22,7 +22,7 @@ from core.sources.walk import survey
 
 SOON_DAYS = 3
 """What its tool will delete within so many days is harvested before all else."""
-TOLD = 5
+NAMED = 5
 """So many odd things are told by name; more only by their number."""
 
 
@@ -103,11 +103,11 @@ def _judged(
         _shown_sizes(options),
         _goes_soon(options, now),
     )
-    told = (
+    notes = (
         *_never_read(plan.classified),
         *skipped_notes(plan, str(paths.conversations), options.limits.max_source_bytes),
     )
-    return replace(plan, notes=told) if told else plan
+    return replace(plan, notes=notes) if notes else plan
 
 
 def _shown_sizes(options: HarvestOptions) -> Callable[[Artifact, str], int]:
@@ -127,8 +127,8 @@ def _shown_sizes(options: HarvestOptions) -> Callable[[Artifact, str], int]:
 def _never_read(classified: Sequence[Classified]) -> list[str]:
     """A sentence for each thing that has a conversation's place and is none: a person should know why it stays."""
     odd = [f"stays unread: {row.artifact.name} ({row.reason})" for row in classified if row.artifact.kind == "odd"]
-    if len(odd) > TOLD:
-        odd[TOLD:] = [f"stay unread: {len(odd) - TOLD} more of that kind"]
+    if len(odd) > NAMED:
+        odd[NAMED:] = [f"stay unread: {len(odd) - NAMED} more of that kind"]
     if number := sum(row.reason == UNREAD for row in classified):
         listed = "'knowledge ledger --status harvest-failed' lists them"
         odd.append(f"stay unread: {number} that could not be read before and have not changed ({listed})")
@@ -179,13 +179,13 @@ def _too_large(plan: HarvestPlan, limit: int) -> list[str]:
     if not steps:
         return []
     alike = any(size(_sent(step)) == size(limit) for step in steps)  # "1.0MB, the limit is 1.0MB" helps nobody
-    told = _exact if alike else size
-    names = [f"{step.artifact.name} ({told(_sent(step))})" for step in steps]
+    shown = _exact if alike else size
+    names = [f"{step.artifact.name} ({shown(_sent(step))})" for step in steps]
     largest, enough = max(map(_sent, steps)), max(1, limit)
     while enough < largest:
         enough *= 2
     return [
-        f"too large to be read: {first(names)}; the limit is {told(limit)}, and "
+        f"too large to be read: {first(names)}; the limit is {shown(limit)}, and "
         f"'knowledge config set max_harvest_source_bytes {enough}' raises it"
     ]
 

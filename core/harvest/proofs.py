@@ -85,15 +85,16 @@ class Proofs:
         if not lost:
             return {}
         changes = read_changes(self._paths)
-        told, harvested = removed_by_hand(changes), {line for row in changes if row.sha for line in row.added}
+        by_hand, harvested = removed_by_hand(changes), {line for row in changes if row.sha for line in row.added}
         stores = [files.read_or_empty(self._paths.knowledge / name) for name in SHELF]
         missing: dict[str, list[str]] = {}
-        taken_from_notes = {line for name, line in told if name.startswith("files/")}  # whatever they were called then
+        # whatever they were called then
+        taken_from_notes = {line for name, line in by_hand if name.startswith("files/")}
         for name, absent in lost:
             if name.startswith("files/"):
                 left = [line for line in absent if line not in taken_from_notes]
             else:
-                left = [line for line in absent if (name, line) not in told]
+                left = [line for line in absent if (name, line) not in by_hand]
             left = [line for line in left if all(missing_lines(data, [line]) for data in stores)]
             now = self.name_now(plan, name, left)
             if left and not _is_reworded(files.read_or_empty(self._paths.knowledge / now), left, harvested):
@@ -121,7 +122,7 @@ def _is_reworded(data: bytes, lost: list[str], harvested: set[str]) -> bool:
     return any(bullet.provenance in sources and bullet.raw not in harvested for bullet in bullets)
 
 
-TOLD = "missing_told"
+REPORTED = "missing_told"
 """The key of a ledger entry that names the run which told that lines of this harvest are missing."""
 
 
@@ -171,12 +172,12 @@ def tell_missing(found: list[Missing], entries: Entries, run: str) -> str:
     """A sentence about what has not been told yet, "" for nothing. Marks the entries; one whose lines stand again can
     be told of anew. The caller writes the ledger if anything changed (`marks`)."""
     missing = {row.sha256 for row in found}
-    new = [row for row in found if not entries[row.sha256].get(TOLD)]
+    new = [row for row in found if not entries[row.sha256].get(REPORTED)]
     for sha, entry in entries.items():
         if sha in missing:
-            entry.setdefault(TOLD, run)
+            entry.setdefault(REPORTED, run)
         else:
-            entry.pop(TOLD, None)
+            entry.pop(REPORTED, None)
     if not new:
         return ""
     number, where = sum(len(row.lines) for row in new), sorted({row.file for row in new})
@@ -189,7 +190,7 @@ def tell_missing(found: list[Missing], entries: Entries, run: str) -> str:
 
 def marks(entries: Mapping[str, Entry]) -> set[str]:
     """The harvests of which a run has told that lines are missing."""
-    return {sha for sha, entry in entries.items() if TOLD in entry}
+    return {sha for sha, entry in entries.items() if REPORTED in entry}
 
 
 class _Standing:

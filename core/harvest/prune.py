@@ -6,7 +6,7 @@ from __future__ import annotations
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.harvest.committer import Committer
-from core.harvest.proofs import TOLD, Proofs
+from core.harvest.proofs import REPORTED, Proofs
 from core.harvest.reclaim import Guard, purge, purge_split, remove_split
 from core.harvest.steps import Step
 from core.knowledge.ledger import Entry, drop_from_trash
@@ -51,7 +51,7 @@ def _purge(committer: Committer, step: Step) -> Result[int] | None:
     entry = committer.entries.get(sha_in_trash(name))
     refused = why_not_purge(paths, name, entry, committer.proofs, committer.guard)
     if refused is not None and entry is not None and refused.code == VANISHED:
-        if entry.get(TOLD, committer.run) != committer.run:
+        if entry.get(REPORTED, committer.run) != committer.run:
             return None  # an earlier run has told it, and 'knowledge missing' still does
         return Err(refused)
     if refused is not None and refused.code != PURGE_REFUSED:

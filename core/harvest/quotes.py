@@ -199,14 +199,14 @@ def review_of(conversation: Conversation) -> Review | None:
         return None
     mine = {found["name"].casefold() for found in _HOME.finditer(conversation.folder)}
     mine |= {found["name"].casefold() for turn in turns for found in _ACCOUNT.finditer(turn.text)}
-    told = next(_authors(turns), None)
-    if told is None or told[1].casefold() in mine:
+    review = next(_authors(turns), None)
+    if review is None or review[1].casefold() in mine:
         return None
     if any(isinstance(event, PullRequest) for turn in turns for event in turn.events):
         return None  # one that was opened here is the person's own
     changes = (at for at, turn in enumerate(turns) if any(isinstance(event, Edit | Commit) for event in turn.events))
     said = frozenset(at for at, turn in enumerate(turns) if turn.role == "user")
-    return Review(told[1], told[0], next(changes, len(turns)), said)
+    return Review(review[1], review[0], next(changes, len(turns)), said)
 
 
 def _asks_for_review(turn: Turn) -> bool:

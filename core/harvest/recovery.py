@@ -114,22 +114,22 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
     lines = data.split(b"\n")
     read = [decode_line(line) for line in lines]
     bad = [number for number, record in enumerate(read, start=1) if record is None and lines[number - 1]]
-    told_of = [record for record in read if record is not None]
+    readable = [record for record in read if record is not None]
     behind = [record for record in read[bad[0] :] if record is not None] if bad else []
     if bad:
         state.damaged = data
     if bad and (behind or bad != [len(lines)]):  # a last line without its break may be a write that a crash tore
         what = f"{len(behind)} record{'s' * (len(behind) != 1)} behind the damage"
         state.keep_damaged(paths, now, f" in line {bad[0]} of {len(lines) - (not lines[-1])}, with {what}")
-    records = _made_whole(paths, told_of, state.entries) if bad else told_of
+    records = _made_whole(paths, readable, state.entries) if bad else readable
     if b"".join(map(encode, records)) != data:
         files.write_atomic(paths.journal, b"".join(map(encode, records)))
     run = run_of(records) or f"{now:%Y%m%dT%H%M%S%f}-recovered"
-    told = {(change.file, line) for change in read_changes(paths) for line in change.added}
+    reported = {(change.file, line) for change in read_changes(paths) for line in change.added}
     journal = Journal(paths.journal)
     try:
         waiting = [row for row in states_by_sha(records).values() if row.plan is not None and not row.done]
-        replayed = _apply(paths, waiting, journal, run, state, editor_wait, told)
+        replayed = _apply(paths, waiting, journal, run, state, editor_wait, reported)
     finally:
         journal.close()
     if replayed:
@@ -145,8 +145,8 @@ def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[R
     reported = {(change.file, line) for change in read_changes(paths) for line in change.added}
     run, found = run_of(records), list[Record]()
     if not run:
-        entries_told = (state.entry for state in states.values() if state.entry)
-        run = next((str(entry["run"]) for entry in entries_told if entry.get("run")), "")
+        known = (state.entry for state in states.values() if state.entry)
+        run = next((str(entry["run"]) for entry in known if entry.get("run")), "")
         found += [{"t": "run", "run": run}] if run else []
     without_plan = {sha for sha, state in states.items() if state.plan is None}
     for record in records:
@@ -207,13 +207,13 @@ def _apply(
     run: str,
     state: Recovered,
     editor_wait: EditorWait,
-    told: set[tuple[str, str]],
+    reported: set[tuple[str, str]],
 ) -> int:
     """Write what stands in the plans, each file once for all of them; how many were finished."""
     plans = {row.sha256: row.plan for row in waiting if row.plan is not None}
     try:
         plans = {row.sha256: _with_notes_as_called_now(paths, plans[row.sha256], row.applied) for row in waiting}
-        tell = {sha: _tell(journal, sha, plan, told) for sha, plan in plans.items()}
+        tell = {sha: _tell(journal, sha, plan, reported) for sha, plan in plans.items()}
         stores = {name: lines_in(files.read_or_empty(paths.knowledge / name)) for name in SHELF} if waiting else {}
         wrong = write_together(
             paths,
@@ -264,13 +264,13 @@ def _left_to_write(plan: FrozenPlan, applied: set[str], stores: Mapping[str, set
     return replace(plan, files=tuple(row for row in rows if row.all_lines and row.name not in applied))
 
 
-def _tell(journal: Journal, sha: str, plan: FrozenPlan, told: set[tuple[str, str]]) -> Callable[[Applied], None]:
+def _tell(journal: Journal, sha: str, plan: FrozenPlan, reported: set[tuple[str, str]]) -> Callable[[Applied], None]:
     """Journals a file of a plan. Lines that were written before the crash count as added, though they were found there:
-    unless changes.jsonl tells of them (`told`), nobody else knows whose they are."""
+    unless changes.jsonl tells of them (`reported`), nobody else knows whose they are."""
     planned = {row.name: row.all_lines for row in plan.files}
 
     def applied(row: Applied) -> None:
-        added = [line for line in planned[row.name] if line in row.added or (row.name, line) not in told]
+        added = [line for line in planned[row.name] if line in row.added or (row.name, line) not in reported]
         journal.append({"t": "applied", "sha": sha, "file": row.name, "added": added})
 
     return applied
@@ -312,10 +312,10 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
     append_changes(paths, _changes(finished, run, when))
     if notes:
         tell_bindings(paths, notes)
-    told = any(state.entry is not None or state.moving or state.purging for state in states.values())
+    changed = any(state.entry is not None or state.moving or state.purging for state in states.values())
     if behind is not None:
-        told = _notice_strays(paths, behind, entries, when) or told
-    if told or not paths.ledger.exists():
+        changed = _notice_strays(paths, behind, entries, when) or changed
+    if changed or not paths.ledger.exists():
         write_ledger(paths, entries)
     worth_keeping = [row for row in finished if row.get("t") not in ("run", "purging")]
     whole = data.endswith(b"\n") and data.count(b"\n") == len(records)
@@ -368,9 +368,9 @@ def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, whe
         entry = entries.get(sha, {})
         if not sha or origin(entry, held.name):
             continue
-        told = [str(row.get("path", "")) for row in behind if row.get("sha") == sha and row.get("t") in _MOVES]
+        recorded = [str(row.get("path", "")) for row in behind if row.get("sha") == sha and row.get("t") in _MOVES]
         taken = entry.get("trash", {}).values()
-        places = [path for path in (*told, str(entry.get("path", ""))) if path and path not in taken]
+        places = [path for path in (*recorded, str(entry.get("path", ""))) if path and path not in taken]
         place = next((path for path in places if not files.exists(path)), "")
         if place:
             lost = {"path": place, "status": "harvest-failed", "at": when, "error": "its journal was damaged"}

@@ -355,7 +355,7 @@ class Voices:
         before = 0
         for start, end in (*_places(turn.text, proven), (len(turn.text), 0)):
             for sentence in _SENTENCE.split(turn.text[before:start]):
-                if not reads_out(sentence) and not self._told_by_tool(speaks_for(sentence)):
+                if not reads_out(sentence) and not self._from_tool(speaks_for(sentence)):
                     self._hear(sentence, number, own=False)
             self._hear(turn.text[start:end], number, own=True)
             before = end
@@ -367,7 +367,7 @@ class Voices:
                 self._first_tool[feature] = number
                 self._given.discard(feature)
 
-    def _told_by_tool(self, name: str) -> bool:
+    def _from_tool(self, name: str) -> bool:
         """Whether a tool told of somebody or something before: what that wants is then the tool's word, too."""
         return bool(name) and any(name in text or name.lower() in text for text in self._foreign_texts)
 
@@ -424,7 +424,7 @@ class Voices:
     def _is_echo(self, said: str, number: int, *, named: bool = True) -> bool:
         """Whether words of the assistant in a turn are another's: it says so, or a tool's statement before it has
         nearly all of them. What they are `named` by, such as a path that only they have, makes them its own."""
-        if reads_out(said) or self._told_by_tool(speaks_for(said)):
+        if reads_out(said) or self._from_tool(speaks_for(said)):
             return True
         plain, every = _plain(said), features(said)
         rows = [(row.words, row.words.keys() & every.keys()) for row in self._statements]
@@ -529,10 +529,10 @@ def _is_own(turn: Turn) -> bool:
 
 def is_foreign(turn: Turn) -> bool:
     """Whether the words of a turn count as a tool's. What the assistant calls a tool with is its own, and no proof."""
-    told = turn.role == "tool" or (
+    from_outside = turn.role == "tool" or (
         turn.role == "system" and not any(isinstance(one, Compaction) for one in turn.events)
     )
-    return (told and not turn.is_call) or turn.doubtful
+    return (from_outside and not turn.is_call) or turn.doubtful
 
 
 def _places(text: str, commands: Iterable[str]) -> list[tuple[int, int]]:
@@ -567,6 +567,6 @@ def _proven(turns: tuple[Turn, ...], number: int) -> frozenset[str]:
             continue
         results.append(f"{turn.text[:2000]}\n{turn.text[-2000:]}")
     if len(results) == len(ran):
-        return frozenset(command for command, told in zip(ran, results, strict=True) if not _FAILED.search(told))
-    passed = bool(results) and not any(_FAILED.search(told) for told in results)
+        return frozenset(command for command, result in zip(ran, results, strict=True) if not _FAILED.search(result))
+    passed = bool(results) and not any(_FAILED.search(result) for result in results)
     return frozenset(ran) if passed else frozenset()

@@ -88,7 +88,7 @@ class Superseding:
     """What accepting it does to the old one: `supersede` strikes it through, `done` moves an open task."""
     kind: str = ""
     """Of what a model has offered: supersedes, finishes or answers; "" for what comparing found."""
-    told: str = ""
+    conversation: str = ""
     """The ledger's key of the conversation that offered it, "" for none."""
 
     @property
@@ -149,9 +149,9 @@ OFFER_WORDS = {
 
 
 def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list[Superseding]:
-    """What models have said of lines of the store (`offers`, as ledger entries keep them; `told` is the key of the
-    entry), as far as both lines still stand as they were. A task that is said to be finished without a line about that
-    is its own news."""
+    """What models have said of lines of the store (`offers`, as ledger entries keep them; `conversation` is the key of
+    the entry), as far as both lines still stand as they were. A task that is said to be finished without a line about
+    that is its own news."""
     by_mark: dict[str, list[Placed]] = {}
     for row in rows:
         by_mark.setdefault(mark_of_text(row.bullet.text), []).append(row)
@@ -167,8 +167,7 @@ def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list
         news = by_mark.get(new, []) if isinstance(new, str) else olds if kind == "finishes" else []
         if olds and news and (news[0] != olds[0] or kind == "finishes"):
             act = "done" if kind == "finishes" else "supersede"
-            told = str(offer.get("told") or "")
-            pair = Superseding(olds[0], news[0], OFFER_WORDS[kind], act, kind, told)
+            pair = Superseding(olds[0], news[0], OFFER_WORDS[kind], act, kind, str(offer.get("conversation") or ""))
             found.setdefault(pair.key, pair)
     return list(found.values())
 

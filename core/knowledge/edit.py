@@ -190,8 +190,8 @@ def add_lines(
 
         try:
             begin(paths)
-            told = carry_out(paths, change, put)
-            return Ok(Edited(run, file, files.read_file(path).sha256, block, (), told or ""))
+            notice = carry_out(paths, change, put)
+            return Ok(Edited(run, file, files.read_file(path).sha256, block, (), notice or ""))
         except OSError as error:
             return could_not_write(path, error)
     return change_file(paths, file, hunks, now, seen=seen, run=run)
@@ -252,15 +252,15 @@ def change_file(
         if disputed and not ends_conflict and _disputed(split(data)[1]) != disputed:
             return fail("conflict", "this stands in a merge conflict; nothing was written", path, END_CONFLICT)
         edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(wanted.value))
-        added = tuple(line for hunk in wanted.value for line in _told(hunk.added, hunk.removed))
-        removed = tuple(line for hunk in wanted.value for line in _told(hunk.removed, hunk.added))
+        added = tuple(line for hunk in wanted.value for line in _only_in(hunk.added, hunk.removed))
+        removed = tuple(line for hunk in wanted.value for line in _only_in(hunk.removed, hunk.added))
         change = Change(now.isoformat(), run, file, added, removed, edit=edit)
         try:
-            told = put_in_place(paths, change, data, read.value.data)
+            notice = put_in_place(paths, change, data, read.value.data)
         except OSError as error:
             return could_not_write(path, error)  # the next recovery looks whether it was made
-        if told is not None:
-            return Ok(Edited(run, file, edit.after, added, removed, told))
+        if notice is not None:
+            return Ok(Edited(run, file, edit.after, added, removed, notice))
     return fail("changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN)
 
 
@@ -271,7 +271,7 @@ def _disputed(lines: Sequence[str]) -> list[str]:
     return [bare(line) for line, role in zip(lines, roles_of(lines), strict=True) if role]
 
 
-def _told(lines: Sequence[str], others: Sequence[str]) -> list[str]:
+def _only_in(lines: Sequence[str], others: Sequence[str]) -> list[str]:
     """The lines of one side of a hunk as changes.jsonl tells them: without blank ones, and without one that merely got
     a line break."""
     same = {bare(line) for line in others}

@@ -315,10 +315,10 @@ def apply_binding(paths: Paths, binding: Binding, records: NoteRecords) -> None:
         _apply(paths, binding, records, read_records(paths))
 
 
-def _apply(paths: Paths, binding: Binding, records: NoteRecords, told: NoteRecords) -> None:
-    """The same under the lock; `told` are the rows of file_ids.json, which may be `records` itself."""
+def _apply(paths: Paths, binding: Binding, records: NoteRecords, stored: NoteRecords) -> None:
+    """The same under the lock; `stored` are the rows of file_ids.json, which may be `records` itself."""
     moves: list[tuple[str, str]] = []
-    tables = (records,) if told is records else (records, told)
+    tables = (records,) if stored is records else (records, stored)
     if binding.aside is not None:
         moves.append((binding.aside[0], _free_name(paths, binding.aside[1], tables)))
     if binding.move and binding.move != binding.note:
@@ -333,10 +333,10 @@ def _apply(paths: Paths, binding: Binding, records: NoteRecords, told: NoteRecor
         rows[binding.note] = binding.record
     moves = [(old, new) for old, new in moves if files.exists(paths.file_notes / old) or len(moves) > 1]
     if moves:
-        write_records(paths, told, moves)
+        write_records(paths, stored, moves)
         for old, new in moves:
             _rename(paths, old, new)
-        write_records(paths, told)
+        write_records(paths, stored)
 
 
 def _free_name(paths: Paths, wanted: str, tables: Iterable[NoteRecords]) -> str:

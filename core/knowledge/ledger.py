@@ -260,8 +260,8 @@ def set_aside(paths: Paths, now: datetime) -> Path:
 def rebuild_with(paths: Paths, damaged: bytes) -> tuple[Entries, int]:
     """The entries of the archived runs and, from the damaged ledger, those that only it tells of, such as another
     machine's; and how many these are. Raises OSError."""
-    proven, told = rebuild(paths), salvaged(damaged)
-    entries = told | {sha: merged_entry(told.get(sha), entry) for sha, entry in proven.items()}
+    proven, found = rebuild(paths), salvaged(damaged)
+    entries = found | {sha: merged_entry(found.get(sha), entry) for sha, entry in proven.items()}
     return entries, len(entries) - len(proven)
 
 

@@ -85,10 +85,10 @@ def carry_out(
         with contextlib.suppress(OSError):  # whoever looks sees that nothing was made
             append(paths.log, {"t": "void", "id": name})
         return None
-    told = done if isinstance(done, Change) else change
+    made = done if isinstance(done, Change) else change
     try:
-        append_changes(paths, [told], durable=False)
-        append(paths.log, {"t": "done", "id": name} | ({} if told is change else {"change": told.to_json()}))
+        append_changes(paths, [made], durable=False)
+        append(paths.log, {"t": "done", "id": name} | ({} if made is change else {"change": made.to_json()}))
     except OSError as error:
         where = error.filename or paths.changes
         return f"the change was made, but it cannot be undone: {where} cannot be written ({error.strerror})"
@@ -102,29 +102,29 @@ def settle(paths: Paths, *, whole: bool = True) -> int:
     """Bring what a crash cut off to its end: complete an append, tell changes.jsonl of what was made; returns how many
     rows that were. The log is emptied when nobody is at work; not `whole`, that waits until it is large. Raises
     OSError."""
-    told = _carried_over(paths) if whole else 0
+    number = _carried_over(paths) if whole else 0
     if not files.exists(paths.log):
-        return told
+        return number
     with opened(paths.log) as fd:
         size = files.identity_of(fd).size
         if not size:
-            return told
+            return number
         data = files.read_descriptor(fd)
         intents = _read(paths, data)
         if not whole and all(row.state for row in intents) and size < KEPT_BYTES:
-            return told
-        told_of = _told(paths)
+            return number
+        reported = _reported(paths)
         for row in intents:
-            open_one = not row.at_work and row.state != "void" and _key(row.change) not in told_of
+            open_one = not row.at_work and row.state != "void" and _key(row.change) not in reported
             if open_one and _was_made(paths, row, mend=True):
                 append_changes(paths, [row.change], durable=False)
-                told += 1
+                number += 1
         others = [row for row in unfinished(data).values() if "change" not in row]  # of the fact index
         if not others and not any(row.at_work for row in intents):
             if any(row.state != "void" for row in intents):
                 sync_changes(paths)
             files.overwrite(fd, b"")
-    return told
+    return number
 
 
 def begin(paths: Paths) -> None:
@@ -152,8 +152,8 @@ def take_away(paths: Paths) -> None:
 def _carried_over(paths: Paths) -> int:
     """What earlier versions wrote down before an edit. Raises OSError."""
     promises = _promises(paths)
-    told_of = _told(paths) if promises else set()
-    new = [row.change for row in promises if _key(row.change) not in told_of and _was_made(paths, row)]
+    reported = _reported(paths) if promises else set()
+    new = [row.change for row in promises if _key(row.change) not in reported and _was_made(paths, row)]
     append_changes(paths, new)
     for promise in filter(None, (row.promise for row in promises)):
         files.discard(promise)
@@ -166,11 +166,11 @@ def untold(paths: Paths) -> list[Change]:
     """The rows that `settle` would tell: changes that were made and then killed. Only looks. Raises OSError."""
     intents = [*_promises(paths), *_read(paths, files.read_or_empty(paths.log))]
     open_ones = [row for row in intents if not row.at_work and row.state != "void"]
-    told_of = _told(paths) if open_ones else set()
-    return [row.change for row in open_ones if _key(row.change) not in told_of and _was_made(paths, row)]
+    reported = _reported(paths) if open_ones else set()
+    return [row.change for row in open_ones if _key(row.change) not in reported and _was_made(paths, row)]
 
 
-def _told(paths: Paths) -> set[Key]:
+def _reported(paths: Paths) -> set[Key]:
     return set(map(_key, read_changes(paths)))
 
 

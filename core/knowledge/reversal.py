@@ -63,12 +63,12 @@ def take_back(paths: Paths, change: Change, now: datetime, run: str) -> Result[s
             return Ok(ALREADY)
         back = Change(now.isoformat(), run, change.file, change.removed, change.added)
         try:
-            told = put_in_place(paths, back, data, read.value.data)
+            notice = put_in_place(paths, back, data, read.value.data)
         except OSError as error:
             return could_not_write(path, error)
-        if told:
-            return fail("changes-failed", f"the edit is taken back, but this is told nowhere: {told}", paths.changes)
-        if told is not None:
+        if notice:
+            return fail("changes-failed", f"the edit is taken back, but this is told nowhere: {notice}", paths.changes)
+        if notice is not None:
             return Ok(REVERSED)
     return fail("changed-outside", "another program keeps saving this file", path, "try again")
 

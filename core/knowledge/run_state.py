@@ -140,8 +140,8 @@ def _run(seen: Seen) -> RunState:
 
 def _planned(records: Iterable[Record]) -> int:
     """How many conversations the run of a journal set out to read, 0 where it does not say."""
-    told = [row.get("of") for row in records if row.get("t") == "run"]
-    return told[-1] if told and isinstance(told[-1], int) else 0
+    numbers = [row.get("of") for row in records if row.get("t") == "run"]
+    return numbers[-1] if numbers and isinstance(numbers[-1], int) else 0
 
 
 def _digest(seen: Seen, run: RunState) -> DigestStands:
@@ -183,27 +183,27 @@ def digest_seen(paths: Paths) -> tuple[str | None, bool]:
 # --- changed by hand -------------------------------------------------------------------------------------------------
 
 
-def told_lines(changes: Sequence[Change], records: Iterable[Record] = ()) -> dict[str, set[str]]:
+def harvested_lines(changes: Sequence[Change], records: Iterable[Record] = ()) -> dict[str, set[str]]:
     """The lines that harvests have put into each file and not taken out again: those of the runs that ended, and those
     that stand in the plans of the run at work."""
-    told: dict[str, set[str]] = {}
+    lines_of: dict[str, set[str]] = {}
     for row in changes:
         if row.run.startswith((EDIT_RUN, UNDO + EDIT_RUN)):
             continue
-        lines = told.setdefault(row.file, set())
+        lines = lines_of.setdefault(row.file, set())
         lines.update(row.added)
         lines.difference_update(set(row.removed) - set(row.added))
     for state in states_by_sha(records).values():
         for planned in state.plan.files if state.plan is not None else ():
-            told.setdefault(planned.name, set()).update(planned.all_lines)
-    return told
+            lines_of.setdefault(planned.name, set()).update(planned.all_lines)
+    return lines_of
 
 
-def changed_lines(text: str, told: set[str], owed: Iterable[str] = ()) -> tuple[int, int]:
+def changed_lines(text: str, harvested: set[str], owed: Iterable[str] = ()) -> tuple[int, int]:
     """How a file differs from what harvests wrote: lines in it that are the person's, and lines that they took out or
     worded anew. Headings and empty lines count for nothing; `owed` are lines that may not have been written yet."""
     here = {line for line in map(str.rstrip, text.split("\n")) if line and not line.startswith("#")}
-    wrote = {line.rstrip() for line in told if line.strip() and not line.startswith("#")}
+    wrote = {line.rstrip() for line in harvested if line.strip() and not line.startswith("#")}
     return len(here - wrote), len(wrote - here - {line.rstrip() for line in owed})
 
 

@@ -307,7 +307,7 @@ def disambiguate(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, An
             named[str(entry.get("path", ""))] = str(entry["name"])
     taken = {sanitise_name(name) for name in named.values()}
     new = [row for row in rows if row.path not in named and row.source in SOURCE and SOURCE[row.source].project]
-    told: dict[str, str] = {}
+    found: dict[str, str] = {}
     parts = 0
     while new:
         names = {row.path: _longer(row, parts) for row in new}
@@ -315,10 +315,10 @@ def disambiguate(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, An
         for row in new:
             name, longer = names[row.path], _longer(row, parts + 1)
             if (number[sanitise_name(name)] == 1 and sanitise_name(name) not in taken) or longer == name:
-                told[row.path] = name
-        new = [row for row in new if row.path not in told]
+                found[row.path] = name
+        new = [row for row in new if row.path not in found]
         parts += 1
-    return [row._replace(name=told.get(row.path) or _name_before(row, named)) for row in rows]
+    return [row._replace(name=found.get(row.path) or _name_before(row, named)) for row in rows]
 
 
 def _name_before(row: Artifact, named: Mapping[str, str]) -> str:

@@ -332,8 +332,8 @@ def outdated_row(key: BulletKey, pair: Superseding) -> FlowRow:
 
 def says_so(pair: Superseding) -> Reading | None:
     """The conversation that contradicts, finishes or answers; None where that was written by hand."""
-    if pair.told:
-        return Reading(pair.told)
+    if pair.conversation:
+        return Reading(pair.conversation)
     came = pair.new.bullet.provenance
     return Reading(name=came.source) if came is not None and came.source != BY_HAND else None
 

@@ -18,7 +18,7 @@ from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.digest import section_sizes
 from core.knowledge.journal import read_journal
-from core.knowledge.run_state import changed_lines, owed_lines, told_lines
+from core.knowledge.run_state import changed_lines, harvested_lines, owed_lines
 
 DAYS = 14
 
@@ -102,7 +102,7 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
 def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:
     """Every file of the store in the order of the reports. Raises OSError."""
     records = read_journal(paths.journal)
-    told, owed = told_lines(changes, records), owed_lines(records)
+    told, owed = harvested_lines(changes, records), owed_lines(records)
 
     def words(name: str, kind: str) -> FileState:
         return _file(paths, name, kind, (told.get(name, set()), owed.get(name, set())))
