@@ -89,7 +89,7 @@ def test_what_an_answer_says_first_of_ones_own_code_is_a_fact() -> None:
     assert said(harvest(*asked, says(text)), "facts") == [first]
     assert said(harvest(*asked, says(text), user("no, that's wrong")), "facts") == []
     assert said(harvest(*asked, says(text), user("ask it twice"), edited("RateFeed.py"), says("OK")), "facts") == []
-    assert said(harvest(user("Go on"), FEED, says(text)), "facts") == [], "nobody asked"
+    assert said(harvest(user("Go on"), FEED, says(text)), "facts") == [first], "whoever began it"
     assert said(harvest(*asked, says("`TaxTable` reads its taxes from `self._taxes`.")), "facts") == [], (
         "no tool said so"
     )
@@ -326,3 +326,25 @@ def test_checks_that_ran_are_told_without_an_edit_too() -> None:
     asked = user("Review, then run pnpm lint and pnpm test")
     found = harvest(asked, ran("pnpm lint", "ok"), ran("pnpm test", "12 passed"), says("Fine."))
     assert [row["steps"] for row in found["playbooks"]] == ["pnpm lint -> pnpm test"]
+
+
+# --- lines that hold more of a message ---
+
+
+def test_how_things_behave_since_a_change_stands_behind_what_was_done() -> None:
+    text = (
+        "Added the class `RateFeed` (in `feed.py`).\n\n- `load_rates` no longer asks the bank twice a day.\n"
+        "- `load_rates` documents the trade-off.\n"
+    )
+    done = harvest(user("Move the rates"), edited("feed.py"), says(text))["tasks_done"]
+    assert [("no longer asks the bank" in row["detail"], "documents" in row["detail"]) for row in done] == [
+        (True, False)
+    ]
+    alone = harvest(user("Go on"), edited("feed.py"), says("All set.\n\n- `load_rates` no longer asks the bank twice."))
+    assert alone["tasks_done"] == [], "without what was done it is no work"
+
+
+def test_open_work_behind_a_label_is_open_work() -> None:
+    text = "Rounded the rates in `feed.py`.\n\nResidual risk: `load_rates` was never tried against the live bank feed."
+    found = harvest(user("Round the rates"), edited("feed.py"), says(text))
+    assert said(found, "tasks_open") == ["Residual risk: `load_rates` was never tried against the live bank feed."]
