@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.conversations.conversation import Turn
+from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Edit, PullRequest
 from core.harvest.distil import borne_out
+from core.offline.rules import distil_offline
 from tests.test_offline_recurring import session
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
 
@@ -348,3 +349,11 @@ def test_open_work_behind_a_label_is_open_work() -> None:
     text = "Rounded the rates in `feed.py`.\n\nResidual risk: `load_rates` was never tried against the live bank feed."
     found = harvest(user("Round the rates"), edited("feed.py"), says(text))
     assert said(found, "tasks_open") == ["Residual risk: `load_rates` was never tried against the live bank feed."]
+
+
+def test_a_chat_gives_no_fact_of_what_its_assistant_says_of_code() -> None:
+    """It never saw the person's machine: what it says of their files it guesses, also beside a sandbox's output."""
+    text = "`RateFeed` reads its rates from `self._cache`, which `load_rates` fills at noon."
+    turns = (user("where do the rates come from?"), FEED, says(text))
+    facts = [distil_offline(Conversation("s1", tool, turns))["facts"] for tool in ("codex", "chatgpt", "claude_ai")]
+    assert [len(rows) for rows in facts] == [1, 0, 0]
