@@ -150,9 +150,10 @@ def plan_feed(
     *,
     undone: AbstractSet[str] = frozenset(),
     committed: AbstractSet[Key] = frozenset(),
+    agents: AbstractSet[str] = frozenset(),
 ) -> Plan:
     """Decide everything. `records` is the record so far; `undone` names runs that a person took back, of which all
-    harvests but those still in `committed` are taken back here too."""
+    harvests but those still in `committed` are taken back here too; `agents` are domains that are kinds of agents."""
     plan = Plan()
     taught = list(taught)
     if not taught and not undone:
@@ -168,7 +169,7 @@ def plan_feed(
     for conversation in taught:
         if (conversation.sha, conversation.run) not in history.fed:
             _feed(conversation, history, draft, plan)
-    _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""))
+    _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""), agents)
     return plan
 
 
@@ -289,7 +290,7 @@ def _is_as_made(fact: Fact, mark: str, history: History) -> bool:
 _COUNTED = ("source_count", "last_confirmed")
 
 
-def _compile(draft: _Draft, plan: Plan, day: str) -> None:
+def _compile(draft: _Draft, plan: Plan, day: str, agents: AbstractSet[str]) -> None:
     found = draft.found
     for name, row in found.placed.items():
         if name in draft.removed:
@@ -306,7 +307,7 @@ def _compile(draft: _Draft, plan: Plan, day: str) -> None:
             change = {"op": "set", "id": name, "from": {key: before[key] for key in after}, "to": after}
             plan.operations.setdefault(row.file, []).append(change)
     for fact in draft.made.values():
-        file = file_for(found, fact.domain, fact.category)
+        file = file_for(found, fact.domain, fact.category, agents)
         plan.operations.setdefault(file, []).append({"op": "add", "fact": fact.to_json()})
         if file not in found.by_name:
             plan.made_for[file] = [fact.domain, fact.category]

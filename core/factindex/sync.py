@@ -79,12 +79,13 @@ class SyncReport:
 @dataclass(frozen=True)
 class Harvests:
     """What the store tells: conversations in the order of their harvest, which harvests are committed, which runs were
-    taken back, and the sizes of the archives that `taught` was read from."""
+    taken back, the sizes of the archives that `taught` was read from, and which domains are kinds of agents."""
 
     taught: Iterable[Taught] = ()
     committed: AbstractSet[Key] = frozenset()
     undone: AbstractSet[str] = frozenset()
     sizes: dict[str, int] = field(default_factory=dict)
+    agents: AbstractSet[str] = frozenset()
 
 
 def record_path(state: Path) -> Path:
@@ -126,7 +127,14 @@ def sync(
         records += foreign
         history = replaced(history_of(records), damaged=history.damaged)
     harvested = harvests(history)
-    plan = plan_feed(found, records, harvested.taught, undone=harvested.undone, committed=harvested.committed)
+    plan = plan_feed(
+        found,
+        records,
+        harvested.taught,
+        undone=harvested.undone,
+        committed=harvested.committed,
+        agents=harvested.agents,
+    )
     fresh = [
         {"t": "archive", "run": run, "size": size}
         for run, size in harvested.sizes.items()

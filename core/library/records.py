@@ -11,7 +11,7 @@ import unicodedata
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 # --- words, in the order in which people read them --------------------------------------------------------------------
@@ -48,6 +48,11 @@ SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 def new_id() -> str:
     """An id for any record."""
     return str(uuid.uuid4())
+
+
+def day_of(moment: datetime | None) -> str:
+    """The day of a moment in UTC, as 2026-11-22; "" for none."""
+    return moment.astimezone(UTC).date().isoformat() if moment is not None else ""
 
 
 def folded(name: str) -> str:
@@ -113,7 +118,8 @@ class Location:
 @dataclass(frozen=True)
 class Chunk:
     """A coherent part of a document: `raw_content[begins:ends]`. `heading` is the way to it (`Setup > Linux`,
-    `Pool.acquire`); `number` is what the full-text table knows it by, given by the database."""
+    `Pool.acquire`); `number` is what the full-text table knows it by, given by the database; `day` (2026-11-22) is
+    that of its document, "" where that is not known."""
 
     id: str
     document_id: str
@@ -134,6 +140,7 @@ class Chunk:
     retrieved_count: int = 0
     last_retrieved: datetime | None = None
     number: int = 0
+    day: str = ""
 
 
 @dataclass(frozen=True)
