@@ -70,7 +70,7 @@ def held(disk: Disk) -> tuple[int, int]:
 
 
 def test_a_conversation_is_found_by_what_it_means(disk: Disk, topics: Topics) -> None:
-    """Nobody remembers the word that was used. Before there are vectors, words answer, and the way to them is told."""
+    """Nobody remembers the word that was used. Before there are vectors, words answer, and the way to them is named."""
     before = disk.find("which car")
     assert not before.hits and any("knowledge vectors" in one for one in before.warnings) and not topics.texts
     report = made(disk)

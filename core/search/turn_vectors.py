@@ -1,8 +1,9 @@
 """Vectors of the turns in the index of conversations: what is meant, where the words differ. Optional, as those of
 entries are (`vectors`), and by the same embedder.
 
-They lie in the same database, a byte for each number, and leave it in the transaction in which their turn does. What is
-embedded is what was put into the index: cleared of secrets and shortened. Turns of tools get none: they would be two
+They lie in the same database, a byte for each number, and leave it in the transaction in which their turn leaves every
+answer (`conversations.forget`; the turn itself is erased later). What is embedded is what was put into the index:
+cleared of secrets and shortened. Turns of tools get none: they would be two
 thirds of all, and what a tool gave back means nothing by itself. A build takes the lock only while it writes, so that
 neither a search nor a look waits for the embedder; one that is stopped loses a batch at most.
 """
@@ -51,7 +52,7 @@ def build(
     wait: float = 10.0,
 ) -> Result[Made]:
     """Make the vectors that are missing, those of the newest turns first. `name` says whose they are: another
-    embedder's are thrown away. `step` is told how many were made of how many. Err when the embedder fails, when numpy
+    embedder's are thrown away. `step` hears how many were made of how many. Err when the embedder fails, when numpy
     is not there, or when another program writes the index for longer than `wait` seconds."""
     try:
         import numpy  # noqa: F401

@@ -203,7 +203,7 @@ def open_vectors(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Result[Vectors]:
     """The vectors of the entries of an index, read, and made for about `seconds` where there are none, the newest
-    first; `step` is told how many were made of how many. `name` says whose they are: another embedder's are not used.
+    first; `step` hears how many were made of how many. `name` says whose they are: another embedder's are not used.
     Err when the embedder fails, or numpy is not there; what was made before that is kept."""
     try:
         import numpy
