@@ -10,7 +10,6 @@ neither a search nor a look waits for the embedder; one that is stopped loses a 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +18,7 @@ from core.base import locks
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed
 from core.search import conversations, store
-from core.search.vectors import TEXT_CHARACTERS, Nearness, embed_all
+from core.search.vectors import TEXT_CHARACTERS, Nearness, embed_all, nearness
 
 if TYPE_CHECKING:
     from core.search.conversations import Database
@@ -139,11 +138,7 @@ def near(database: Database, name: str, vector: Sequence[float]) -> Nearness | N
         held = numpy.frombuffer(b"".join(row[1] for row in whole), kind)
         parts.append((held["row"].astype(numpy.float32) @ query) * held["scale"])
         ids += [row[0] for row in whole]
-    close = numpy.concatenate(parts) if parts else numpy.zeros(0, numpy.float32)
-    spread = float(close.std()) if len(close) else 0.0
-    if not math.isfinite(spread) or spread <= 1e-9:
-        return None
-    return Nearness(numpy.array(ids, numpy.int64), (close - close.mean()) / spread)
+    return nearness(numpy.array(ids, numpy.int64), numpy.concatenate(parts)) if parts else None
 
 
 def _prepare(database: Database, folder: Path, name: str) -> None:
