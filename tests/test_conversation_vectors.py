@@ -3,6 +3,7 @@ and nothing stays that the files or the person took back."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from core import conversation_index
 from core.base.result import Err, Ok, Result, fail
 from core.commands.conversations import index_folder
 from core.commands.search import VectorsReport, build_vectors
-from core.search import vectors
-from core.search.conversations import open_sealed
+from core.search import turn_vectors, vectors
+from core.search.conversations import forget, open_sealed
 from tests.spoken_home import Disk
 
 pytest.importorskip("numpy")
@@ -150,3 +151,48 @@ def test_vectors_of_another_embedder_are_not_compared(disk: Disk, topics: Topics
     found = disk.find("car")
     assert not found.hits and any("knowledge vectors" in one for one in found.warnings)
     assert made(disk).turns == 9 and disk.names("car")[0] == "claude_code/red"
+
+
+def test_two_embedders_at_once_do_not_mix(disk: Disk, topics: Topics) -> None:
+    """While one model works, another program is set to a second one: numbers of both under one name would be nonsense
+    that nobody ever makes anew."""
+    disk.build()
+    folder = index_folder(disk.workspace)
+
+    def second_program() -> None:
+        topics.act = lambda: None
+        assert isinstance(turn_vectors.build(folder, "second", topics), Ok)
+
+    topics.act = second_program
+    refused = turn_vectors.build(folder, "first", topics)
+    assert isinstance(refused, Err) and refused.error.code == "busy"
+    database = open_sealed(folder)
+    assert database is not None and turn_vectors.are_there(database, "second")
+    database.close()
+    assert held(disk) == (9, 0)
+
+
+def test_a_full_disk_is_told_in_a_sentence(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was made before it stays, and the next build goes on."""
+    disk.build()
+
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(turn_vectors, "_put", full)
+        refused = build_vectors(disk.workspace)
+    assert isinstance(refused, Err) and "disk is full" in str(refused.error) and held(disk) == (0, 0)
+    assert made(disk).waiting == 0
+
+
+def test_turns_of_what_was_forgotten_are_not_waited_for(disk: Disk, topics: Topics) -> None:
+    """Nobody is sent to make vectors that cannot be made: the turns of a deleted conversation, not erased yet."""
+    disk.build()
+    database = open_sealed(index_folder(disk.workspace))
+    assert database is not None
+    before = turn_vectors.counted(database).waiting
+    forget(database, [1])
+    left = turn_vectors.counted(database).waiting
+    assert 0 < left < before and database.execute("SELECT count(*) FROM turns WHERE thread = 1").fetchone()[0]
+    database.close()
