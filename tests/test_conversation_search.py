@@ -32,6 +32,7 @@ from core.search.store import FILE
 from tests.bench.retrieval import ours
 from tests.bench.retrieval_sets import Asked
 from tests.spoken_home import Disk, call, claude_row, result, wait_until_settled
+from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared/corpus/conversations"
@@ -316,7 +317,7 @@ def test_two_programs_at_once(disk: Disk) -> None:
         subprocess.Popen([*words, *more], cwd=disk.cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for more in (["--build"], ["clock"], ["--build"], ["filling"])
     ]
-    outputs = [one.communicate(timeout=120) for one in running]
+    outputs = [one.communicate(timeout=PATIENCE_SECONDS) for one in running]
     assert [one.returncode for one in running] == [0] * 4, outputs
     assert disk.find("filling").conversations == 33
     assert disk.names("clock") == ["claude_code/flaky"]

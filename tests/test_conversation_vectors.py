@@ -14,7 +14,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.conversations import index_folder
 from core.commands.search import VectorsReport, build_vectors
 from core.search import turn_vectors, vectors
-from core.search.conversations import forget, open_sealed
+from core.search.conversations import open_sealed
 from tests.spoken_home import Disk
 
 pytest.importorskip("numpy")
@@ -153,46 +153,44 @@ def test_vectors_of_another_embedder_are_not_compared(disk: Disk, topics: Topics
     assert made(disk).turns == 9 and disk.names("car")[0] == "claude_code/red"
 
 
-def test_two_embedders_at_once_do_not_mix(disk: Disk, topics: Topics) -> None:
-    """While one model works, another program is set to a second one: numbers of both under one name would be nonsense
-    that nobody ever makes anew."""
+def test_two_embedders_never_mix_their_vectors(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that waits for its model while another one is done put its numbers under the other's name, for good."""
     disk.build()
     folder = index_folder(disk.workspace)
 
-    def second_program() -> None:
+    def another_builds() -> None:
         topics.act = lambda: None
-        assert isinstance(turn_vectors.build(folder, "second", topics), Ok)
+        assert isinstance(turn_vectors.build(folder, "other", lambda texts: Ok([[1.0, 0.0]] * len(texts))), Ok)
 
-    topics.act = second_program
-    refused = turn_vectors.build(folder, "first", topics)
-    assert isinstance(refused, Err) and refused.error.code == "busy"
+    topics.act = another_builds
+    late = build_vectors(disk.workspace)
+    assert isinstance(late, Err) and "another embedder" in late.error.message
     database = open_sealed(folder)
-    assert database is not None and turn_vectors.are_there(database, "second")
+    assert database is not None and turn_vectors.are_there(database, "other")
+    lengths = {row[0] for row in database.execute("SELECT length(vector) FROM vectors")}
     database.close()
-    assert held(disk) == (9, 0)
+    assert len(lengths) == 1
 
 
-def test_a_full_disk_is_told_in_a_sentence(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was made before it stays, and the next build goes on."""
-    disk.build()
-
-    def full(*_: object) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(turn_vectors, "_put", full)
-        refused = build_vectors(disk.workspace)
-    assert isinstance(refused, Err) and "disk is full" in str(refused.error) and held(disk) == (0, 0)
-    assert made(disk).waiting == 0
-
-
-def test_turns_of_what_was_forgotten_are_not_waited_for(disk: Disk, topics: Topics) -> None:
-    """Nobody is sent to make vectors that cannot be made: the turns of a deleted conversation, not erased yet."""
+def test_turns_of_a_forgotten_conversation_wait_for_no_vectors(disk: Disk, topics: Topics) -> None:
+    """A search told of turns without vectors after every build, which no build could make."""
     disk.build()
     database = open_sealed(index_folder(disk.workspace))
     assert database is not None
-    before = turn_vectors.counted(database).waiting
-    forget(database, [1])
-    left = turn_vectors.counted(database).waiting
-    assert 0 < left < before and database.execute("SELECT count(*) FROM turns WHERE thread = 1").fetchone()[0]
+    before = turn_vectors.counted(database)
+    database.execute("DELETE FROM conversations WHERE id = (SELECT min(id) FROM conversations)")
+    after = turn_vectors.counted(database)
     database.close()
+    assert before.waiting == 9 and after.waiting == 6
+
+
+def test_a_full_disk_is_one_sentence(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was an unexpected OperationalError."""
+    disk.build()
+
+    def full(*arguments: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(turn_vectors, "_put", full)
+    refused = build_vectors(disk.workspace)
+    assert isinstance(refused, Err) and "disk is full" in refused.error.message
