@@ -301,13 +301,11 @@ def test_facts_are_found_by_the_search(taught: World) -> None:
 
 def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A look at the times of files must never hide an edit."""
-    import os
-
+    from core.base import ready
     from core.commands import fact_feed
 
     workspace = workspace_of(taught)
-    for path in taught.paths.knowledge.rglob("*"):
-        os.utime(path, (1_700_000_000, 1_700_000_000))
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
     asked: list[int] = []
     real = fact_feed.sync
     monkeypatch.setattr(fact_feed, "sync", lambda *args, **named: asked.append(1) or real(*args, **named))
@@ -319,6 +317,7 @@ def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, mo
     taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"2.."'))
     value(sync_facts(workspace, now=lambda: taught.clock))
     assert asked == [1, 1] and "2.." in [fact.fact for fact in facts_of(taught)]
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", 3600.0)
     assert fact_feed.unchanged(workspace, taught.clock) is None, "a file of this very moment is not settled"
 
 

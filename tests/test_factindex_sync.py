@@ -21,7 +21,7 @@ from core.factindex.bootstrap import choose, tokens_of
 from core.factindex.facts import CATEGORIES, Fact, entries, format_id
 from core.factindex.feed import kind_of
 from core.factindex.held import MANY
-from core.factindex.index import find_by_tag, find_fact, format_index, read_index, rows_of
+from core.factindex.index import format_index, read_index, rows_of
 from core.factindex.record import read_history
 from core.factindex.similar import similar_pairs
 from core.factindex.sync import record_path
@@ -590,10 +590,10 @@ def test_a_planted_fence_or_line_cannot_leave_its_line() -> None:
     assert len([line for line in text.split("\n") if line]) == 3
 
 
-# --- lookup ----------------------------------------------------------------------------------------------------------
+# --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def test_one_fact_or_one_tag_is_found_as_in_the_whole(tmp_path: Path) -> None:
+def test_the_facts_of_an_index_come_back_as_they_went_in(tmp_path: Path) -> None:
     """Also in an index that another tool has written in other lines."""
     facts = [
         fact(number, f'"id": "global:fact:0{number}" and \\ é', tags=("t1", "t2") if number % 3 else ("t11",))
@@ -605,10 +605,6 @@ def test_one_fact_or_one_tag_is_found_as_in_the_whole(tmp_path: Path) -> None:
         (tmp_path / "index.json").write_bytes(data)
         read = read_index(tmp_path)
         assert isinstance(read, Ok) and read.value == facts
-        assert all(find_fact(tmp_path, row.id) == row for row in facts)
-        assert find_fact(tmp_path, "global:fact:060") is None
-        assert find_by_tag(tmp_path, "t1") == [row for row in facts if "t1" in row.tags]
-        assert find_by_tag(tmp_path, "t") == []
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.cli.table import MODULE, NAMED, commands
+from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 BASED_ON = {
@@ -143,7 +144,7 @@ def test_a_command_loads_no_other(names: list[str], tmp_path: Path) -> None:
     name = names[0]
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(typed)],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     bare, codes, as_json, loaded, told = json.loads(done.stdout.splitlines()[-1])

@@ -13,9 +13,7 @@ A model's own word for a place counts only where it is the name of a project tha
 repository in which a file lies that this one left a note about, or of a tool that keeps conversations ("claude-code"):
 then it is about the agent, and stands below `agents/`. No folder is made of free words.
 
-Whether anything has changed since the last feed, a small file in the cache folder tells by size, time and inode of
-everything in question. What was changed within two seconds of a look is looked at again: its time may be the same
-after the next change.
+Whether anything has changed since the last feed, a small file in the cache folder tells (base/ready.py).
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,6 +33,7 @@ from typing import Any, NamedTuple, TypeVar
 from core.base import files, locks
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, cache_folder, shipped_root
+from core.base.ready import has_settled, keep, look, recalled
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
@@ -60,49 +58,40 @@ from core.knowledge.projects import is_inside
 from core.knowledge.swap import replace_expected
 from core.sources.tools import SOURCES
 
-SETTLED_SECONDS = 2.0
 AGENTS = frozenset(source.name.replace("_", "-") for source in SOURCES)
 """The tools as domains. A project of the same name is a project."""
 
 
 def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
-    """Everything that decides what the index holds; None while something was changed just now. Raises OSError."""
+    """Everything that decides what the index holds; None while something is missing or was changed just now. Raises
+    OSError."""
     paths = workspace.paths
-    names = [*(name for name, _ in fact_places(paths.knowledge)), index.NAME]
-    rows: list[Any] = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index]
-    newest = 0.0
-    places = [*(paths.knowledge / name for name in names), record_path(paths.state)]
+    places = [paths.knowledge / name for name, _ in fact_places(paths.knowledge)]
+    places += [paths.knowledge / index.NAME, record_path(paths.state)]
     places += sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
-    for path in places:
-        try:
-            found = path.lstat()
-        except FileNotFoundError:
-            return None
-        rows.append([str(path), found.st_size, found.st_mtime_ns, found.st_ino])
-        newest = max(newest, found.st_mtime)
-    settled = newest < time.time() - SETTLED_SECONDS and not cut_off(paths.state)
-    return rows if settled else None
+    asked = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index, *map(str, places)]
+    seen, begun = look(places, asked), time.time()
+    return seen if all(seen[2]) and has_settled(seen, begun) and not cut_off(paths.state) else None
 
 
 def unchanged(workspace: Workspace, now: datetime) -> list[int] | None:
     """How many facts index.json holds, how many of them are stale and faded; None when it must be looked at again."""
     try:
-        seen = json.loads(files.read_or_empty(_file(workspace)) or b"null")
-        if not isinstance(seen, dict) or seen["state"] != state_of(workspace, now):
-            return None
-        return list(map(int, seen["counts"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        seen = state_of(workspace, now)
+    except OSError:
         return None
+    kept = recalled(_file(workspace), seen, lambda counts: list(map(int, counts))) if seen is not None else None
+    return kept[0] if kept is not None else None
 
 
 def remember(workspace: Workspace, now: datetime, counts: list[int]) -> None:
     """The index was found to be up to date, and to hold that much."""
     try:
-        state = state_of(workspace, now)
+        seen = state_of(workspace, now)
     except OSError:
         return
-    if state is not None:
-        files.write_cache(_file(workspace), json.dumps({"state": state, "counts": counts}).encode())
+    if seen is not None:
+        keep(_file(workspace), seen, counts, time.time())
 
 
 def _file(workspace: Workspace) -> Path:

@@ -207,7 +207,6 @@ _PATHS = (
 )  # fmt: skip
 _WORDS = ("pattern", "query", "q", "url", "search_term", "Query", "regex", "search", "name_pattern", "prompt")
 _TASKS = ("prompt", "message", "task", "description", "objective", "instructions")
-_HOW = {"created": ("create", "write", "add"), "deleted": ("delete",)}
 _PATCHED = late(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _PATCHES = late(
     r"\s*(?:cd\s+\S+\s*&&\s*)?(?:apply_?patch|git apply)\b[^\n]*\n?\*\*\* Begin Patch\n.*?\n\*\*\* End Patch"

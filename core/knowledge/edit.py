@@ -75,13 +75,6 @@ def new_edit_run(now: datetime) -> str:
 # --- the operations --------------------------------------------------------------------------------------------------
 
 
-def delete_bullet(
-    paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None, run: str = ""
-) -> Result[Edited]:
-    """Take one bullet and its indented lines out of its file."""
-    return delete_bullets(paths, (ref,), now, seen=seen, run=run)
-
-
 def delete_bullets(
     paths: Paths, refs: Sequence[BulletRef], now: datetime, *, seen: str | None = None, run: str = ""
 ) -> Result[Edited]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -152,8 +152,3 @@ def _keys(environment: Mapping[str, str], keys: KeyFinder) -> list[FoundModel]:
         elif found.value:
             rows.append(FoundModel(name, SUGGESTED[name], where))
     return rows
-
-
-def free_models(rows: Sequence[FoundModel]) -> list[FoundModel]:
-    """Those that cost nothing and can be asked now."""
-    return [row for row in rows if row.free and row.ready]

@@ -97,14 +97,19 @@ def _faded(days: int) -> float:
 
 def match_dates(asked: Sequence[Moment]) -> str:
     """The dates for the full-text table, where those of an entry stand among what is known about it."""
+    return " OR ".join(f'about : "{numbers}"' for numbers in spelled_dates(asked))
+
+
+def spelled_dates(asked: Sequence[Moment]) -> list[str]:
+    """The numbers that stand in the dates that are meant, in their order."""
     parts = []
     for moment in asked:
         numbers = [f"{moment.year:04}"] if moment.year else []
         numbers += [f"{moment.month:02}"] if moment.month else []
         numbers += [f"{moment.day:02}"] if moment.day else []
         if moment.year or moment.day:  # a month alone is two digits that may be anything
-            parts.append('about : "' + " ".join(numbers) + '"')
-    return " OR ".join(parts)
+            parts.append(" ".join(numbers))
+    return parts
 
 
 def _span(moment: Moment) -> tuple[date, date] | None:

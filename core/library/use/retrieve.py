@@ -227,12 +227,15 @@ def _order(
     if "graph" in only:
         seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
         starts = {**seeds, **table.documents_of(seeds)}
-        for creators, add in ((strategies.SAID, table.add), (strategies.FOUND, table.add_behind)):
-            reached = strategies.by_graph(connection, starts, task_type, creators)
-            linked = strategies.chunks_reached(connection, reached)
-            linked = {key: score for key, score in linked.items() if key not in seeds}
-            table.bring(linked, behind=creators is strategies.FOUND)
-            add("graph", GRAPH, linked)
+        walks = strategies.by_graph(connection, starts, task_type)
+        made, read = (
+            {key: score for key, score in linked.items() if key not in seeds}
+            for linked in strategies.chunks_reached(connection, *walks)
+        )
+        table.bring(made, behind=False)
+        table.add("graph", GRAPH, made)
+        table.bring(read)
+        table.add_behind("graph", GRAPH, read)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
     table.know(pool)
     if "usage" in only:
