@@ -129,7 +129,7 @@ def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
     )
     assert [(row.name, row.amount, row.age, row.age_color) for row in rows] == [
         ("facts.md", "12", "edited", "edited"),
-        ("digest.md", "", "absent", "hint"),
+        ("digest.md", "", "none yet", "hint"),
         ("summarize.md", "12B", "yours", "edited"),
     ]
     assert "2 lines of your own and 1 line of a harvest that you changed or took out" in rows[0].tip
@@ -146,7 +146,7 @@ def test_the_last_days_count_harvests_that_stand(home: Workspace) -> None:
     ]
     days = last_days(runs, today.date())
     assert len(days) == 14 and days[-1].harvested == 3 and sum(day.harvested for day in days) == 3
-    assert "1 harvest, 3 conversations, 9 lines added" in day_words(days)
+    assert "1 harvest, 3 conversations, 9 bullets added" in day_words(days)
     assert day_words(last_days([], date(2026, 5, 1))) == "No harvest in the last 14 days"
 
 
@@ -161,9 +161,9 @@ def test_a_hundred_foreign_values_in_a_ledger_break_no_row() -> None:
     ]
     rows = [row_of(entry.key, entry.entry) for entry in entries]
     assert [(row.items, row.place, row.when) for row in rows] == [
-        (-1, "kept", 0),
-        (-1, "gone", 0),
-        (3, "kept", 0),
+        (-1, "in place", 0),
+        (-1, "removed", 0),
+        (3, "in place", 0),
     ]
     assert chip_counts(entries)["unknown"] == 1
 
@@ -197,16 +197,16 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     planned = harvest(home, HarvestRequest())
     assert isinstance(planned, Ok)
     rows = plan_rows(planned.value)
-    assert group_counts(rows) == {"Harvest": 6, "To the trash": 0, "Skip": 0, "Keep": 3} and len(rows) == 9
+    assert group_counts(rows) == {"To harvest": 6, "To the trash": 0, "Skipped": 0, "Not touched": 3} and len(rows) == 9
     assert [line.words for line in plan_lines(planned.value, home.config)] == [
-        "harvest 6 conversations", "write digest.md anew",
+        "harvest 6 conversations", "write digest.md, the summary that new conversations begin with",
     ]  # fmt: skip
     assert has_work(planned.value)
     assert "nothing is sent anywhere" in provider_line(home.config, planned.value).words
     assert any("every conversation stays where it is" in note for note in planned.value.notes)
     sent = provider_line(replace(home.config, provider="openai", model="m", redact=False), planned.value).words
     assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
-    assert estimate_words(planned.value).endswith("free")
+    assert estimate_words(planned.value).endswith("nothing")
     assert estimate_words(HarvestReport(False, tokens=9, price=None)).endswith("price unknown")
     harvested(home)
     again = harvest(home, HarvestRequest())
