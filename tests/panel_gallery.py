@@ -301,6 +301,8 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shot("menu")
         ledger._menu.close()
         ledger._only("harvest-failed")
+        ledger._select(ledger.table.rows[2])
+        seat.settle()
         shell.error(
             ErrorInfo(
                 "no-credentials",

@@ -129,8 +129,8 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
     if name == "what":
         return words, color if color not in ("hint",) else "muted"
     known = row.called
-    told = {"tool": tile(known.tool), "name": row.name, "project": known.project_name, "day": day_words(known.day)}
-    return told.get(name) or {"size": size(row.bytes), "why": row.why}.get(name, "")
+    shown = {"tool": tile(known.tool), "name": row.name, "project": known.project_name, "day": day_words(known.day)}
+    return shown.get(name) or {"size": size(row.bytes), "why": row.why}.get(name, "")
 
 
 def plan_tip(row: PlanRow) -> str:

@@ -40,7 +40,7 @@ COLUMNS = (
     Column("tool", "", 30, color="hint", role="mono", least=400),
     Column("name", "Conversation", 0, 3.4),
     Column("project", "Project", 0, 1.0, color="muted", least=560),
-    Column("why", "Why", 0, 3.4, color="muted", sortable=False),
+    Column("why", "Why", 0, 5.0, color="muted", sortable=False),
     Column("items", "Bullets", 66, role="mono", chars=5, descending_first=True),
     Column("place", "Where", 68, color="muted", least=700),
     Column("model", "Read by", 116, color="muted", least=820),
@@ -170,8 +170,8 @@ def arrange(
 def text_of(row: LedgerRow, names: Mapping[str, Called] = NAMELESS) -> str:
     """What the field looks into: title, path, project, tool, name of the model and hash, in small letters."""
     known, entry = called(row.entry, names.get(row.key)), row.entry
-    told = (known.title, entry.get("path") or "", known.project, known.tool_title, model_of(entry), row.key)
-    return "\n".join(map(str, told)).lower()
+    parts = (known.title, entry.get("path") or "", known.project, known.tool_title, model_of(entry), row.key)
+    return "\n".join(map(str, parts)).lower()
 
 
 def sorts(names: Mapping[str, Called]) -> dict[str, Callable[[LedgerRow], Any]]:

@@ -141,7 +141,7 @@ class Ages:
     def __init__(self) -> None:
         self.due, self.turned = float("inf"), 0
 
-    def told(self, when: float, now: float) -> None:
+    def shown(self, when: float, now: float) -> None:
         """An age was put into words."""
         old = max(0.0, now - when)
         step = 60 if old < 3600 else 3600 if old < 86_400 else 86_400
@@ -161,7 +161,7 @@ def since(when: float, now: float | None = None) -> str:
     """How long ago something was, as a window says it that counts by the minute: `now`, `5 min`; "" for 0."""
     if not when:
         return ""
-    AGES.told(when, time.time() if now is None else now)
+    AGES.shown(when, time.time() if now is None else now)
     return "now" if (time.time() if now is None else now) - when < 60 else age(when, now)
 
 

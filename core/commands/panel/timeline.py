@@ -108,11 +108,11 @@ def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) ->
     """The conversations of a ledger, `rows` with the newest first, with their lines. Looks at the disk only for those
     that were not read: whether they are still there."""
     own: Counter[str] = Counter()
-    told: dict[str, Counter[str]] = {}
+    by_source: dict[str, Counter[str]] = {}
     days: dict[str, date] = {}
     for line in lines:
         if line.source and line.day is not None:
-            told.setdefault(line.source, Counter())[line.category] += 1
+            by_source.setdefault(line.source, Counter())[line.category] += 1
             days[line.source] = max(days.get(line.source, line.day), line.day)
         else:
             own[line.category] += 1
@@ -125,9 +125,11 @@ def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) ->
             continue
         name = name_of(row.entry)
         # A conversation that went on has an entry for each of its harvests: its lines are counted with the newest.
-        given = (told.pop(name, None) or told.pop(sanitise_name(name), None)) if told else None
+        given = (by_source.pop(name, None) or by_source.pop(sanitise_name(name), None)) if by_source else None
         talks.append(Talk(row.key, known, at, name, fate, given or NO_LINES))
-    talks += [Talk("", names.by_name.get(name, UNCALLED), days[name], name, HARVESTED, told[name]) for name in told]
+    talks += [
+        Talk("", names.by_name.get(name, UNCALLED), days[name], name, HARVESTED, by_source[name]) for name in by_source
+    ]
     return Timeline(tuple(sorted(talks, key=lambda talk: talk.day)), dict(own))
 
 

@@ -143,9 +143,9 @@ class _Kept:
         self.more = self._new = False
         self.rows: dict[str, Called] = {}
         try:
-            told = json.loads(files.read_or_empty(self._file) or b"{}")
+            cached = json.loads(files.read_or_empty(self._file) or b"{}")
             # A file without `cleared` is of a time when a title could keep a part of a secret.
-            self.rows = {str(key): Called(*map(str, row)) for key, row in told.get("cleared", {}).items()}
+            self.rows = {str(key): Called(*map(str, row)) for key, row in cached.get("cleared", {}).items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             self.rows = {}
 

@@ -163,8 +163,8 @@ HAPPENED: dict[str, tuple[str, str, str]] = {
 def load(workspace: Workspace, selected: Selection, file: FileState | None = None) -> Result[Page]:
     """Read what was selected; on a worker."""
     if selected.kind == "conversation":
-        told = conversation_view(workspace, selected.key)
-        return told if isinstance(told, Err) else Ok(conversation_page(told.value))
+        talk = conversation_view(workspace, selected.key)
+        return talk if isinstance(talk, Err) else Ok(conversation_page(talk.value))
     if selected.kind == "bullet":
         seen = bullet_view(workspace, selected.key, selected.raw, selected.line)
         if isinstance(seen, Err):
@@ -458,12 +458,12 @@ def source_page(note: NoteView) -> Page:
 def memory_page(memory: Memory, path: str) -> Page:
     """A memory as a person reads it: its words, and in a line what its file says above them."""
     looks = MEMORY_CATEGORIES.get(memory.category, Looks("Memories", "bookmark", "accent"))
-    told = SEPARATOR.join(
+    about = SEPARATOR.join(
         part for part in (local_day(memory.created), " ".join(f"#{tag}" for tag in memory.tags)) if part
     )
     tab = Tab("Text", text_rows(memory.content), "There is nothing in it.", counted=False)
     title = capital(memory.category) if memory.category else "Memory"
-    return Page(looks.icon, looks.color, title, short_folder(path), "", tuple(line for line in (told,) if line),
+    return Page(looks.icon, looks.color, title, short_folder(path), "", tuple(line for line in (about,) if line),
                 frozenset({"open"}), (tab,), copy=memory.content)  # fmt: skip
 
 
@@ -521,8 +521,8 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
     read = source_text(workspace, path, FILE_BYTES)
     text = read.value.text if isinstance(read, Ok) else ""
     tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
-    told = confidence_over_time(workspace, fact.id)
-    course = told.value if isinstance(told, Ok) else NO_COURSE
+    over_time = confidence_over_time(workspace, fact.id)
+    course = over_time.value if isinstance(over_time, Ok) else NO_COURSE
     heard_in = tuple(
         FlowRow(
             ("heard", at, one.sha256),

@@ -338,15 +338,15 @@ def spending(runs: Sequence[RunCost], kept: int) -> Spending:
     models: dict[str, list[RunCost]] = {}
     for run in runs:
         models.setdefault(PurePath(run.model).name or run.model, []).append(run)
-    told = []
+    costs = []
     for name, some in sorted(models.items(), key=lambda one: -len(one[1])):
         cost = [run.dollars for run in some]
         unknown = any(one is None for one in cost)
         total = sum(one or 0.0 for one in cost)
-        told.append((name, "price unknown" if unknown else f"${total:,.2f}" if total else "free"))
+        costs.append((name, "price unknown" if unknown else f"${total:,.2f}" if total else "free"))
     return Spending(
         whole, len({run.run for run in runs}), sum(run.sent for run in runs), sum(run.received for run in runs),
-        whole / kept if whole and kept else None, tuple(told[:4]), tuple(run.dollars or 0.0 for run in runs[-30:]),
+        whole / kept if whole and kept else None, tuple(costs[:4]), tuple(run.dollars or 0.0 for run in runs[-30:]),
     )  # fmt: skip
 
 

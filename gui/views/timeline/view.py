@@ -112,7 +112,7 @@ class TimelineView:
         self.tool = Button(look, line, "All tools", self._choose_tool, icon="terminal", tip="Only one tool")
         self.project = Button(look, line, "All projects", self._choose_project, icon="folder", tip="Only one project")
         self.category = Button(look, line, "All categories", self._choose_category, icon="shapes",
-                               tip="Only lines of one category")  # fmt: skip
+                               tip="Only bullets of one category")  # fmt: skip
         self.clear = Button(look, line, "Show everything", self.reset, icon="x", kind="link")
         self.ranges = {
             name: Button(look, line, name, partial(self._range, days), kind="tab", tip=f"The strip shows {name}")
@@ -147,7 +147,7 @@ class TimelineView:
         dpg.add_mouse_wheel_handler(parent=handlers, callback=lambda _s, turn: look.jobs.post(self._wheel, turn))
         self._teach = EmptyState(
             look, parent, parent, icon="calendar", title="No conversation has been read yet",
-            words="Every conversation that a harvest reads gets its day here,\nwith the lines that it taught.",
+            words="Every conversation that a harvest reads gets its day here,\nwith the bullets that it taught.",
             command="knowledge harvest --apply", action="Harvest…", on_action=lambda: self._shell.run("harvest"),
         )  # fmt: skip
         look.follow(parent, self._fit)
@@ -367,7 +367,7 @@ class TimelineView:
         shown = Sum()
         for bar in self._bars:
             shown.add(bar.sum)
-        x = layer.words(0, 0, "Lines kept", "text", "strong") + px(14)
+        x = layer.words(0, 0, "Bullets kept", "text", "strong") + px(14)
         for name, look_of in CATEGORIES.items():
             if not shown.lines.get(name):
                 continue
