@@ -21,7 +21,7 @@ from core.commands.panel.settings import explained, shipped_help
 from core.commands.runs import Run
 from core.commands.settings import config_show
 from core.commands.workspace import Workspace
-from core.harvest.report import HarvestReport
+from core.harvest.report import HarvestReport, NewLine
 from core.knowledge.run_state import (
     DELETED,
     ELSEWHERE,
@@ -35,6 +35,7 @@ from core.knowledge.run_state import (
     RunState,
 )
 from gui.gather import gather
+from gui.harvest_run import Came, Talk
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
@@ -42,6 +43,7 @@ from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
 from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, home_words, resting_words
 from gui.views.harvest_dialog import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
+from gui.views.harvest_watch import best_rows
 from gui.views.ledger import Wish, arrange, chip_counts, items_of, row_of
 from gui.views.palette import action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.settings import set_words, setting_rows
@@ -214,6 +216,13 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     home.paths.journal.write_bytes(b"")
     left = harvest(home, HarvestRequest())
     assert isinstance(left, Ok) and left.value.interrupted and has_work(left.value), "Apply would finish that run"
+
+
+def test_the_best_bullets_say_how_long_ago_they_came() -> None:
+    came = Came(NewLine("facts", "The cache is cold.", "", 1), Talk("/t", "talk"), 30.0)
+    assert [best_rows([came], now)[0].meta for now in (31.0, 40.0, 150.0)] == [
+        "talk  ·  just now", "talk  ·  10 s ago", "talk  ·  2 min ago",
+    ]  # fmt: skip
 
 
 # --- settings, header, status line ---

@@ -95,7 +95,7 @@ def talk_cell(talk: Talk, column: int) -> Cell:
 
 def came_words(talk: Talk) -> str:
     """What became of a conversation that gave no new line."""
-    return "nothing to keep" if talk.outcome.endswith(("item", "items")) else talk.outcome
+    return "nothing new" if talk.outcome.endswith(("item", "items")) else talk.outcome
 
 
 def talk_tip(talk: Talk) -> str:
@@ -161,7 +161,7 @@ def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:
 
 
 def _ago(at: float, now: float) -> str:
-    return "just now" if now - at < 5 else f"{age(0.0, now - at)} ago"
+    return "just now" if now - at < 5 else f"{age(at, now)} ago"
 
 
 def gained_rows(run: Run) -> tuple[FlowRow, ...]:
