@@ -37,6 +37,8 @@ from tests.library_place import NOW, later, opened
 from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
+ONE_DATABASE = pytest.mark.parametrize("library_url", ["sqlite"], indirect=True)
+"""For what comes in or does not: whether the database holds it, other tests see on both."""
 GUIDE = """# Locks
 
 A semaphore is a counter that several tasks share. It guards what they share, whatever they do with it.
@@ -166,6 +168,7 @@ def test_a_document_that_a_person_took_out_stays_out(library: Library, guide: Pa
     assert [row.status for row in documents(library)] == ["archived"]
 
 
+@ONE_DATABASE
 def test_broken_files_cost_themselves_alone(library: Library, guide: Path) -> None:
     folder = guide.parent
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nno more")
@@ -197,6 +200,7 @@ def test_a_document_that_unpacks_to_much_is_not_unpacked(name: str) -> None:
     assert isinstance(result, Err) and "unpacks to more" in str(result.error)
 
 
+@ONE_DATABASE
 def test_a_file_whose_reader_never_ends_costs_itself_alone(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +221,7 @@ def test_a_file_whose_reader_never_ends_costs_itself_alone(
     assert [row.status for row in report.documents] == ["new"]
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("kind", ["pdf", "html"])
 def test_a_file_that_takes_all_memory_costs_itself_alone(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -347,6 +352,7 @@ def test_a_model_describes_and_the_rules_fill_in_what_it_leaves_out(library: Lib
     assert concept.aliases == ("counting lock",) and concept.description == "A shared counter."
 
 
+@ONE_DATABASE
 def test_a_model_that_fails_is_told_and_the_rules_describe(library: Library, guide: Path) -> None:
     report = take_in(library, guide, way=Way(generate=Model("no", "{}")))
     assert [row.status for row in report.documents] == ["new"]
@@ -468,6 +474,7 @@ def test_several_programs_take_in_at_once(library_url: str, tmp_path: Path) -> N
     library.close()
 
 
+@ONE_DATABASE
 def test_other_processes_prepare_and_one_stores(library: Library, tmp_path: Path) -> None:
     folder = texts(tmp_path / "many", 6)
     report = take_in(library, folder, open_executor=local_processes(2), at_once=3)
@@ -485,6 +492,7 @@ def deadly(item: Item, way: Way) -> Result[list[Prepared]]:
     return prepare(item, way)
 
 
+@ONE_DATABASE
 def test_a_file_that_kills_its_worker_costs_itself(library: Library, tmp_path: Path) -> None:
     folder = texts(tmp_path / "many", 5)
     report = take_in(library, folder, open_executor=local_processes(1), at_once=1, work=deadly)
@@ -543,6 +551,7 @@ def redirect(to: str) -> Callable[[BaseHTTPRequestHandler], None]:
 Site = tuple[str, dict[str, Callable[[BaseHTTPRequestHandler], None]]]
 
 
+@ONE_DATABASE
 def test_a_page_is_taken_in_and_not_again_while_it_is_the_same(library: Library, site: Site) -> None:
     base, pages = site
     page = b"<html><title>Hangs</title><main><h1>Why it hangs</h1><p>Two tasks wait for each other.</p></main></html>"
@@ -672,6 +681,7 @@ def test_a_page_that_is_packed_over_and_over_is_not_unpacked(site: Site) -> None
     assert isinstance(result, Err) and "more than 32 MB" in str(result.error)
 
 
+@ONE_DATABASE
 def test_what_is_no_address_costs_itself_alone(library: Library, guide: Path) -> None:
     report = take_in(library, "http://[::1", "https://me:hidden@[x]/", guide)
     assert [row.status for row in report.documents] == ["new"]
