@@ -109,9 +109,10 @@ def test_without_words_the_newest_are_listed(disk: Disk) -> None:
 def test_a_tool_that_is_named_and_a_word_that_is_misspelt(disk: Disk) -> None:
     """As people type: the sessions of one tool, and letters that slipped."""
     assert disk.names("talk.md clock exporter budget retry") != disk.names("claude code sessions about the exporter")
-    found = disk.find("claude code sessions about the budget, the clock or the exporter")
-    assert {hit.source for hit in found.hits} == {"claude_code"} and len(found.hits) == 2
-    assert found.note.startswith("understood as: of Claude Code")
+    for tool in ("claude code", "Claude"):
+        found = disk.find(f"{tool} sessions about the budget, the clock or the exporter")
+        assert {hit.source for hit in found.hits} == {"claude_code"} and len(found.hits) == 2
+        assert found.note.startswith("understood as: of Claude Code")
     assert disk.names("codex sessions about the frozen clock")[0] == "claude_code/flaky"
     assert disk.names("fixtture freezs clok")[0] == "claude_code/flaky"
 
@@ -126,6 +127,8 @@ def test_a_tool_that_is_named_and_a_word_that_is_misspelt(disk: Disk) -> None:
         ("what did i do yesterday in project shop", []),
         ("the clock on monday", ["claude_code/flaky"]),
         ("budget since yesterday", ["claude_code/retry"]),
+        ("since yesterday", ["claude_code/retry"]),
+        ("today", []),
     ],
 )
 def test_a_question_about_a_day(disk: Disk, asked: str, names: list[str]) -> None:
@@ -400,6 +403,20 @@ def test_a_project_folder_is_followed_once_a_build_found_it(disk: Disk) -> None:
     assert len(disk.names("macaw")) == 1
     shutil.rmtree(disk.folder / "src")
     assert disk.names("parrot") == []
+
+
+def test_each_session_of_a_history_is_of_its_own_day(disk: Disk) -> None:
+    """aider writes every session of a project into one file: what was said last week is not of the first day."""
+    disk.settings = {"project_roots": [str(disk.folder / "src")]}
+    sessions = ("2026-05-01", "parrot"), ("2026-05-05", "macaw")
+    text = "".join(
+        f"# aider chat started at {day} 10:00:00\n\n#### feed the {bird}  \n\nFed.\n\n" for day, bird in sessions
+    )
+    disk.write(disk.folder / "src/app/.aider.chat.history.md", text.encode())
+    disk.build()
+    assert [hit.day for bird in ("parrot", "macaw") for hit in disk.find(bird).hits] == ["2026-05-01", "2026-05-05"]
+    [hit] = disk.find("what did I do yesterday in app", today=TODAY).hits
+    assert hit.text == "feed the macaw"
 
 
 def test_a_file_that_was_just_written_is_looked_at_again(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:

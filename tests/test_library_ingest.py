@@ -109,6 +109,20 @@ def test_a_document_has_chunks_concepts_links_and_a_source(library: Library, gui
     assert problems_of(library) == []
 
 
+def test_a_document_is_named_by_a_file_that_still_has_it(library: Library, guide: Path) -> None:
+    """Who opens the file that a dossier names finds its words there."""
+    copy = guide.with_name("copy.md")
+    copy.write_text(guide.read_text())
+    take_in(library, guide.parent)
+    named = documents(library)[0].source
+    first, other = (guide, copy) if named == str(guide) else (copy, guide)
+    first.write_text(f"{first.read_text()}\n## New\n\nThis was written later, and only here.\n")
+    take_in(library, guide.parent)
+    assert {("only here" in one.raw_content, one.source) for one in documents(library)} == {
+        (True, str(first)), (False, str(other)),
+    }  # fmt: skip
+
+
 def test_the_same_content_twice_is_one_document(library: Library, guide: Path) -> None:
     copy = guide.with_name("copy.md")
     copy.write_bytes(guide.read_bytes())

@@ -24,8 +24,7 @@ from core.commands.context import context, digest_on
 from core.commands.facts import bootstrap
 from core.commands.harvest import import_memories
 from core.commands.memories import memories_list, recall_command
-from core.commands.statements import all_without_secrets
-from core.commands.workspace import Workspace, open_workspace
+from core.commands.workspace import Workspace, all_without_secrets, open_workspace
 from core.context_files import CLOSE as END
 from core.context_files import OPEN as BEGIN
 from core.injection import CLOSE, OPEN, prompt_prefix

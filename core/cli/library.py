@@ -48,7 +48,7 @@ def list_text(shelf: Shelf) -> str:
     if not shelf.documents:
         return "no documents; 'knowledge library ingest PATH' takes some in\n"
     lines = [
-        f"{row['id'][:8]}  {row['content_type']:<12} {row['chunks']:>4}  {short(row['title'])}"
+        f"{row['id'][:8]}  {row['content_type']:<12} {row['chunks']:>4}  {short(row['title'])}  {row['path']}"
         for row in shelf.documents
     ]
     if shelf.found > len(shelf.documents):

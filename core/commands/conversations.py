@@ -316,7 +316,7 @@ def find(
             near, told = _meant(workspace, database, text)
             warnings += [told] if told else []
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
-            if not hits and (tools or (asked.told and not asked.open)):
+            if not hits and (tools or (asked.told and asked.words)):
                 wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
                 near, _ = _meant(workspace, database, words)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""

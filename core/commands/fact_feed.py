@@ -10,7 +10,8 @@ the line came with tells the conversation and the repository.
 Where a fact belongs is the repository of the conversation or of a file.
 
 A model's own word for a place counts only where it is the name of a project that conversations worked in, or of a
-repository in which a file lies that this one left a note about: no folder is made of free words.
+repository in which a file lies that this one left a note about, or of a tool that keeps conversations ("claude-code"):
+then it is about the agent, and stands below `agents/`. No folder is made of free words.
 
 Whether anything has changed since the last feed, a small file in the cache folder tells (base/ready.py).
 """
@@ -31,7 +32,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from core.base import files, locks
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
-from core.base.paths import Paths, cache_folder
+from core.base.paths import Paths, cache_folder, shipped_root
 from core.base.ready import has_settled, keep, look, recalled
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
@@ -42,20 +43,23 @@ from core.factindex import index
 from core.factindex.bootstrap import FILE_NOTE
 from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, is_domain, normalised, sort_key
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
-from core.factindex.places import FOLDERS, fact_places
+from core.factindex.listing import FOLDERS, fact_places
 from core.factindex.record import History, Key
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge.bullet_text import held_item
 from core.knowledge.categories import CATEGORY, QUARANTINE, read_category
-from core.knowledge.changes import Change, read_changes
+from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
-from core.knowledge.edit import EDIT_RUN
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.projects import is_inside
 from core.knowledge.swap import replace_expected
+from core.sources.tools import SOURCES
+
+AGENTS = frozenset(source.name.replace("_", "-") for source in SOURCES)
+"""The tools as domains. A project of the same name is a project."""
 
 
 def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
@@ -110,7 +114,10 @@ class Places:
             around = [folder for folder in self.projects if is_inside(path, folder)]
             if around:
                 return self.projects[max(around, key=len)]
-        return said if said in self.names else self.domain
+        if said in self.names:
+            return said
+        agent = said.replace("_", "-")
+        return agent if agent in AGENTS else self.domain
 
 
 class KnownProjects:
@@ -286,6 +293,7 @@ def sync_facts(
         report = sync(
             paths.knowledge, paths.state, harvests, now(), replace=replace_expected, accept_removals=accept_removals
         )
+        _leave_schema(paths)
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
@@ -293,6 +301,22 @@ def sync_facts(
     if isinstance(done, Ok) and not done.value.problems and not done.value.written:
         remember(workspace, now(), [done.value.total, done.value.stale, done.value.decayed])
     return done
+
+
+SCHEMA = "SCHEMA.md"
+
+
+def _leave_schema(paths: Paths) -> None:
+    """The page that says what the YAML files hold, beside the first index: written once. What the person has there
+    already, changes or deletes is theirs. Raises OSError."""
+    mark = paths.state / "schema_written"
+    if files.exists(mark) or not files.exists(paths.knowledge / index.NAME):
+        return
+    with contextlib.suppress(FileExistsError):
+        files.create_atomic(paths.knowledge / SCHEMA, (shipped_root() / "assets" / SCHEMA).read_bytes())
+        files.sync_folder(paths.knowledge)
+    with contextlib.suppress(FileExistsError):
+        files.create_atomic(mark, b"")
 
 
 def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> Result[T]:
@@ -408,7 +432,8 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
     if gone & {run for _, run in history.fed}:
         runs |= {row.run.removeprefix(UNDO_RUN) for row in read_changes(paths) if row.run.startswith(UNDO_RUN)}
     whole = {path.stem for path in archives} - {path.stem for path in fresh}
-    return Told(Harvests(taught, committed, runs - whole, sizes), too_long)
+    agents = AGENTS.difference(known.folders.values()) if taught else AGENTS
+    return Told(Harvests(taught, committed, runs - whole, sizes, agents), too_long)
 
 
 def taught_by(

@@ -24,8 +24,7 @@ from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
 from core.commands import fact_feed
 from core.commands.fact_feed import lines_too_long, sync_facts, with_facts
-from core.commands.statements import without_secrets
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Workspace, utc_now, without_secrets
 from core.factindex import index
 from core.factindex.bootstrap import BUDGET, choose, from_index
 from core.factindex.bootstrap import Bootstrap as Bootstrap
@@ -34,7 +33,8 @@ from core.factindex.facts import CATEGORIES, DAMAGE, DISK_FAILED, check, entries
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.held import hold, read_known
-from core.factindex.places import ENDINGS, FactFiles, Placed, read_all, read_one, together
+from core.factindex.listing import ENDINGS
+from core.factindex.places import FactFiles, Placed, read_all, read_one, together
 from core.factindex.record import append_records, unconfirmed
 from core.factindex.reunite import Renumbered, changed_text, parted, plan_renumbering, retired_id
 from core.factindex.similar import Pair as Pair

@@ -24,8 +24,8 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import allow_written
 from core.commands.project import find_project, may_read
 from core.commands.workspace import Workspace
+from core.knowledge.changes import EDIT_RUN as EDIT_RUN
 from core.knowledge.changes import Change, read_changes
-from core.knowledge.edit import EDIT_RUN as EDIT_RUN
 from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk, bare, inverse, join, made, reversed_edit, section_at, split
 from core.knowledge.journal import read_journal, states_by_sha

@@ -26,13 +26,13 @@ from core.base.secrets.redact import redact
 from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.context_files import GLOBAL, PROJECT, entries, read_context
-from core.factindex.places import fact_file_names
-from core.knowledge.check import Finding
+from core.factindex.listing import fact_file_names
 from core.knowledge.entries import sources as bullet_sources
 from core.memory_file import read_memory
 
 if TYPE_CHECKING:
     from core.commands.conversations import BuildReport, ConversationFilters, ConversationHit, ConversationHits
+    from core.knowledge.check import Finding
     from core.search.index import Index
     from core.search.query import Hit as Hit
 
@@ -446,6 +446,7 @@ def check_index(workspace: Workspace) -> Iterator[Finding]:
     """For the doctor: how the index of the home differs from the files. It is a projection, so this is a note; no
     index is no finding."""
     from core.base import files
+    from core.knowledge.check import Finding
 
     folder = search_folder(workspace, None)
     if not files.exists(folder):

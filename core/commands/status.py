@@ -152,7 +152,7 @@ def _outdated(workspace: Workspace) -> int:
     def made() -> int:
         from core.commands.alike import proposals
 
-        found = proposals(paths)
+        found = proposals(paths, problems)
         problems.extend([found.error] if isinstance(found, Err) else [])
         return len(found.value) if isinstance(found, Ok) else 0
 

@@ -23,8 +23,7 @@ from core.commands.statements import refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.reclaim import restore
 from core.harvest.recovery import Recovered, with_store
-from core.knowledge.changes import Change, append_changes, read_changes
-from core.knowledge.edit import EDIT_RUN
+from core.knowledge.changes import EDIT_RUN, Change, append_changes, read_changes
 from core.knowledge.file_notes import note_now
 from core.knowledge.journal import Pending, encode, read_journal, states_by_sha
 from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, write_ledger

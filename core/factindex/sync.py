@@ -79,12 +79,13 @@ class SyncReport:
 @dataclass(frozen=True)
 class Harvests:
     """What the store tells: conversations in the order of their harvest, which harvests are committed, which runs were
-    taken back, and the sizes of the archives that `taught` was read from."""
+    taken back, the sizes of the archives that `taught` was read from, and which domains are kinds of agents."""
 
     taught: Iterable[Taught] = ()
     committed: AbstractSet[Key] = frozenset()
     undone: AbstractSet[str] = frozenset()
     sizes: dict[str, int] = field(default_factory=dict)
+    agents: AbstractSet[str] = frozenset()
 
 
 def record_path(state: Path) -> Path:
@@ -99,7 +100,6 @@ def sync(
     now: datetime,
     *,
     replace: Replace,
-    agents: AbstractSet[str] = frozenset(),
     accept_removals: bool = False,
 ) -> SyncReport:
     """Do all of it. The caller holds the lock of the fact index. `harvests` is asked once, with the history so far, so
@@ -127,7 +127,7 @@ def sync(
         records += foreign
         history = replaced(history_of(records), damaged=history.damaged)
     told = harvests(history)
-    plan = plan_feed(found, records, told.taught, undone=told.undone, committed=told.committed, agents=agents)
+    plan = plan_feed(found, records, told.taught, undone=told.undone, committed=told.committed, agents=told.agents)
     fresh = [
         {"t": "archive", "run": run, "size": size}
         for run, size in told.sizes.items()

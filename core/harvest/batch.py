@@ -34,8 +34,9 @@ MOST_CONVERSATIONS, MOST_BYTES = 4096, 2 << 20
 """A batch is full with so many conversations, or bytes of lines: what waits is held in memory."""
 BYTES_A_SECOND = 1 << 18
 """When a run begins and no answer comes, a batch waits so long that rewriting its files stays below this."""
-SETTLED_SECONDS = 10.0
-"""Nothing waits longer than this, or than its part of the run so far, whatever the store."""
+SETTLED_SECONDS, LONGEST_SECONDS = 10.0, 120.0
+"""Nothing waits longer than the first, or than its part of the run so far, whatever the store; and never longer than
+the second: who reads the files while a slow model works sees what it found."""
 
 
 Planned = tuple[str, FrozenPlan]
@@ -120,7 +121,7 @@ class Batch:
     def _left(self, seconds: float) -> float:
         """What is left of so many seconds, or of its part of the run where that is longer."""
         now = self.clock()
-        return max(0.0, max(seconds, (now - self._begun) / PART) - (now - self._since))
+        return max(0.0, max(seconds, min((now - self._begun) / PART, LONGEST_SECONDS)) - (now - self._since))
 
 
 def size_of(path: str | Path) -> int:

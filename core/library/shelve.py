@@ -180,12 +180,17 @@ def _again(
 def _superseded(
     connection: Connection, before: Document | None, document_id: str, place: Location, now: datetime
 ) -> list[Chunk]:
-    """The place has another document now; the former one, where it is found nowhere else, is superseded. Its chunks,
-    of which the same words move over."""
+    """The place has another document now; the former one is that of the other places where it is found, or superseded
+    where there is none. Its chunks, of which the same words move over."""
     rows.put_location(connection, replace(place, document_id=document_id))
-    if before is None or rows.locations_of(connection, before.id):
+    if before is None:
         return []
     c = schema.document.c
+    elsewhere = rows.locations_of(connection, before.id)
+    if elsewhere:
+        if before.source == place.source:
+            connection.execute(update(schema.document).where(c.id == before.id).values(source=elsewhere[0].source))
+        return []
     connection.execute(update(schema.document).where(c.id == before.id).values(status="superseded"))
     rows.add_link(connection, Link(new_id(), "document", document_id, "document", before.id, "supersedes", now))
     return rows.chunks_of(connection, before.id)

@@ -7,7 +7,7 @@ vLLM (`max_model_len`), OpenRouter and others (`context_length`), llama.cpp (`me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from core.base.result import Err
@@ -28,7 +28,7 @@ _NAMES = (
 )  # fmt: skip
 
 
-def window_of(settings: ModelSettings, credentials: KeyFinder, cancelled: Callable[[], bool] = lambda: False) -> int:
+def window_of(settings: ModelSettings, credentials: KeyFinder) -> int:
     """The window in tokens, 0 where the server does not tell, or nobody answers within a few seconds."""
     spec, model = PROVIDERS.get(settings.provider), settings.model.strip()
     if settings.provider == LOCAL:
@@ -42,7 +42,7 @@ def window_of(settings: ModelSettings, credentials: KeyFinder, cancelled: Callab
     if isinstance(found, Err) or (settings.provider == "openai" and base == openai_compatible.BASE_URL):
         return 0
     call = _call(settings.provider, base, model, found.value)
-    reply = exchange(call, seconds=SECONDS, max_bytes=MOST_BYTES, cancelled=cancelled)
+    reply = exchange(call, seconds=SECONDS, max_bytes=MOST_BYTES, cancelled=lambda: False)
     if not isinstance(reply, Reply) or reply.status != 200:
         return 0
     told = decode_object(reply.body)

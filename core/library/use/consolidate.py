@@ -238,7 +238,13 @@ def _sources(plan: _Plan) -> None:
         elif not used and not source.trace_counts_by_task:
             continue
         now = {name: plain(getattr(source, name)) for name in wanted}
-        found = difference("source_profile", {"id": source.id}, now, wanted, f"{source.domain}: {text or 'counts'}")
+        found = difference(
+            "source_profile",
+            {"id": source.id},
+            now,
+            wanted,
+            f"{source.domain}: {text or f'{total(tally)} uses counted'}",
+        )
         if found:
             moment = {"updated_at": plain(source.updated_at)}
             one = found[0]
