@@ -220,8 +220,8 @@ def _digest_here(
     found = project_digest(paths, config.digest_max_bytes, projects, folder, only=only)
     if found is not None:
         return ShownDigest(found.text, READY)
-    none = "comes from this project" if only else "is of this project, or yours in every project"
-    return ShownDigest("", f"not injected: nothing in it {none}")
+    rest = "" if only else ", and none of it is yours in every project"
+    return ShownDigest("", f"not injected in this folder: what it says comes from other projects{rest}")
 
 
 def _project_of(folder: str, projects: Projects) -> str:

@@ -298,7 +298,7 @@ def find(
                 return project
             note = ""
             span, text, folder = bounds.value, words, project.value
-            if asked.told:
+            if asked.said:
                 named = known_project(database, asked.place) if asked.place and not folder else ""
                 text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
                 span, folder = asked.span, named or folder
@@ -316,7 +316,7 @@ def find(
             near, warning = _meant(workspace, database, text)
             warnings += [warning] if warning else []
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
-            if not hits and (tools or (asked.told and asked.words)):
+            if not hits and (tools or (asked.said and asked.words)):
                 wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
                 near, _ = _meant(workspace, database, words)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
