@@ -18,6 +18,7 @@ from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import value
 from tests.panel_desk import CONFIG, Seat, at_home_fixture, control_of, number_of, seated, workspace_at, write_ledger  # noqa: F401
+from tests.waiting import PATIENCE_SECONDS
 
 
 def harvested_at(folder: Path) -> Workspace:
@@ -52,7 +53,7 @@ def test_a_harvest_by_mouse_from_the_dry_run_to_its_undo(desk: Desk, at_home: Pa
         desk.click(panel.header.harvest.item)
         seat.until(lambda: panel.run.now.phase == "planned")
         assert not workspace.paths.knowledge.exists(), "a dry run has written something"
-        assert panel.harvest.chips["Harvest"].count == 6 and panel.harvest.dialog.confirm_button
+        assert panel.harvest.chips["To harvest"].count == 6 and panel.harvest.dialog.confirm_button
         desk.click(panel.harvest.dialog.confirm_button.item)
         seat.until(lambda: panel.run.now.phase == "ended")
         seat.settle()
@@ -103,7 +104,7 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
 
         def slowly(prompt: str) -> tuple[int, str]:
             if model.calls >= 2:
-                stopped.wait(5)  # the third one thinks until the person has had enough
+                stopped.wait(PATIENCE_SECONDS)  # the third one thinks until the person has had enough
             return quick(prompt)
 
         monkeypatch.setattr(model, "answer", slowly)
@@ -205,7 +206,7 @@ def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: D
         assert [row(at).items for at in table.rows] == [299] and seat.state.shown == (1, 300)
         desk.press("Escape")
         assert len(table.rows) == 300
-        left = desk.dpg.get_item_rect_min(table._pool[0].texts[4])
+        left = desk.dpg.get_item_rect_min(table._pool[0].texts[[column.key for column in table.columns].index("items")])
         x, y = desk.dpg.get_viewport_pos()
         desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
         desk.frames(4)
@@ -217,7 +218,7 @@ def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None
     workspace = workspace_at(at_home)
     with seated(desk, workspace) as seat:
         watcher = seat.panel.homes._watcher
-        assert watcher is not None and watcher.ready.wait(5)
+        assert watcher is not None and watcher.ready.wait(PATIENCE_SECONDS)
         workspace.paths.knowledge.mkdir()
         facts = workspace.paths.knowledge / "facts.md"
         facts.write_text("# Facts\n\n- Порт 8080 занят.\n", encoding="utf-8")

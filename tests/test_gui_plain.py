@@ -20,6 +20,7 @@ from gui.toolkit.outside import editor_at
 from gui.toolkit.styles import PALETTES, STYLES, contrast, rules_of
 from gui.toolkit.window import display_problem
 from gui.views.looks import Ages, since
+from tests.waiting import PATIENCE_SECONDS
 
 FONTS = Path(__file__).resolve().parents[1] / "assets" / "fonts"
 
@@ -110,8 +111,8 @@ def test_a_call_that_posts_itself_again_does_not_hold_the_frame() -> None:
 
 
 def drained(worker: Worker, count: int) -> None:
-    """Hand out results until `count` came, ten seconds at most."""
-    end = time.monotonic() + 10
+    """Hand out results until `count` came."""
+    end = time.monotonic() + PATIENCE_SECONDS
     while count > 0 and time.monotonic() < end:
         count -= worker.drain()
         time.sleep(0.002)
@@ -151,7 +152,7 @@ def test_cancel_stops_a_running_job_and_spares_a_waiting_one() -> None:
 
     first = worker.submit("long", long, results.append)
     second = worker.submit("never", lambda _job: "ran", results.append)
-    assert begun.wait(10)
+    assert begun.wait(PATIENCE_SECONDS)
     second.cancel()
     first.cancel()
     drained(worker, 2)
@@ -253,8 +254,8 @@ def test_ages_are_told_anew_when_one_of_them_is_another_and_not_before() -> None
     ages = Ages()
     assert ages.turn(5000.0) == 0
     for old in (30.0, 3000.0, 7200.0, 90_000.0):
-        ages.told(10_000.0 - old, 10_000.0)
+        ages.shown(10_000.0 - old, 10_000.0)
     assert ages.due == 10_030.0 and ages.turn(10_029.0) == 0 and ages.turn(10_030.0) == 1
-    ages.told(10_000.0 - 90_000.0, 10_030.0)
+    ages.shown(10_000.0 - 90_000.0, 10_030.0)
     assert ages.due == 10_000.0 - 90_000.0 + 2 * 86_400
     assert since(10_000.0 - 90_000.0, ages.due - 1) == "1 d" and since(10_000.0 - 90_000.0, ages.due) == "2 d"

@@ -70,7 +70,7 @@ RUN = ChangeRun(new_id(), "consolidate", NOW, later(seconds=9), later(hours=1), 
 
 def fill(library: Library) -> None:
     with library.writing() as connection:
-        rows.add_profile(connection, PROFILE)
+        rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
         rows.add_document(connection, DOCUMENT)
         rows.add_chunks(connection, [CHUNK, OTHER])
         rows.put_location(connection, Location(DOCUMENT.source, DOCUMENT.id, "ab", NOW, "12 34"))
@@ -180,7 +180,7 @@ def test_what_is_forgotten_takes_all_with_it_that_hangs_on_it(library: Library) 
 
 def test_a_transaction_is_whole_or_not_there(library: Library) -> None:
     with pytest.raises(RuntimeError), library.writing() as connection:
-        rows.add_profile(connection, PROFILE)
+        rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
         raise RuntimeError
     with library.reading() as connection:
         assert rows.counted(connection, schema.source_profile) == 0
@@ -215,7 +215,7 @@ def test_a_copy_of_a_library_is_that_library(library: Library, tmp_path: Path) -
             key = list(table.primary_key)
             here, there = (list(each.execute(select(table).order_by(*key))) for each in (one, other))
             assert here == there, table.name
-    assert problems_of(again) == [] and copies.differences(library, again) == {}
+    assert problems_of(again) == []
     again.close()
     refused = copies.copy_library(library, library)
     assert isinstance(refused, Err) and "holds a library already" in str(refused.error)

@@ -131,6 +131,21 @@ def test_a_conversation_tells_what_it_used(home: Path, tmp_path: Path) -> None:
     assert run(home, "record", "--from", str(talk))["traces"] == []
 
 
+def test_a_secret_that_is_said_again_alone_is_in_no_trace(home: Path, tmp_path: Path) -> None:
+    """Each turn was cleared for itself: the second one does not say what the value is."""
+    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
+    value = "Zk7qP2x" + "W9vLm3"
+    talk = tmp_path / "talk.md"
+    talk.write_text(
+        f"## User\n\nthe password: {value}\n\nwhy does my async callback deadlock\n\n"
+        f"## Assistant\n\nretrieval {best['retrieval']}: {GOTCHA}\n\n"
+        f"## User\n\nNo, that is wrong, {value} does not work there\n\n"
+    )
+    (trace,) = run(home, "record", "--from", str(talk))["traces"]
+    assert trace["outcome"] == "misleading" and value not in json.dumps(trace)
+    assert value not in json.dumps(run(home, "traces"))
+
+
 def asked_in_a_session(home: Path, at: int) -> str:
     """An agent retrieves, answers with what it found, and is thanked; the id of the retrieval."""
     (best, *_) = run(home, "retrieve", f"why does my async callback deadlock {at}")

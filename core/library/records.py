@@ -39,20 +39,6 @@ CREATORS = ("auto", "manual", "consolidated")
 RECORDED = ("explicit", "inferred")
 """How a usage trace came about: somebody said it, or a conversation showed it."""
 
-RELATIONS = {
-    "related_to": "generic association",
-    "supports": "evidence for",
-    "contradicts": "tension or conflict",
-    "supersedes": "newer version of the same",
-    "elaborates": "deeper dive on",
-    "applies": "practice of a theory",
-    "derived_from": "intellectual lineage",
-    "same_as": "another name of the same concept",
-    "complements": "useful together",
-    "better_for": "better than the other for a kind of task",
-}
-"""The kinds of a link with what each says of source and target. It is open: a link may have another relation."""
-
 SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 """Relations that hold in both directions: one link is stored, from the smaller id to the larger."""
 

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from core.base.result import Ok
 from core.base.search_entry import SearchEntry, SearchSource
-from core.library import rows
+from core.library import rows, schema
 from core.library.database import Library, open_library
 from core.library.records import Chunk, Document, SourceProfile, new_id
 from core.library.use.consolidate import consolidate
@@ -97,7 +97,7 @@ def build(library: Library, sets: Sequence[str], most: int, seed: int, shares: M
                 unused |= {one.name for one in group}
         source = SourceProfile(new_id(), name, "conversation", NOW, NOW)
         with library.writing() as connection:
-            rows.add_profile(connection, source)
+            rows.put(connection, schema.source_profile, rows.row_of(source))
         for collection in collections:
             shelved = [
                 one._replace(key=f"{name}:{one.key}", thread=f"{name}:{one.thread}") for one in collection.entries

@@ -39,7 +39,7 @@ PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown_json", HOME}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Called:
     """What a conversation is called. `title` is "" where nothing tells it, `tool` the name of a source or a format,
     `day` an ISO date, `project` an absolute folder; each "" where nobody knows."""
@@ -75,8 +75,9 @@ def called(entry: Mapping[str, Any], known: Called | None = None) -> Called:
 
 @dataclass(frozen=True)
 class Titles:
-    """What conversations are called: by their key in the ledger, and by the name that provenances tell them by. `more`
-    says that some files have not been read for it yet."""
+    """What conversations are called, as far as anybody knows: by their key in the ledger where their file told it
+    (else `called` finds it in the entry), and by the name that provenances tell them by. `more` says that some files
+    have not been read for it yet."""
 
     by_key: Mapping[str, Called]
     by_name: Mapping[str, Called]
@@ -89,36 +90,40 @@ NO_TITLES = Titles({}, {})
 def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | None = None) -> Titles:
     """What every conversation of the ledger is called, `rows` with the newest first; `before` itself when that has not
     changed. Files are read for half a second at the most, at the first look for less: somebody waits for it."""
-    kept = _Kept(workspace, SECONDS if before is not None else FIRST_SECONDS)
+    cache = _TitleCache(workspace, SECONDS if before is not None else FIRST_SECONDS)
     by_key: dict[str, Called] = {}
     by_name: dict[str, Called] = {}
     for number, row in enumerate(rows):
         entry = row.entry
-        known = kept.rows.get(row.key)
+        known = cache.rows.get(row.key)
         if known is None and number < KEPT and not entry.get("title") and entry.get("status") == "harvested":
-            known = kept.read(row.key, entry)
-        by_key[row.key] = here = called(entry, known)
+            known = cache.read(row.key, entry)
+        if known is not None and known != UNCALLED:
+            by_key[row.key] = known
+        here = called(entry, known)
+        if here is UNCALLED:
+            continue  # a hundred thousand names that nothing is known of are not kept
         name = str(entry.get("name") or "") or str(entry.get("path", "")).replace("\\", "/").rpartition("/")[2]
         by_name.setdefault(name, here)  # the newest harvest of that name
         if not PLAIN_NAME.fullmatch(name):
             by_name.setdefault(sanitise_name(name), here)
-    kept.keep()
-    found = Titles(by_key, by_name, kept.more)
+    cache.keep()
+    found = Titles(by_key, by_name, cache.more)
     return before if before == found and before is not None else found
 
 
 def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, Called]:
     """What conversations that lie on the disk are called, by their paths; read for a while, the others by name."""
-    kept, found = _Kept(workspace, 4 * SECONDS), dict[str, Called]()
+    cache, found = _TitleCache(workspace, 4 * SECONDS), dict[str, Called]()
     for item in artifacts:
         key = f"{item.path}:{item.size}:{item.mtime_ns}"
-        known = kept.rows.get(key)
+        known = cache.rows.get(key)
         if known is None and item.kind == "conversation" and item.size <= READ_BYTES:
-            known = kept.read_file(key, item.path)
+            known = cache.read_file(key, item.path)
         tool = item.source if item.is_foreign else known.tool if known is not None else ""
         day = known.day if known is not None and known.day else _day(item.mtime_ns)
         found[item.path] = Called(known.title if known else "", tool, day, known.project if known else "")
-    kept.keep()
+    cache.keep()
     return found
 
 
@@ -129,7 +134,7 @@ def _day(mtime_ns: int) -> str:
         return ""
 
 
-class _Kept:
+class _TitleCache:
     """Titles that were read before, in one file of the cache folder."""
 
     def __init__(self, workspace: Workspace, seconds: float = SECONDS) -> None:
@@ -138,9 +143,9 @@ class _Kept:
         self.more = self._new = False
         self.rows: dict[str, Called] = {}
         try:
-            told = json.loads(files.read_or_empty(self._file) or b"{}")
+            cached = json.loads(files.read_or_empty(self._file) or b"{}")
             # A file without `cleared` is of a time when a title could keep a part of a secret.
-            self.rows = {str(key): Called(*map(str, row)) for key, row in told.get("cleared", {}).items()}
+            self.rows = {str(key): Called(*map(str, row)) for key, row in cached.get("cleared", {}).items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             self.rows = {}
 
