@@ -17,6 +17,7 @@ from core.commands import transcript
 from core.commands.conversations import index_folder, read
 from core.commands.transcript import project_of
 from core.commands.workspace import Workspace
+from core.conversations.readable import without_codes, without_tags
 from core.conversations.searched import output
 from core.sources.tools import RESUME, resume_command
 from tests.harvest_world import FakeModel, World, workspace_of
@@ -147,6 +148,41 @@ def test_what_a_terminal_would_obey_is_taken_out(disk: Disk, monkeypatch: pytest
         assert "pelican" in out and not {"\x1b", "\x07", "\u202e"} & set(out + err), words
     _, out, _ = disk.run(monkeypatch, "show", "odd.md")
     assert [line for line in out.splitlines() if line.startswith("──")] == ["── you  1"]
+
+
+COLOURED = "\x1b[1mSet model to \x1b[0;38;5;28mRook 4\x1b[0m"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (
+            "<command-name>/clear</command-name>\n            <command-message>clear</command-message>\n"
+            "            <command-args></command-args>",
+            "/clear",
+        ),
+        ("<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n"
+         "<command-args>PR 12</command-args>", "/review PR 12"),
+        (f"<local-command-stdout>{COLOURED}</local-command-stdout>", "Set model to Rook 4"),
+        ("<local-command-stdout></local-command-stdout>", "(no output)"),
+        ("<bash-input>ls -l</bash-input>", "! ls -l"),
+        ("<bash-stdout>\x1b[36m12 parakeets\x1b[0m\r\n</bash-stdout><bash-stderr></bash-stderr>", "12 parakeets"),
+        ("fetching 10%\rfetching 100%\ndone", "fetching 100%\ndone"),
+        ("why does `<command-name>x</command-name>` show?", "why does `<command-name>x</command-name>` show?"),
+    ],
+)  # fmt: skip
+def test_tags_and_colours_of_a_tool_are_shown_as_its_words(said: str, shown: str) -> None:
+    assert without_tags(without_codes(said)) == shown
+
+
+def test_a_secret_that_colours_hold_apart_is_hidden_when_they_are_gone(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halves = f"{GITHUB[:9]}\x1b[1m\x1b[36m{GITHUB[9:]}"
+    disk.claude("coloured", ("user", f"<bash-stdout>parakeet {halves}\x1b[0m</bash-stdout>"))
+    disk.build()
+    _, out, _ = disk.run(monkeypatch, "show", "claude_code/coloured")
+    assert "parakeet" in out and GITHUB not in out and "bash-stdout" not in out and "[36m" not in out
 
 
 def test_markdown_shows_where_a_turn_begins(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ def test_a_harvest_by_mouse_from_the_dry_run_to_its_undo(desk: Desk, at_home: Pa
         desk.click(panel.header.harvest.item)
         seat.until(lambda: panel.run.now.phase == "planned")
         assert not workspace.paths.knowledge.exists(), "a dry run has written something"
-        assert panel.harvest.chips["Harvest"].count == 6 and panel.harvest.dialog.confirm_button
+        assert panel.harvest.chips["To harvest"].count == 6 and panel.harvest.dialog.confirm_button
         desk.click(panel.harvest.dialog.confirm_button.item)
         seat.until(lambda: panel.run.now.phase == "ended")
         seat.settle()
@@ -206,7 +206,7 @@ def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: D
         assert [row(at).items for at in table.rows] == [299] and seat.state.shown == (1, 300)
         desk.press("Escape")
         assert len(table.rows) == 300
-        left = desk.dpg.get_item_rect_min(table._pool[0].texts[4])
+        left = desk.dpg.get_item_rect_min(table._pool[0].texts[[column.key for column in table.columns].index("items")])
         x, y = desk.dpg.get_viewport_pos()
         desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
         desk.frames(4)
