@@ -6,28 +6,22 @@ What one file holds is in memory_file.py; what an agent is shown is in commands/
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
-import stat
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from core.base import files
-from core.base.ready import SETTLED_SECONDS
+from core.base.ready import KeptRows
 from core.base.result import ErrorInfo, Ok, Result
 from core.base.search_entry import SearchEntry
 from core.memory_file import Memory, new_memory, read_memory, render_memory, slugify
 
 ARCHIVE = "archive"
-VERSION = 2
-"""Of what is kept in the cache; one more where a file would be read in another way."""
-SHARE = 50
-"""The cache is written anew when more than one in so many of its rows is new."""
 _NUMBERED = re.compile(r"(\d{1,9})-.*\.md\Z|(\d{1,9})\.md\Z")
 
 
@@ -50,7 +44,7 @@ def load_memories(
     cache: Path | None = None,
 ) -> Memories:
     """All memories of (scope, folder) pairs, by id, out of the files that `may_read`. A file that is none is skipped
-    and told; nothing raises. With the home's `cache` folder a file that has not changed is not read again."""
+    and reported; nothing raises. With the home's `cache` folder a file that has not changed is not read again."""
     found: list[Memory] = []
     skipped: list[ErrorInfo] = []
     exists = False
@@ -63,11 +57,13 @@ def load_memories(
             skipped.append(ErrorInfo("unreadable", f"the memories cannot be read: {error.strerror}", str(folder)))
             continue
         exists = True
-        with _Kept(folder, cache) as kept:
-            for name in names:
-                if not may_read(scope, folder / name):
+        key = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+        place = cache / "ready" / f"memories-{key}" if cache is not None else None
+        with KeptRows(place, partial(read_memory, scope=scope), _row_of, partial(_memory_of, scope=scope)) as kept:
+            for path in map(folder.joinpath, names):
+                if not may_read(scope, path):
                     continue
-                memory = kept.read(name, scope)
+                memory = kept.of(path)
                 if isinstance(memory, Ok):
                     found.append(memory.value)
                 else:
@@ -75,63 +71,22 @@ def load_memories(
     return Memories(tuple(sorted(found, key=lambda row: (row.id, row.scope, row.path.name))), tuple(skipped), exists)
 
 
-class _Kept:
-    """What the files of one folder held when they were last read, in the cache, each with the state that it was in.
+def _row_of(found: Result[Memory]) -> list[Any] | None:
+    """A memory for the cache; None for one that must not lie there."""
+    from core.base.secrets.redact import redact  # for what is new only: it costs more than the rest of a start
 
-    A file is read again where its inode, size or times differ, where it is a link, or changed so lately that its times
-    could stay the same when it changes once more."""
+    if not isinstance(found, Ok) or redact(found.value.content).counts:  # no key of theirs lies in a second place
+        return None
+    one = found.value
+    return [one.id, one.created, one.content, one.source, one.category, one.sha256, list(one.tags)]
 
-    def __init__(self, folder: Path, cache: Path | None) -> None:
-        key = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-        self._folder, self._place = folder, cache / "ready" / f"memories-{key}" if cache is not None else None
-        self._rows: dict[str, Any] = {}
-        self._told: dict[str, Any] = {}
-        self._new = 0
-        self._settled = (time.time() - SETTLED_SECONDS) * 1e9
 
-    def __enter__(self) -> Self:
-        try:
-            loaded = json.loads(files.read_or_empty(self._place) or b"{}") if self._place is not None else {}
-        except (OSError, ValueError, RecursionError):
-            loaded = {}
-        rows = loaded.get("files") if isinstance(loaded, dict) and loaded.get("version") == VERSION else None
-        self._rows = rows if isinstance(rows, dict) else {}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # A few new ones are read once more the next time: all are written only where that saves more than it costs, or
-        # where one is gone, whose words nobody wants to find here.
-        gone = len(self._rows) - (len(self._told) - self._new)
-        if self._place is not None and (gone or self._new * SHARE > len(self._told)):
-            files.write_cache(self._place, json.dumps({"version": VERSION, "files": self._told}).encode())
-
-    def read(self, name: str, scope: str) -> Result[Memory]:
-        """As `read_memory`."""
-        path = self._folder / name
-        if self._place is None:
-            return read_memory(path, scope)
-        try:
-            at = os.lstat(path)
-        except OSError:
-            return read_memory(path, scope)
-        state = [at.st_mode, at.st_uid, at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns]
-        match self._rows.get(name):
-            case [before, [int(number), *words, list(tags)]] if before == state and len(words) == 5:
-                self._told[name] = self._rows[name]
-                created, content, source, category, sha256 = map(str, words)
-                return Ok(
-                    Memory(number, created, content, tuple(map(str, tags)), source, category, path, sha256, scope)
-                )
-        found = read_memory(path, scope)
-        if isinstance(found, Ok) and stat.S_ISREG(at.st_mode) and max(at.st_mtime_ns, at.st_ctime_ns) < self._settled:
-            from core.base.secrets.redact import redact  # for what is new only: it costs more than the rest of a start
-
-            one = found.value
-            if not redact(one.content).counts:  # no key of theirs lies in a second place
-                words = [one.created, one.content, one.source, one.category, one.sha256]
-                self._told[name] = [state, [one.id, *words, list(one.tags)]]
-                self._new += 1
-        return found
+def _memory_of(row: Any, path: Path, scope: str) -> Result[Memory] | None:
+    number, *words, tags = row
+    if not isinstance(number, int) or not isinstance(tags, list):
+        return None
+    created, content, source, category, sha256 = map(str, words)
+    return Ok(Memory(number, created, content, tuple(map(str, tags)), source, category, path, sha256, scope))
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

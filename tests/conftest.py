@@ -3,12 +3,13 @@ keys or the conversations of who runs it, or depend on them."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from core.library.database import Library
 from core.llm.generate import PROVIDERS
 from core.sources.tools import SOURCES
 from tests.harvest_world import World
-from tests.library_place import library_address, opened, postgres_server
+from tests.library_place import empty_library, library_address, opened, postgres_server
 
 # No clock decides, and an innocent change meets the same few examples as the last one. A campaign draws new ones, and
 # many: HYPOTHESIS_PROFILE=campaign python -m pytest tests/test_x.py
@@ -102,11 +103,20 @@ def postgres() -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def empty_libraries(_folders: Path) -> Callable[[str, str], str]:
+    """What libraries of tests are copies of, made when first wanted; the migrations have tests of their own."""
+    return functools.cache(lambda kind, server: empty_library(kind, _folders, server))
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def library_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def library_url(
+    request: pytest.FixtureRequest, tmp_path: Path, empty_libraries: Callable[[str, str], str]
+) -> Iterator[str]:
     """Where a test's own library is, once for each database; skipped where there is no PostgreSQL for tests."""
-    server = request.getfixturevalue("postgres") if request.param == "postgres" else ""
-    with library_address(request.param, tmp_path, server) as url:
+    kind: str = request.param
+    server = request.getfixturevalue("postgres") if kind == "postgres" else ""
+    with library_address(kind, tmp_path, server, empty_libraries(kind, server)) as url:
         yield url
 
 

@@ -23,10 +23,11 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE_SECONDS
+
 WIDTH, HEIGHT = 1280, 800
 SCREEN = "1440x900x24"
-NOTICED_SECONDS = 2.0  # what a hand did has reached the window long before, however busy the machine is
-PATIENCE_SECONDS = 30.0  # for whatever must come about
+NOTICED_SECONDS = 10.0  # what a hand did has reached the window long before, however busy the machine is
 TWO_CLICKS_SECONDS, ONE_ROW = 0.55, 30  # what is slower, or further down the window, is no double click
 
 
@@ -152,7 +153,7 @@ class Desk:
             self.loop.frame()
 
     def until(self, true: Callable[[], object], frames: int | None = None) -> bool:
-        """Draw until `true()` is, for half a minute or so many frames at the most; whether it became true."""
+        """Draw until `true()` is, as long as patience lasts or so many frames at the most; whether it became true."""
         end, drawn = time.monotonic() + PATIENCE_SECONDS, 0
         while not true():
             if drawn == frames or time.monotonic() > end:
@@ -182,7 +183,7 @@ class Desk:
 
     def xdotool(self, *words: str) -> None:
         """Run xdotool, for what `hand` cannot, and let the window see what it did."""
-        subprocess.run(["xdotool", *words], check=True, timeout=10, stdout=subprocess.DEVNULL)
+        subprocess.run(["xdotool", *words], check=True, timeout=PATIENCE_SECONDS, stdout=subprocess.DEVNULL)
         time.sleep(0.02)
 
     def notice(self, noticed: Callable[[], object], seconds: float = NOTICED_SECONDS) -> bool:
@@ -304,7 +305,9 @@ class Desk:
         it gives it back to nobody."""
         if not self._window_id:
             search = ["xdotool", "search", "--name", "knowledge tests"]
-            found = subprocess.run(search, capture_output=True, text=True, timeout=10, check=False).stdout.split()
+            found = subprocess.run(
+                search, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+            ).stdout.split()
             self._window_id = int(found[-1]) if found else 0
         if self._window_id:
             self.hand.focus(self._window_id)

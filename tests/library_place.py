@@ -45,6 +45,9 @@ def postgres_server() -> Iterator[str]:
             warnings.simplefilter("ignore")
             server = pgserver.get_server(folder)
         try:
+            for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # it lives as long as the tests do
+                server.psql(f"ALTER SYSTEM SET {setting} = off;")
+            server.psql("SELECT pg_reload_conf();")
             yield server.get_uri()
         finally:
             server.cleanup()
@@ -53,13 +56,13 @@ def postgres_server() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def database_on(server: str) -> Iterator[str]:
-    """The address of a new, empty database on a server."""
+def database_on(server: str, template: str = "template1") -> Iterator[str]:
+    """The address of a new database on a server: an empty one, or a copy of another."""
     import psycopg
 
     name = f"test_{os.getpid()}_{secrets.token_hex(4)}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
     try:
         yield server.replace("/postgres?", f"/{name}?")
     finally:
@@ -67,11 +70,25 @@ def database_on(server: str) -> Iterator[str]:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+def empty_library(kind: str, folder: Path, server: str) -> str:
+    """A library that was opened once and closed again, to be copied: a path in `folder`, or the name of a database."""
+    url, name = str(folder / "library.db"), f"empty_{os.getpid()}"
+    if kind == "postgres":
+        import psycopg
+
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        url = server.replace("/postgres?", f"/{name}?")
+    opened(url).close()
+    return url if kind == "sqlite" else name
+
+
 @contextlib.contextmanager
-def library_address(kind: str, folder: Path, server: str) -> Iterator[str]:
-    """Where a test's own library is: a path in `folder`, or a new database on `server`."""
+def library_address(kind: str, folder: Path, server: str, empty: str) -> Iterator[str]:
+    """Where a test's own library is, a copy of the empty one: a path in `folder`, or a new database on `server`."""
     if kind == "sqlite":
+        shutil.copy(empty, folder / "library.db")
         yield str(folder / "library.db")
     else:
-        with database_on(server) as url:
+        with database_on(server, empty) as url:
             yield url

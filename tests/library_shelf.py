@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from core.base.result import Ok
-from core.library import rows
+from core.library import rows, schema
 from core.library.database import Library
-from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, folded, new_id
+from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, day_of, folded, new_id
 from core.library.use import usage
 from core.library.use.retrieve import Retrieved, retrieve
 from tests.library_place import NOW
@@ -31,7 +31,7 @@ class Shelf:
             self.sources[domain] = new_id()
             record = SourceProfile(self.sources[domain], domain, kind, self.now, self.now)
             with self.library.writing() as connection:
-                rows.add_profile(connection, record)
+                rows.put(connection, schema.source_profile, rows.row_of(record))
         return self.sources[domain]
 
     def document(
@@ -55,7 +55,7 @@ class Shelf:
             chunks.append(
                 Chunk(
                     self.chunks[name], document, text, at, summary, token_count=len(text) // 4, begins=begins,
-                    ends=begins + len(text), **more,  # type: ignore[arg-type]
+                    ends=begins + len(text), day=day_of(written), **more,  # type: ignore[arg-type]
                 )
             )  # fmt: skip
             begins += len(text) + 1

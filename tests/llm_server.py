@@ -23,9 +23,9 @@ import pytest
 from core.base.result import Err, Ok
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
+from tests.waiting import PATIENCE_SECONDS
 
 KEY = "-".join(("sk", "made", "up", "0123456789"))
-PATIENT_SECONDS = 20.0  # for joins: far longer than any deadline here, so that only a hang reaches it
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def model_server(*scripts: Script, tls: ssl.SSLContext | None = None) -> Iterato
 
 
 def _converse(connection: socket.socket, server: ModelServer, tls: ssl.SSLContext | None) -> None:
-    connection.settimeout(5)
+    connection.settimeout(PATIENCE_SECONDS)
     server.connections += 1
     try:
         with tls.wrap_socket(connection, server_side=True) if tls else connection as line:
@@ -223,7 +223,7 @@ def ask(
     **settings: Any,
 ) -> Any:
     """Ask once, in a thread, and fail the test if the call does not come back. Pauses are noted, not slept."""
-    settings = {"timeout_seconds": 5.0, "max_retries": 2, **settings}
+    settings = {"timeout_seconds": 60.0, "max_retries": 2, **settings}
     connected = connect(
         ModelSettings("ollama", model="m", base_url=server.url, **settings),
         credentials=lambda provider, variables: Ok(KEY),
@@ -234,7 +234,7 @@ def ask(
     results: list[Any] = []
     thread = threading.Thread(target=lambda: results.append(connected.value("prompt")), daemon=True)
     thread.start()
-    thread.join(PATIENT_SECONDS)
+    thread.join(PATIENCE_SECONDS)
     assert results, "the call did not come back"
     return results[0]
 

@@ -15,8 +15,8 @@ from core.base.result import Ok
 from core.commands.demo import make_demo_home
 from core.commands.workspace import Workspace, open_workspace
 from tests.gui_window import Desk
+from tests.waiting import PATIENCE_SECONDS
 
-PATIENCE_SECONDS = 30
 CONFIG = """# my own settings; this comment must survive
 [ai_settings.knowledge]
 digest_enabled = true   # on since spring

@@ -25,10 +25,10 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from tests.panel_desk import workspace_at
 from tests.test_gui_app import environment
+from tests.waiting import PATIENCE_SECONDS
 
 TITLE = "^Knowledge$"
 WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]  # nothing is read-only for root
-PATIENCE_SECONDS = 40
 
 
 @dataclass(frozen=True)

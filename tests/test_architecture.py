@@ -24,6 +24,7 @@ from tests.architecture import (
     unforgiven,
     way_round,
 )
+from tests.waiting import PATIENCE_SECONDS
 
 # room -> the rooms it may import from. Longest prefix wins.
 MAY_IMPORT = {
@@ -327,6 +328,11 @@ def test_looking_costs_no_heavy_import(arguments: list[str], tmp_path: Path) -> 
     )
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.stdout.splitlines()[-1] == "LOADED []", done.stdout + done.stderr

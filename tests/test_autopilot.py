@@ -36,6 +36,7 @@ from core.commands.workspace import Workspace, open_workspace
 from core.harvest.steps import QUIET_SECONDS
 from core.knowledge.spending import Account, Caps, Purse, read_days
 from tests.cli_call import call
+from tests.waiting import PATIENCE_SECONDS, wait_until
 
 START = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 WORDS = "amber birch cedar delta ember fjord grove heath inlet jetty knoll larch marsh notch orchard pine quartz ridge"
@@ -497,7 +498,7 @@ def test_a_call_that_does_not_fit_beside_another_waits_for_it(tmp_path: Path) ->
     time.sleep(0.1)
     assert not answers
     purse.settle(first, 90, 30)
-    thread.join(10)
+    thread.join(PATIENCE_SECONDS)
     assert answers and answers[0] is not None and account.day.tokens == 120 + 1100
 
 
@@ -536,12 +537,9 @@ def test_a_session_end_hook_ends_in_a_harvest(day: Day) -> None:
     hooks = json.loads((day.home / ".claude" / "settings.json").read_text())["hooks"]
     line = hooks["SessionEnd"][0]["hooks"][0]["command"]
     told = json.dumps({"transcript_path": str(path), "hook_event_name": "SessionEnd"})
-    subprocess.run(line, shell=True, input=told, text=True, check=True, timeout=20)
+    subprocess.run(line, shell=True, input=told, text=True, check=True, timeout=PATIENCE_SECONDS)
     report = day.home / ".manual_slop" / "knowledge" / ".state" / "autopilot.json"
-    for _ in range(300):
-        if report.exists():
-            break
-        time.sleep(0.1)
+    assert wait_until(report.exists), "the hook handed nothing over"
     assert json.loads(report.read_text())["harvested"] == 1
 
 

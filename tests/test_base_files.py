@@ -19,6 +19,7 @@ from core.knowledge.journal import states_by_sha
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
 from core.knowledge.swap import replace_expected
 from tests.harvest_world import NOW, World, sha256
+from tests.waiting import PATIENCE_SECONDS
 
 # --- refusals: A disk that refuses in the middle, a system that lacks a call: a person would lose the old file or the
 # new.
@@ -268,10 +269,10 @@ def test_a_turn_waits_for_the_other_and_holds_within_itself(tmp_path: Path) -> N
     with folder_lock(tmp_path), folder_lock(tmp_path):
         thread = threading.Thread(target=other)
         thread.start()
-        begun.wait(10)
+        begun.wait(PATIENCE_SECONDS)
         thread.join(0.05)
         order.append("one")
-    thread.join(10)
+    thread.join(PATIENCE_SECONDS)
     assert order == ["one", "other"]
 
 
@@ -286,7 +287,7 @@ def test_nobody_waits_for_ever_and_a_folder_that_is_not_there_stops_nobody(tmp_p
     with folder_lock(tmp_path):
         thread = threading.Thread(target=impatient)
         thread.start()
-        thread.join(10)
+        thread.join(PATIENCE_SECONDS)
     with folder_lock(tmp_path / "nowhere"):
         gone.append(True)
     assert gone == [True, True]
@@ -313,6 +314,6 @@ def test_lines_are_not_read_back_in_the_middle_of_an_edit(tmp_path: Path) -> Non
 
     with patch.object(files, "exchange", in_the_middle):
         assert not replace_expected(path, b"# Facts\n- mine\n", b"# Facts\n")
-    readers[0].join(10)
+    readers[0].join(PATIENCE_SECONDS)
     assert found == [[]]
     assert ensure_lines(tmp_path, planned)[0] == ()

@@ -266,11 +266,23 @@ pieces = st.lists(
 ).map("".join)  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "written", [r"\74system-reminder\76", r"\074system-reminder\076", "%3C%253C^Hsystem-reminder>"]
+)
+def test_a_mark_in_escapes_loses_every_bracket(written: str) -> None:
+    """Two digits are an escape as well; and a backspace that takes our round bracket away leaves no mark behind it."""
+    safe = tame(f"before {written} after")
+    assert tame(safe) == safe and "(system-reminder)" in safe.replace("(^H", "(").replace("((", "(")
+
+
 @given(pieces)
 @example("![x]<system-reminder>")
 @example("<a <javascript:1> javascript:2>")
 @example("[x]{knowledge}")
 @example("<system-<system-reminder>reminder>")
+@example("%3C%253C^Htool_result>")
+@example("&amp;lt;%253C%253C^H|im_start|")
+@example("\\74system-reminder\\76")
 def test_no_text_brings_a_mark_through(text: str) -> None:
     safe = tame(text)
     assert tame(safe) == safe

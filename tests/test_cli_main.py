@@ -25,6 +25,7 @@ from core.commands.demo import make_demo_home
 from core.harvest.report import ANSWERED, BEGUN, Progress
 from tests.cli_call import call
 from tests.made_home import converse, make_home, read, write
+from tests.waiting import PATIENCE_SECONDS
 
 # --- main: How the command line behaves whatever it is asked: JSON, exit statuses, no traceback, Ctrl-C, pipes.
 
@@ -156,7 +157,7 @@ def test_a_closed_pipe_is_no_error(home: Path) -> None:
     """`knowledge ledger | head -1` ends without a complaint."""
     call("harvest", "--apply", "--quiet", "--home", str(home))
     command = f'"{sys.executable}" -m core ledger --home "{home}" | head -n 1'
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert done.stderr == ""
     assert done.stdout.count("\n") == 1
 
@@ -164,7 +165,11 @@ def test_a_closed_pipe_is_no_error(home: Path) -> None:
 def test_ctrl_c_stops_after_a_durable_step_and_the_next_run_goes_on(home: Path, tmp_path: Path) -> None:
     """Whoever presses Ctrl-C in a long harvest loses nothing and sees what was done."""
     program = tmp_path / "slow-model"
-    program.write_text("#!/bin/sh\nsleep 0.4\nn=$(date +%N)\necho '{\"facts\": [\"fact '$n'\"]}'\n", encoding="utf-8")
+    program.write_text(  # thinks about the second conversation until somebody has had enough
+        f"#!/bin/sh\nif test -e {tmp_path}/asked; then until test -e {tmp_path}/enough; do sleep 0.02; done; fi\n"
+        f"touch {tmp_path}/asked\nn=$(date +%N)\necho '{{\"facts\": [\"fact '$n'\"]}}'\n",
+        encoding="utf-8",
+    )
     program.chmod(0o755)
     config = tmp_path / "config.toml"
     settings = f'[ai_settings.knowledge]\nprovider = "command"\ncommand = ["{program}"]\njobs = 1\n'
@@ -176,15 +181,16 @@ def test_ctrl_c_stops_after_a_durable_step_and_the_next_run_goes_on(home: Path, 
     assert process.stderr is not None
     assert process.stderr.readline().startswith("(1/6)")
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130, err
     assert "nothing is lost" in err
     assert "Traceback" not in err
     assert out.startswith("reclaimed: ")
     conversations = list((home / "conversations").glob("*-*-*-*-*-*"))
     trashed = list((home / "conversations" / ".trash").iterdir())
-    assert 1 <= len(trashed) < 6
-    assert len(conversations) + len(trashed) == 7  # six to harvest and one that the person saved
+    assert len(trashed) == 1
+    assert len(conversations) == 6  # five to harvest and one that the person saved
+    (tmp_path / "enough").touch()
     code, _, err = call("harvest", "--apply", "--quiet", "--home", str(home), "--config", str(config))
     assert code == 0, err
     assert len(list((home / "conversations" / ".trash").iterdir())) == 6
@@ -289,14 +295,14 @@ COMMANDS = (
 
 
 @needs_limits
-@pytest.mark.parametrize("at", [1, 3, 8, 21])
+@pytest.mark.parametrize("at", [1, 8])
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
 def test_no_more_files_from_now_on_ends_in_a_sentence(tmp_path: Path, command: list[str], at: int) -> None:
     workspace = make_home(tmp_path)
     write(workspace, "tasks.md", TASKS)
     converse(workspace)
     arguments = [sys.executable, "-c", STARVED, str(at), "--home", str(workspace.paths.home), *command]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     told = done.stdout + done.stderr
     assert done.returncode in (0, 1) and "Traceback" not in told and "unexpected" not in told, told
     assert done.returncode == 0 or [line for line in done.stderr.split("\n") if line.startswith("knowledge: ")], told
@@ -333,7 +339,9 @@ needs_privileges = pytest.mark.skipif(
 def knowledge(home: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [*UNPRIVILEGED, sys.executable, "-m", "core", *words, "--home", str(home)]
     variables = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=cwd or home.parent, env=variables, text=True, capture_output=True, timeout=60)
+    return subprocess.run(
+        command, cwd=cwd or home.parent, env=variables, text=True, capture_output=True, timeout=PATIENCE_SECONDS
+    )
 
 
 @pytest.fixture
@@ -413,7 +421,9 @@ def run_in(tmp_path: Path, line: str) -> subprocess.CompletedProcess[str]:
     """A line of shell, with `knowledge` in it, in a folder of its own."""
     variables = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = f'knowledge() {{ "{sys.executable}" -m core "$@"; }}; {line}'
-    return subprocess.run(["sh", "-c", words], env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        ["sh", "-c", words], env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
 
 
 @needs_privileges

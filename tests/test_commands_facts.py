@@ -301,13 +301,11 @@ def test_facts_are_found_by_the_search(taught: World) -> None:
 
 def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A look at the times of files must never hide an edit."""
-    import os
-
+    from core.base import ready
     from core.commands import fact_feed
 
     workspace = workspace_of(taught)
-    for path in taught.paths.knowledge.rglob("*"):
-        os.utime(path, (1_700_000_000, 1_700_000_000))
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
     asked: list[int] = []
     real = fact_feed.sync
     monkeypatch.setattr(fact_feed, "sync", lambda *args, **named: asked.append(1) or real(*args, **named))
@@ -319,6 +317,7 @@ def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, mo
     taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"2.."'))
     value(sync_facts(workspace, now=lambda: taught.clock))
     assert asked == [1, 1] and "2.." in [fact.fact for fact in facts_of(taught)]
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", 3600.0)
     assert fact_feed.unchanged(workspace, taught.clock) is None, "a file of this very moment is not settled"
 
 
@@ -586,3 +585,39 @@ def test_a_file_saved_in_the_moment_of_its_removal_stays(tmp_path: Path, monkeyp
     monkeypatch.undo()
     assert not replace_expected(path, None, b"ours") and path.exists()
     assert replace_expected(path, None, b"a person's words") and list(tmp_path.iterdir()) == []
+
+
+# --- what a harvest writes beside the facts of repositories ----------------------------------------------------------
+
+
+def test_what_a_model_says_of_the_agent_itself_stands_below_agents(world: World) -> None:
+    """A quirk of Claude Code must not pass for one of the project in which it showed; free words make no folder."""
+    world.converse(claude_session("/nowhere/shop", "the port is 8080"))
+    rows = [
+        {"statement": "The port is 8080"},
+        {"statement": "Claude Code runs hooks with a time-out", "kind": "tool-quirk", "domain": "Claude_Code"},
+        {"statement": "Somebody said so", "domain": "some-agent"},
+    ]
+    harvested(world, says(facts=rows))
+    found = {fact.fact: fact.domain for fact in facts_of(world)}
+    assert found["Claude Code runs hooks with a time-out"] == "claude-code"
+    assert found["Somebody said so"] == found["The port is 8080"] != "some-agent"
+    text = (world.paths.knowledge / "agents/claude-code/tool-quirks.yaml").read_text()
+    assert "claude-code:tool-quirk:001" in text
+    assert value(validate(workspace_of(world))).problems == ()
+
+
+def test_the_page_about_the_files_is_left_once_and_is_the_persons_then(world: World) -> None:
+    """Their own words in it, or that they deleted it, must outlive every later harvest."""
+    page = world.paths.knowledge / "SCHEMA.md"
+    world.converse("User: the port is 8080\n")
+    harvested(world, says(facts=["The port is 8080"]))
+    assert "domain:category:number" in page.read_text()
+    page.write_text("mine")
+    world.converse("User: the queue is Redis\n")
+    harvested(world, says(facts=["The queue is Redis"]))
+    assert page.read_text() == "mine"
+    page.unlink()
+    world.converse("User: the cache is Redis\n")
+    harvested(world, says(facts=["The cache is Redis"]))
+    assert not page.exists()

@@ -32,6 +32,7 @@ from core.search.store import FILE
 from tests.bench.retrieval import ours
 from tests.bench.retrieval_sets import Asked
 from tests.spoken_home import Disk, call, claude_row, result, wait_until_settled
+from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared/corpus/conversations"
@@ -108,9 +109,10 @@ def test_without_words_the_newest_are_listed(disk: Disk) -> None:
 def test_a_tool_that_is_named_and_a_word_that_is_misspelt(disk: Disk) -> None:
     """As people type: the sessions of one tool, and letters that slipped."""
     assert disk.names("talk.md clock exporter budget retry") != disk.names("claude code sessions about the exporter")
-    found = disk.find("claude code sessions about the budget, the clock or the exporter")
-    assert {hit.source for hit in found.hits} == {"claude_code"} and len(found.hits) == 2
-    assert found.note.startswith("understood as: of Claude Code")
+    for tool in ("claude code", "Claude"):
+        found = disk.find(f"{tool} sessions about the budget, the clock or the exporter")
+        assert {hit.source for hit in found.hits} == {"claude_code"} and len(found.hits) == 2
+        assert found.note.startswith("understood as: of Claude Code")
     assert disk.names("codex sessions about the frozen clock")[0] == "claude_code/flaky"
     assert disk.names("fixtture freezs clok")[0] == "claude_code/flaky"
 
@@ -125,6 +127,8 @@ def test_a_tool_that_is_named_and_a_word_that_is_misspelt(disk: Disk) -> None:
         ("what did i do yesterday in project shop", []),
         ("the clock on monday", ["claude_code/flaky"]),
         ("budget since yesterday", ["claude_code/retry"]),
+        ("since yesterday", ["claude_code/retry"]),
+        ("today", []),
     ],
 )
 def test_a_question_about_a_day(disk: Disk, asked: str, names: list[str]) -> None:
@@ -248,12 +252,12 @@ def test_a_search_reads_the_newest_first_and_tells_what_is_left(disk: Disk) -> N
     steps: list[str] = []
     from core.commands.conversations import build
 
-    def told(step: Progress) -> None:
+    def progress(step: Progress) -> None:
         steps.append(f"{step.name}: {step.outcome}")
 
-    stopped = build(disk.workspace, told, lambda: len(steps) > 2)
+    stopped = build(disk.workspace, progress, lambda: len(steps) > 2)
     assert isinstance(stopped, Ok) and stopped.value.waiting
-    assert "8 conversations" in steps[0] and "about" in steps[0], "size and time are told before"
+    assert "8 conversations" in steps[0] and "about" in steps[0], "size and time are said before"
     done = disk.build()
     assert (done.waiting, done.conversations) == (0, 9)
     assert len(disk.names("plentiful")) == 6
@@ -313,8 +317,8 @@ def test_two_programs_at_once(disk: Disk) -> None:
         subprocess.Popen([*words, *more], cwd=disk.cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for more in (["--build"], ["clock"], ["--build"], ["filling"])
     ]
-    told = [one.communicate(timeout=120) for one in running]
-    assert [one.returncode for one in running] == [0] * 4, told
+    outputs = [one.communicate(timeout=PATIENCE_SECONDS) for one in running]
+    assert [one.returncode for one in running] == [0] * 4, outputs
     assert disk.find("filling").conversations == 33
     assert disk.names("clock") == ["claude_code/flaky"]
 
@@ -401,6 +405,20 @@ def test_a_project_folder_is_followed_once_a_build_found_it(disk: Disk) -> None:
     assert disk.names("parrot") == []
 
 
+def test_each_session_of_a_history_is_of_its_own_day(disk: Disk) -> None:
+    """aider writes every session of a project into one file: what was said last week is not of the first day."""
+    disk.settings = {"project_roots": [str(disk.folder / "src")]}
+    sessions = ("2026-05-01", "parrot"), ("2026-05-05", "macaw")
+    text = "".join(
+        f"# aider chat started at {day} 10:00:00\n\n#### feed the {bird}  \n\nFed.\n\n" for day, bird in sessions
+    )
+    disk.write(disk.folder / "src/app/.aider.chat.history.md", text.encode())
+    disk.build()
+    assert [hit.day for bird in ("parrot", "macaw") for hit in disk.find(bird).hits] == ["2026-05-01", "2026-05-05"]
+    [hit] = disk.find("what did I do yesterday in app", today=TODAY).hits
+    assert hit.text == "feed the macaw"
+
+
 def test_a_file_that_was_just_written_is_looked_at_again(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second change within one tick of the clock leaves size and times as they are."""
     monkeypatch.setattr(conversation_index, "SETTLED_NS", 2_000_000_000)
@@ -452,7 +470,7 @@ def test_a_question_is_careful() -> None:
         "week 12",
         "day",
     ):
-        assert question(text, TODAY).told == "", text
+        assert question(text, TODAY).said == "", text
     asked = question("what did I do last week in the payments repo?", TODAY)
     assert (asked.words, asked.place, asked.open) == ("", "payments", True)
     assert question("flaky test since monday", TODAY)[:2] == ("flaky test", Span("2026-05-04", ""))

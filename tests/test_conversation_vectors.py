@@ -3,6 +3,7 @@ and nothing stays that the files or the person took back."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from core import conversation_index
 from core.base.result import Err, Ok, Result, fail
 from core.commands.conversations import index_folder
 from core.commands.search import VectorsReport, build_vectors
-from core.search import vectors
+from core.search import turn_vectors, vectors
 from core.search.conversations import open_sealed
 from tests.spoken_home import Disk
 
@@ -70,7 +71,7 @@ def held(disk: Disk) -> tuple[int, int]:
 
 
 def test_a_conversation_is_found_by_what_it_means(disk: Disk, topics: Topics) -> None:
-    """Nobody remembers the word that was used. Before there are vectors, words answer, and the way to them is told."""
+    """Nobody remembers the word that was used. Before there are vectors, words answer, and the way to them is named."""
     before = disk.find("which car")
     assert not before.hits and any("knowledge vectors" in one for one in before.warnings) and not topics.texts
     report = made(disk)
@@ -150,3 +151,46 @@ def test_vectors_of_another_embedder_are_not_compared(disk: Disk, topics: Topics
     found = disk.find("car")
     assert not found.hits and any("knowledge vectors" in one for one in found.warnings)
     assert made(disk).turns == 9 and disk.names("car")[0] == "claude_code/red"
+
+
+def test_two_embedders_never_mix_their_vectors(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that waits for its model while another one is done put its numbers under the other's name, for good."""
+    disk.build()
+    folder = index_folder(disk.workspace)
+
+    def another_builds() -> None:
+        topics.act = lambda: None
+        assert isinstance(turn_vectors.build(folder, "other", lambda texts: Ok([[1.0, 0.0]] * len(texts))), Ok)
+
+    topics.act = another_builds
+    late = build_vectors(disk.workspace)
+    assert isinstance(late, Err) and "another embedder" in late.error.message
+    database = open_sealed(folder)
+    assert database is not None and turn_vectors.are_there(database, "other")
+    lengths = {row[0] for row in database.execute("SELECT length(vector) FROM vectors")}
+    database.close()
+    assert len(lengths) == 1
+
+
+def test_turns_of_a_forgotten_conversation_wait_for_no_vectors(disk: Disk, topics: Topics) -> None:
+    """A search told of turns without vectors after every build, which no build could make."""
+    disk.build()
+    database = open_sealed(index_folder(disk.workspace))
+    assert database is not None
+    before = turn_vectors.counted(database)
+    database.execute("DELETE FROM conversations WHERE id = (SELECT min(id) FROM conversations)")
+    after = turn_vectors.counted(database)
+    database.close()
+    assert before.waiting == 9 and after.waiting == 6
+
+
+def test_a_full_disk_is_one_sentence(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was an unexpected OperationalError."""
+    disk.build()
+
+    def full(*arguments: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(turn_vectors, "_put", full)
+    refused = build_vectors(disk.workspace)
+    assert isinstance(refused, Err) and "disk is full" in refused.error.message

@@ -9,16 +9,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.gui_window import open_screen
+from tests.waiting import PATIENCE_SECONDS, wait_until
 
 ROOT = Path(__file__).resolve().parents[1]
 RESTING = 0.3  # of one core: a window at rest draws one frame a second
 LOOK_SECONDS = 1.0  # long enough that one slow frame of software rendering is no sign of unrest
-PATIENCE_SECONDS = 60  # for each step: only a hang takes so long
 OF_THE_SYSTEM = ("libGL", "MESA", "Mesa", "libEGL", "WARNING: ", "Xlib:")  # what drivers say on standard error
 
 
@@ -36,7 +37,7 @@ def test_without_a_display_it_says_so_in_one_sentence(tmp_path: Path) -> None:
     """Otherwise the person sees an abort inside a graphics library."""
     done = subprocess.run(
         [sys.executable, "-m", "gui"], env=environment(tmp_path, DISPLAY=""), cwd=tmp_path, capture_output=True,
-        text=True, timeout=60, check=False,
+        text=True, timeout=PATIENCE_SECONDS, check=False,
     )  # fmt: skip
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and "needs a graphical display" in done.stderr and "knowledge" in done.stderr
@@ -46,7 +47,7 @@ def test_a_wrong_word_is_refused_before_a_window_opens(tmp_path: Path) -> None:
     """A typing error must not end in a window of unreadable size."""
     done = subprocess.run(
         [sys.executable, "-m", "gui", "--scale", "9"], env=environment(tmp_path), cwd=tmp_path, capture_output=True,
-        text=True, timeout=60, check=False,
+        text=True, timeout=PATIENCE_SECONDS, check=False,
     )  # fmt: skip
     assert done.returncode == 2 and "0.5 to 4" in done.stderr
 
@@ -73,17 +74,14 @@ def test_it_opens_stays_quiet_and_closes_cleanly(tmp_path: Path, words: list[str
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:
-        until = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < until and program.poll() is None:
-            search = ["xdotool", "search", "--pid", str(program.pid), "--name", "^Knowledge$"]
-            if subprocess.run(search, capture_output=True, check=False).stdout.strip():
-                break
-            time.sleep(0.1)
-        until = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < until and program.poll() is None and work_in_a_while(program.pid) > RESTING:
-            pass
+        search = ["xdotool", "search", "--pid", str(program.pid), "--name", "^Knowledge$"]
+
+        def ended_or(so: Callable[[], object]) -> bool:
+            return wait_until(lambda: program.poll() is not None or so(), 0.1)
+
+        assert ended_or(lambda: subprocess.run(search, capture_output=True).stdout.strip())
+        assert ended_or(lambda: work_in_a_while(program.pid) <= RESTING), "it never came to rest"
         assert program.poll() is None, program.communicate()
-        assert time.monotonic() < until, "it never came to rest"
         program.send_signal(signal.SIGINT)
         out, err = program.communicate(timeout=PATIENCE_SECONDS)
     finally:

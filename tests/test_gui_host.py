@@ -11,6 +11,7 @@ from core.base.result import Ok
 from core.commands.demo import make_demo_home
 from tests.gui_window import open_desk
 from tests.test_gui_app import environment
+from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -19,12 +20,13 @@ ROOT = Path(__file__).resolve().parents[1]
 PERSON = """
 import subprocess, time
 import dearpygui.dearpygui as dpg
+from tests.waiting import PATIENCE_SECONDS
 drawing, begun, told = dpg.render_dearpygui_frame, time.monotonic(), []
 
 def person():
     drawing()
     panel = host["panel"]
-    if time.monotonic() - begun > 80:
+    if time.monotonic() - begun > 270:
         print("it did not come about:", told)
         dpg.stop_dearpygui()
     elif not told and panel.shell.state.snapshot is not None and dpg.get_frame_count() > 5:
@@ -59,7 +61,7 @@ def test_the_readme_example_draws_answers_a_key_and_ends_cleanly(tmp_path: Path)
     assert isinstance(make_demo_home(str(tmp_path / ".manual_slop")), Ok)
     done = subprocess.run(
         [sys.executable, "-c", f"PROGRAM = {example()!r}\n{PERSON}"], env=environment(tmp_path), cwd=tmp_path,
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False,
     )  # fmt: skip
     desk.focus()  # the other tests' window had the keyboard before
     assert (done.returncode, done.stderr) == (0, "")

@@ -20,6 +20,7 @@ from gui.views.looks import short_name
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, read, value, write
+from tests.waiting import PATIENCE_SECONDS
 
 UUID = "-0f8fad5b-d9cb-469f-a165-70867728950e"
 FACTS = f"""# Facts
@@ -299,7 +300,7 @@ def elsewhere(home: Workspace, *arguments: str) -> None:
     """Another process of the program, as a person or an agent starts it in a terminal."""
     command = [sys.executable, "-m", "core", "--home", str(home.paths.home), *arguments]
     environment = os.environ | {"XDG_CONFIG_HOME": str(home.paths.home.parent)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, env=environment)
     assert done.returncode == 0, done.stderr
 
 

@@ -21,6 +21,7 @@ from gui.views.library.rows import LibraryPage, rows, sheet
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value
+from tests.waiting import PATIENCE_SECONDS
 
 pytest.importorskip("sqlalchemy", reason="the extra 'library' is not installed")
 
@@ -144,7 +145,9 @@ def test_nothing_of_the_library_is_loaded_before_its_view_is_opened() -> None:
     code = (
         "import sys, gui.workbench, gui.panel; print([name for name in sys.modules if name.startswith('sqlalchemy')])"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
+    )
     assert told.stdout.strip() == "[]"
 
 

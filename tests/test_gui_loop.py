@@ -18,9 +18,9 @@ import pytest
 from gui.toolkit.jobs import Jobs
 from gui.toolkit.window import FrameLoop, Glfw
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE_SECONDS = 30.0  # only a hang takes so long
 
 
 @dataclass
@@ -122,7 +122,11 @@ def test_the_real_window_is_woken_and_knows_when_it_is_hidden(desk: Desk) -> Non
     ended = sleeps_of(desk.loop)
     done: list[int] = []
     window = subprocess.run(
-        ["xdotool", "search", "--name", "knowledge tests"], capture_output=True, text=True, timeout=10, check=True
+        ["xdotool", "search", "--name", "knowledge tests"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=True,
     ).stdout.split()[-1]
     try:
         post = threading.Thread(target=post_until, args=(desk.jobs, lambda: True in ended))
@@ -192,7 +196,13 @@ def test_no_abort_without_a_display() -> None:
     code = "from gui.toolkit.window import display_problem as p; import sys; print(p()); sys.exit(1 if p() else 0)"
     environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     answer = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert answer.returncode == 1 and "graphical display" in answer.stdout and not answer.stderr
 

@@ -18,6 +18,7 @@ from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import value
 from tests.panel_desk import CONFIG, Seat, at_home_fixture, control_of, number_of, seated, workspace_at, write_ledger  # noqa: F401
+from tests.waiting import PATIENCE_SECONDS
 
 
 def harvested_at(folder: Path) -> Workspace:
@@ -103,7 +104,7 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
 
         def slowly(prompt: str) -> tuple[int, str]:
             if model.calls >= 2:
-                stopped.wait(5)  # the third one thinks until the person has had enough
+                stopped.wait(PATIENCE_SECONDS)  # the third one thinks until the person has had enough
             return quick(prompt)
 
         monkeypatch.setattr(model, "answer", slowly)
@@ -221,7 +222,7 @@ def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None
     workspace = workspace_at(at_home)
     with seated(desk, workspace) as seat:
         watcher = seat.panel.homes._watcher
-        assert watcher is not None and watcher.ready.wait(5)
+        assert watcher is not None and watcher.ready.wait(PATIENCE_SECONDS)
         workspace.paths.knowledge.mkdir()
         facts = workspace.paths.knowledge / "facts.md"
         facts.write_text("# Facts\n\n- Порт 8080 занят.\n", encoding="utf-8")

@@ -20,6 +20,7 @@ from gui.toolkit.outside import editor_at
 from gui.toolkit.styles import PALETTES, STYLES, contrast, rules_of
 from gui.toolkit.window import display_problem
 from gui.views.looks import Ages, since
+from tests.waiting import PATIENCE_SECONDS
 
 FONTS = Path(__file__).resolve().parents[1] / "assets" / "fonts"
 
@@ -110,8 +111,8 @@ def test_a_call_that_posts_itself_again_does_not_hold_the_frame() -> None:
 
 
 def drained(worker: Worker, count: int) -> None:
-    """Hand out results until `count` came, ten seconds at most."""
-    end = time.monotonic() + 10
+    """Hand out results until `count` came."""
+    end = time.monotonic() + PATIENCE_SECONDS
     while count > 0 and time.monotonic() < end:
         count -= worker.drain()
         time.sleep(0.002)
@@ -151,7 +152,7 @@ def test_cancel_stops_a_running_job_and_spares_a_waiting_one() -> None:
 
     first = worker.submit("long", long, results.append)
     second = worker.submit("never", lambda _job: "ran", results.append)
-    assert begun.wait(10)
+    assert begun.wait(PATIENCE_SECONDS)
     second.cancel()
     first.cancel()
     drained(worker, 2)

@@ -16,6 +16,7 @@ from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value, write
 from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401 - pytest finds the fixture by itself
+from tests.waiting import PATIENCE_SECONDS
 
 FACTS = """# Facts
 
@@ -183,7 +184,7 @@ def test_the_last_query_wins_however_slow_the_first_was(stand: Stand, monkeypatc
     def slow(workspace: Workspace, query: str, kind: str = "") -> Any:
         asked.append(query)
         if query == "kettle":
-            gate.wait(10)
+            gate.wait(PATIENCE_SECONDS)
         return real(workspace, query, kind)
 
     monkeypatch.setattr(search, "find", slow)

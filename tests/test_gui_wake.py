@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import PATIENCE_SECONDS, Seat, at_home_fixture, seated, workspace_at  # noqa: F401
+from tests.panel_desk import Seat, at_home_fixture, seated, workspace_at  # noqa: F401
+from tests.waiting import PATIENCE_SECONDS
 
 WRITE = "import sys; open(sys.argv[1], 'a', encoding='utf-8').write('- ' + sys.argv[2] + '\\n')"
 
@@ -50,18 +51,22 @@ def test_what_another_process_writes_wakes_a_resting_window(desk: Desk, at_home:
     facts = workspace.paths.knowledge / "facts.md"
     facts.write_text("# Facts\n\n- Порт 8080 занят\n", encoding="utf-8")
     window = subprocess.run(
-        ["xdotool", "search", "--name", "knowledge tests"], capture_output=True, text=True, timeout=10, check=True
+        ["xdotool", "search", "--name", "knowledge tests"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=True,
     ).stdout.split()[-1]
     with seated(desk, workspace) as seat:
-        assert seat.panel.homes._watcher is not None and seat.panel.homes._watcher.ready.wait(5)
+        assert seat.panel.homes._watcher is not None and seat.panel.homes._watcher.ready.wait(PATIENCE_SECONDS)
         try:
             if hidden:
                 desk.xdotool("windowunmap", "--sync", window)
             end = time.monotonic() + PATIENCE_SECONDS
             while rest(desk, 1.5) > (0 if hidden else 3):  # an event of the desktop wakes it, and it comes to rest anew
                 assert time.monotonic() < end, "it never comes to rest"
-            subprocess.run([sys.executable, "-c", WRITE, str(facts), "二つ目"], check=True, timeout=30)
-            assert slept_until(desk, seat, 2) < 5  # the watcher woke it, not a look every minute
+            subprocess.run([sys.executable, "-c", WRITE, str(facts), "二つ目"], check=True, timeout=PATIENCE_SECONDS)
+            assert slept_until(desk, seat, 2) < 30  # the watcher woke it, not a look every minute
         finally:
             if hidden:
                 desk.xdotool("windowmap", "--sync", window)

@@ -31,6 +31,7 @@ from core.harvest.report import HarvestReport
 from core.knowledge.categories import CATEGORIES
 from tests.chatty_model import chatty_model
 from tests.harvest_world import World
+from tests.waiting import wait_until
 
 # --- estimate: What the dry run says a harvest will cost. A person decides by it: seven calls announced as one are
 # seven times the bill.
@@ -411,8 +412,7 @@ def test_a_run_that_is_ended_at_once_loses_no_answer(
         return first(prompt, schema)
 
     def interrupted(committer: Committer, *step: Any) -> bool:
-        while len(first.asked) < 4 * len(NAMES):  # all of them were answered meanwhile
-            time.sleep(0.01)
+        assert wait_until(lambda: len(first.asked) == 4 * len(NAMES))  # all of them were answered meanwhile
         raise ends()
 
     monkeypatch.setattr(Committer, "stage", interrupted)

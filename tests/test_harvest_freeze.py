@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from core.knowledge.edit import add_bullet
 from core.knowledge.file_notes import file_id, merge_records, read_records, still_true
 from core.knowledge.journal import read_journal, states_by_sha
 from tests.harvest_world import NOW, FakeModel, World, says, sha256
+from tests.waiting import PATIENCE_SECONDS, wait_until
 
 # --- merge: Where a model's words may land: paths it names, the quarantine, and what is taken away afterwards.
 
@@ -251,11 +251,8 @@ def note_name(path: Path) -> str:
 
 def wait_for_a_plan(world: World) -> None:
     """The next conversation is asked about while the first is planned: here the plan comes first."""
-    for _ in range(1000):
-        if b'"intent"' in (world.paths.journal.read_bytes() if world.paths.journal.exists() else b""):
-            return
-        time.sleep(0.01)
-    raise AssertionError("nothing was planned")
+    journal = world.paths.journal
+    assert wait_until(lambda: journal.exists() and b'"intent"' in journal.read_bytes()), "nothing was planned"
 
 
 def test_a_note_that_an_edit_binds_during_a_run_gets_the_harvest_too(world: World) -> None:
@@ -448,7 +445,7 @@ def test_a_trace_of_system_calls_shows_no_forbidden_path(tmp_path: Path) -> None
     done = subprocess.run(
         ["strace", "-f", "-qq", "-e", "trace=%file,%desc", "-e", "trace=!write,read", "-s", "4096", "-o", str(trace),
          sys.executable, "-c", program, *words],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     if "ptrace" in done.stderr.lower() and "permit" in done.stderr.lower():
         pytest.skip("strace may not look at a process here")

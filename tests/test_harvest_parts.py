@@ -28,6 +28,7 @@ from core.harvest.steps import DistilSettings
 from tests.cli_call import call
 from tests.harvest_world import FakeModel, World, ordinary, sha256
 from tests.llm_server import model_server, reply
+from tests.waiting import PATIENCE_SECONDS
 
 # --- parts: Long conversations: the model hears all of them, in parts that end between turns; nothing is cut off to
 # fit.
@@ -345,7 +346,7 @@ def test_workers_wait_for_the_first_call_only(world: World) -> None:
     """Four calls at once are four times as fast; a run that asks one after the other takes the night."""
     for talk in TALKS:
         world.converse(talk)
-    together = threading.Barrier(4, timeout=20)
+    together = threading.Barrier(4, timeout=PATIENCE_SECONDS)
 
     def answering(number: int, prompt: str) -> dict[str, Any]:
         if number > 1:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +32,7 @@ from core.knowledge.same import statements
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot, workspace_of
+from tests.waiting import wait_until
 
 # --- pipeline: A whole harvest, from what lies in the home to what stands in the files: each test is a thing a person
 # would lose.
@@ -508,14 +508,14 @@ def test_a_reader_can_stand_in_for_the_model(world: World) -> None:
     world.converse(talk)
 
     def read_and_answer() -> None:
-        while not (found := list(desk.glob("*.prompt.md"))):
-            time.sleep(0.05)
+        assert wait_until(lambda: list(desk.glob("*.prompt.md")))
+        found = list(desk.glob("*.prompt.md"))
         row = {"statement": "The annex has green pipes", "quote": "The pipes of the annex are painted green"}
         assert row["quote"] in found[0].read_text()
         answer = found[0].with_name(found[0].name.replace(".prompt.md", ".answer.json"))
         answer.write_text(json.dumps({"facts": [row]}))
 
-    reader = Thread(target=read_and_answer)
+    reader = Thread(target=read_and_answer, daemon=True)
     reader.start()
     report = world.limits(provider="command").run(model.value)  # type: ignore[arg-type]
     reader.join()

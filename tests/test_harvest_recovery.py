@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -26,6 +25,7 @@ from core.harvest.report import THROUGH, Progress
 from core.knowledge.journal import Journal, read_journal
 from tests.bad_input import as_nobody, closed_to_nobody, give_away
 from tests.harvest_world import NOW, FakeModel, World, never, ordinary, says, sha256
+from tests.waiting import wait_until
 
 # --- crash: Crashes that were found once, by name, and the order of durable steps, which a kill alone cannot show:
 # the page cache outlives a process, not a power cut. The campaigns that look for more of them are in tests/faults.
@@ -368,7 +368,7 @@ def test_a_second_run_says_who_holds_the_lock(world: World) -> None:
     path = world.converse("a")
     code = (
         "import sys, time\nfrom pathlib import Path\nfrom core.base import locks\n"
-        "with locks.locked(Path(sys.argv[1])):\n print('held', flush=True)\n time.sleep(60)\n"
+        "with locks.locked(Path(sys.argv[1])):\n print('held', flush=True)\n time.sleep(600)\n"
     )
     command = [sys.executable, "-c", code, str(world.paths.lock)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
@@ -395,9 +395,7 @@ def test_a_cancelled_run_keeps_what_it_did_and_the_next_one_goes_on(world: World
     done: list[Progress] = []
 
     def answer(number: int, prompt: str) -> dict[str, Any]:
-        until = time.monotonic() + 60
-        while number > 2 and len(done) < 2 and time.monotonic() < until:
-            time.sleep(0.001)
+        assert number <= 2 or wait_until(lambda: len(done) >= 2)
         return ordinary(number, prompt)
 
     model = FakeModel(answer)

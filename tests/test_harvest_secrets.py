@@ -383,7 +383,7 @@ def test_what_a_provider_says_back_is_cleared(tmp_path: Path) -> None:
     script = tmp_path / "model.sh"
     script.write_text(f"#!/bin/sh\ncat >/dev/null\necho 'bad key {GITHUB}' >&2\nexit 3\n")
     script.chmod(0o755)
-    found = run_command((str(script),), "prompt", seconds=20.0, max_bytes=1000, cancelled=lambda: False)
+    found = run_command((str(script),), "prompt", seconds=120.0, max_bytes=1000, cancelled=lambda: False)
     assert GITHUB not in str(found) and "github-token" in str(found)
 
 

@@ -25,7 +25,17 @@ from core.harvest.batch import write_together
 from core.harvest.committer import Committer
 from core.harvest.freeze import freeze, with_old_dates
 from core.harvest.named_paths import allowed_path, source_file
-from core.harvest.reclaim import finish_removals, purge, reclaim, remove_split, restore, sync_reclaimed
+from core.harvest.reclaim import (
+    Guard,
+    finish_removals,
+    purge,
+    purge_split,
+    reclaim,
+    remove_split,
+    restore,
+    restore_split,
+    sync_reclaimed,
+)
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.file_notes import NoteRecords
 from core.knowledge.journal import FrozenPlan, encode, plan_to_json, read_plans
@@ -40,6 +50,7 @@ from core.knowledge.ledger import (
     set_aside,
 )
 from core.knowledge.lines import PlannedFile
+from core.sources.artifact import Artifact
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, says, sha256, workspace_of
 from tests.histories.ground import in_child
@@ -142,6 +153,75 @@ def test_each_refusal_has_its_own_code(world: World, tmp_path: Path) -> None:
     assert finish_removals(world.paths) == [] and (tmp_path / "mine").is_dir()
     (world.paths.knowledge / "ledger.json").mkdir(parents=True)
     assert code(read_ledger(world.paths)) == "ledger-unreadable"
+
+
+class Refusing(Counter):
+    """A disk that refuses one kind of operation."""
+
+    def __init__(self, refused: str) -> None:
+        super().__init__()
+        self.refused = refused
+
+    def __call__(self, name: str, call: Callable[..., object], *arguments: object, **named: object) -> object:
+        if name == self.refused:
+            raise PermissionError(13, "Permission denied", str(arguments[0]))
+        return super().__call__(name, call, *arguments, **named)
+
+
+def test_a_trash_that_is_full_of_copies_takes_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What finds no name there stays where it is: a conversation, and a folder of splits."""
+    monkeypatch.setattr("core.harvest.reclaim.MAX_COPIES", 2)
+    for copy in ("1", "2", "3"):
+        path = world.converse("a")
+        (world.paths.splits / "cut" / copy).mkdir(parents=True)
+        talk = reclaim(world.paths, str(path), sha256("a"), 14, NOW)
+        folder = remove_split(world.paths, str(world.paths.splits / "cut"), 14, NOW)
+    assert (code(talk), code(folder)) == ("reclaim-failed", "prune-failed")
+    assert path.read_text() == "a" and (world.paths.splits / "cut" / "3").is_dir()
+    assert len(world.trash()) == 4
+
+
+def test_a_disk_that_refuses_costs_nothing_in_the_trash(world: World) -> None:
+    """Whatever cannot be moved or removed stays whole, and is told in a sentence."""
+    path = world.converse("a")
+    (world.paths.splits / "cut").mkdir(parents=True)
+    assert isinstance(reclaim(world.paths, str(path), sha256("a"), 14, NOW), Ok)
+    assert remove_split(world.paths, str(world.paths.splits / "cut"), 14, NOW) == Ok(None)
+    held, split = (world.paths.trash / name for name in sorted(os.listdir(world.paths.trash)))
+    with patch.object(disk, "perform", Refusing("rename-flag")):
+        assert code(restore(world.paths, held.name, str(path), sha256("a"))) == "restore-failed"
+        assert code(restore_split(world.paths, split.name)) == "restore-failed"
+        assert code(purge_split(world.paths, split.name)) == "purge-failed"
+    with patch.object(disk, "perform", Refusing("unlink")):
+        assert code(purge(held, sha256("a"))) == "purge-failed"
+    assert held.read_text() == "a" and split.is_dir() and not path.exists()
+    (world.paths.splits / "cut").mkdir()
+    assert code(restore_split(world.paths, split.name)) == "occupied" and split.is_dir()
+    (world.paths.splits / "cut").rmdir()
+    assert restore_split(world.paths, split.name) == Ok(world.paths.splits / "cut")
+    assert restore(world.paths, held.name, str(path), sha256("a")) == Ok(path)
+
+
+def test_only_folders_of_splits_are_purged_as_such(world: World, tmp_path: Path) -> None:
+    """A folder that the person keeps in the trash, or a link to one, is nobody else's to remove."""
+    (world.paths.trash / "mine").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (world.paths.trash / "split.20260101.cut").symlink_to(tmp_path / "elsewhere")
+    for name in ("mine", "split.20260101.cut", "split.20260101.gone"):
+        assert code(purge_split(world.paths, name)) == "purge-failed"
+    assert (world.paths.trash / "mine").is_dir() and (tmp_path / "elsewhere").is_dir()
+    cut = world.paths.trash / f".cut..1-0{files.TEMPORARY_MARK}"
+    cut.mkdir()
+    with patch.object(disk, "perform", Refusing("rmdir")):
+        (told,) = finish_removals(world.paths)
+    assert (told.code, told.path, told.hint) == ("prune-failed", str(cut), "remove it yourself")
+    assert finish_removals(world.paths) == [] and not cut.exists()
+
+
+def test_nothing_is_taken_out_of_the_store_of_another_tool(world: World, tmp_path: Path) -> None:
+    """A session is a part of a database that its tool goes on with: whatever a plan says, it stays."""
+    session = Artifact(f"{tmp_path}/state.vscdb#1", "chat", "session", source="cursor")
+    assert Guard(world.paths).objection(session) == "nothing is taken out of another tool's store"
 
 
 def test_no_descriptor_is_left_open(world: World, tmp_path: Path) -> None:

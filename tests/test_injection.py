@@ -31,6 +31,7 @@ from core.knowledge.digest import regenerate_digest
 from core.knowledge.ledger import write_ledger
 from tests.cli_call import call
 from tests.spoken_home import wait_until_settled
+from tests.waiting import PATIENCE_SECONDS
 
 # --- injection: The digest in a prompt: a cache that stays warm, a switch that really switches, a fence that nobody
 # can close; and the one call by which a host gets it all.
@@ -318,7 +319,9 @@ def test_the_same_words_get_the_same_answer(place: Path) -> None:
         "try:\n    run()\nfinally:\n    print(sorted({'argparse', 'typing', 'pathlib', 'hashlib'} & set(sys.modules)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
     # The interpreter's own version is part of the question: ours asked in this process, so it is the same.
     assert done.stdout == f"{said}[]\n", done.stderr
 

@@ -14,12 +14,14 @@ import pytest
 from core.base import ready
 from core.base.paths import Paths
 from core.base.ready import kept_ready
-from core.base.result import Ok
+from core.base.result import Ok, fail
+from core.commands import alike
 from core.commands.memories import recall_command, save
 from core.commands.status import status
 from core.commands.workspace import Workspace
 from core.knowledge.digest import current_digest
 from core.knowledge.ledger import write_ledger
+from core.knowledge.same import mark_of_text
 from core.memories import load_memories
 from tests.made_home import make_home, value
 
@@ -30,7 +32,6 @@ Change = Callable[[Path], object]
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has to settle for seconds before it is kept: a test looks at what is kept."""
     monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
-    monkeypatch.setattr("core.memories.SETTLED_SECONDS", -3600.0)
 
 
 def rewritten(path: Path) -> None:
@@ -137,6 +138,20 @@ def test_a_mishap_is_told_each_time(tmp_path: Path) -> None:
     workspace.paths.ledger.write_text("{")
     for _ in range(2):
         assert [row.code for row in value(status(workspace)).errors].count("ledger-corrupt") == 1
+
+
+def test_offers_of_a_ledger_that_could_not_be_read_are_counted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that stumbled once left a number that was too small for as long as no file changed."""
+    workspace = home(tmp_path)
+    offer = {"kind": "finishes", "category": "tasks_open", "old": mark_of_text("one")}
+    entry = {"status": "harvested", "path": "x", "at": "2026-05-01T10:00:00Z", "offers": [offer]}
+    write_ledger(workspace.paths, {"a" * 64: entry})
+    with monkeypatch.context() as stumbling:
+        stumbling.setattr(alike, "seen_ledger", lambda paths: fail("ledger-unreadable", "it cannot be read"))
+        assert value(status(workspace)).outdated == 0
+    assert value(status(workspace)).outdated == 1
 
 
 @pytest.mark.parametrize("change", [rewritten, replaced])

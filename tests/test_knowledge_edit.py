@@ -101,7 +101,7 @@ def test_a_missing_done_heading_is_made(tmp_path: Path) -> None:
 
 def test_of_two_equal_bullets_the_seen_one_goes(tmp_path: Path) -> None:
     paths = home(tmp_path, "facts.md", "- same\n- other\n- same\n  mine\n- last\n")
-    ok(edit.delete_bullet(paths, ref_of(paths, "facts.md", 2), NOW))
+    ok(edit.delete_bullets(paths, [ref_of(paths, "facts.md", 2)], NOW))
     assert data(paths, "facts.md") == b"- same\n- other\n- last\n"
 
 
@@ -119,7 +119,7 @@ def test_a_bullet_that_moved_is_not_confused_with_another(tmp_path: Path) -> Non
     paths = home(tmp_path, "facts.md", "- a\n")
     ref = ref_of(paths, "facts.md")
     (paths.knowledge / "facts.md").write_bytes(b"- first\n- a\n")
-    assert code(edit.delete_bullet(paths, ref, NOW)) == "changed-outside"
+    assert code(edit.delete_bullets(paths, [ref], NOW)) == "changed-outside"
     assert data(paths, "facts.md") == b"- first\n- a\n"
 
 
@@ -197,7 +197,7 @@ def test_empty_or_endless_words_are_refused_not_cut(tmp_path: Path, text: str, e
 
 def test_a_deleted_bullet_comes_back_between_its_neighbours_in_a_file_that_went_on(tmp_path: Path) -> None:
     paths = home(tmp_path, "facts.md", "- a\n- b\n  detail\n- c\n")
-    ok(edit.delete_bullet(paths, ref_of(paths, "facts.md", 1), NOW))
+    ok(edit.delete_bullets(paths, [ref_of(paths, "facts.md", 1)], NOW))
     (paths.knowledge / "facts.md").write_text("- new\n- a\n- c\n- later\n")
     assert undo_last(paths) == REVERSED
     assert data(paths, "facts.md") == b"- new\n- a\n- b\n  detail\n- c\n- later\n"
@@ -205,7 +205,7 @@ def test_a_deleted_bullet_comes_back_between_its_neighbours_in_a_file_that_went_
 
 def test_a_deleted_bullet_whose_neighbours_are_gone_comes_back_at_the_end_of_its_section(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", TASKS)
-    ok(edit.delete_bullet(paths, ref_of(paths, "tasks.md", 1), NOW))
+    ok(edit.delete_bullets(paths, [ref_of(paths, "tasks.md", 1)], NOW))
     (paths.knowledge / "tasks.md").write_text("# Tasks\n\n## Open\n\n- other\n\n## Done\n\n- old\n")
     assert undo_last(paths) == REVERSED
     assert data(paths, "tasks.md") == b"# Tasks\n\n## Open\n\n- other\n- two\n\n## Done\n\n- old\n"
@@ -285,7 +285,7 @@ def operate(paths: Paths, name: str, operation: str, number: int) -> object:
     act = {
         "strike": strike,
         "unstrike": unstrike,
-        "delete": edit.delete_bullet,
+        "delete": lambda paths, ref, now: edit.delete_bullets(paths, [ref], now),
         "done": mark_done,
         "reopen": reopen,
     }[operation]

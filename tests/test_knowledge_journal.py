@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -26,6 +27,7 @@ from core.commands.runs import runs
 from core.commands.undo import undo
 from core.knowledge import ledger
 from core.knowledge.changes import Change, append_changes, read_changes
+from core.knowledge.hunks import FileEdit, Hunk
 from core.knowledge.journal import (
     FrozenPlan,
     Journal,
@@ -51,7 +53,7 @@ from core.knowledge.ledger import (
     write_ledger,
 )
 from core.knowledge.lines import PlannedFile
-from core.knowledge.log import carry_out, settle, untold
+from core.knowledge.log import carry_out, settle, take_away, untold
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import HURRIED, NOW, World, workspace_of
 from tests.histories.ground import in_child
@@ -407,6 +409,25 @@ def test_a_bullet_that_a_crash_tore_is_whole_again(world: World, cut: str, then:
 
 
 @needs_fork
+@pytest.mark.parametrize("start", ["", BEFORE])
+def test_a_file_in_another_encoding_since_stops_nobody(world: World, start: str) -> None:
+    """An edit was killed, and an editor has saved the file in Latin-1: each later edit and run would end there."""
+    old = b"# Facts\n\n- one\n" + b"- caf\xe9\n"
+    world.knowledge("facts.md", start or old)
+    gone = a_process_that_ended()
+    edit = FileEdit("", "", (Hunk(4, (), ("- new\n",), "- one", None),))
+    change = Change(NOW.isoformat(), "edit-1", "facts.md", ("- new",), edit=edit)
+    expected = hashlib.sha256(start.encode() or old).hexdigest()
+    row = {"t": "intent", "id": "a", "pid": gone, "change": change.to_json(), "before": expected, "after": "0" * 64}
+    world.paths.state.mkdir(exist_ok=True)
+    world.paths.log.write_bytes(log_encode(row | {"size": len(start.encode() or old)}))
+    world.knowledge("facts.md", old + b"- ne")
+    assert settle(world.paths) == 0 and not read_changes(world.paths)
+    assert world.paths.log.read_bytes() == b""
+    assert (world.paths.knowledge / "facts.md").read_bytes() == old + b"- ne"
+
+
+@needs_fork
 def test_a_row_that_a_power_cut_took_is_told_again(world: World) -> None:
     """changes.jsonl is not synced for each edit; the log is, and the row is made from it, also of a later-changed
     line."""
@@ -460,6 +481,9 @@ def test_two_programs_edit_at_once(world: World) -> None:
     assert all(decode_line(line) for line in lines[:-1]) and lines[-1] == b""
     assert len(read_changes(world.paths)) == 32 == world.text("facts.md").count("by-hand")
     assert settle(world.paths) == 0 and len(read_changes(world.paths)) == 32
+    for _ in range(2):
+        take_away(world.paths)
+        assert not world.paths.log.exists()
 
 
 # --- ledger: A ledger of many years: read in parts, so that the window stays alive, and never read as something else.

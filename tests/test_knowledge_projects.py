@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.base import ready
 from core.base.markdown import parse_bullets
 from core.base.paths import cache_folder
 from core.base.result import Ok
@@ -264,6 +265,12 @@ def test_without_a_digest_file_no_project_has_one(tmp_path: Path) -> None:
 # --- known: The projects of a large ledger are remembered; what is remembered is never older than the ledger.
 
 
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has to settle for seconds before it is kept."""
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
+
+
 def at_home(world: World) -> Workspace:
     return replace(workspace_of(world), environment={"XDG_CACHE_HOME": str(world.folder / "cache")})
 
@@ -287,6 +294,7 @@ def asked(workspace: Workspace) -> dict[str, Any]:
     return dict(found.value)
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_second_look_does_not_read_the_ledger(world: World) -> None:
     """Every prompt waited for it: most of a second, and hundreds of megabytes, with a hundred thousand entries."""
     workspace, rows = at_home(world), entries(20, "/work")
@@ -297,6 +305,7 @@ def test_a_second_look_does_not_read_the_ledger(world: World) -> None:
         assert asked(workspace) == projects_of(rows)
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_ledger_that_changed_is_read_again_also_with_the_same_time_and_size(world: World) -> None:
     """Or one project is shown the words of another."""
     workspace = at_home(world)
@@ -313,6 +322,7 @@ def test_what_was_written_just_now_is_not_remembered(world: World) -> None:
     assert not (cache_folder(workspace.paths.home, workspace.environment) / "projects").exists()
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("spoil", [b"", b"[]", b"{", b'{"ledger": 1}', b"\xff"])
 def test_a_damaged_memory_is_made_anew(world: World, spoil: bytes) -> None:
     workspace = at_home(world)
@@ -322,5 +332,5 @@ def test_a_damaged_memory_is_made_anew(world: World, spoil: bytes) -> None:
     good = json.loads(cache.read_bytes())
     cache.write_bytes(spoil)
     assert asked(workspace) == projects_of(entries(5, "/work")) and json.loads(cache.read_bytes()) == good
-    cache.write_text(json.dumps({**good, "folders": []}))
+    cache.write_text(json.dumps({**good, "value": {**good["value"], "folders": []}}))
     assert asked(workspace) == projects_of(entries(5, "/work"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import sqlite3
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,8 +14,11 @@ import pytest
 
 from core.base.result import Err, Ok
 from core.cli.library_use import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
+from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
-from core.commands.workspace import Workspace, open_workspace
+from core.commands.workspace import Workspace, open_workspace, utc_now
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Call
 from core.knowledge.digest import read_confirmed
 from core.library import records
 from core.library.use import reflect, strategies
@@ -127,6 +131,21 @@ def test_a_conversation_tells_what_it_used(home: Path, tmp_path: Path) -> None:
     assert run(home, "record", "--from", str(talk))["traces"] == []
 
 
+def test_a_secret_that_is_said_again_alone_is_in_no_trace(home: Path, tmp_path: Path) -> None:
+    """Each turn was cleared for itself: the second one does not say what the value is."""
+    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
+    value = "Zk7qP2x" + "W9vLm3"
+    talk = tmp_path / "talk.md"
+    talk.write_text(
+        f"## User\n\nthe password: {value}\n\nwhy does my async callback deadlock\n\n"
+        f"## Assistant\n\nretrieval {best['retrieval']}: {GOTCHA}\n\n"
+        f"## User\n\nNo, that is wrong, {value} does not work there\n\n"
+    )
+    (trace,) = run(home, "record", "--from", str(talk))["traces"]
+    assert trace["outcome"] == "misleading" and value not in json.dumps(trace)
+    assert value not in json.dumps(run(home, "traces"))
+
+
 def asked_in_a_session(home: Path, at: int) -> str:
     """An agent retrieves, answers with what it found, and is thanked; the id of the retrieval."""
     (best, *_) = run(home, "retrieve", f"why does my async callback deadlock {at}")
@@ -178,6 +197,32 @@ def test_a_harvest_records_what_its_conversations_used_and_fails_for_no_library(
     there.write_bytes(b"this is no database" * 100)
     report = harvested(home)
     assert report["harvested"] == 1 and report["failed"] == []
+
+
+def test_until_a_harvest_ends_no_secret_and_no_large_output_is_held(home: Path) -> None:
+    """Over thousands of conversations whole ones would fill the memory; and a secret in them lies there for hours."""
+    secret = "Zk7q" + "P2xW9vLm3"
+    asked = [run(home, "retrieve", f"why does my async callback deadlock {at}")[0]["retrieval"] for at in range(4)]
+    reader = UsageReader.of(workspace(home))
+    assert reader is not None
+    for at, retrieval in enumerate(asked):
+        output = "a line that a program printed\n" * 20_000
+        turns = (
+            Turn("user", f"the password: {secret}"),
+            Turn("tool", output, events=(Call(tool="shell", output=output),)),
+            Turn("tool", f'{{"retrieval": "{retrieval}"}}'),
+            Turn("assistant", f"{GOTCHA} And {secret} opens it."),
+            Turn("tool", output, events=(Call(tool="shell", output=output),)),
+            Turn("assistant", "I looked at it once more. " * 40_000),
+            Turn("user", f"that is wrong, {secret} does not open it"),
+        )
+        reader(Conversation(f"chat-{at}", "plain", turns, f"with {secret}"))
+    held = pickle.dumps(reader.heard)
+    assert secret.encode() not in held and len(held) < 4 * 300_000
+    assert "the library learned how" in reader.record(utc_now())
+    notes = [trace["notes"] for session in run(home, "traces") for trace in session["traces"]]
+    assert len(notes) >= 4 and not any(secret in note for note in notes)
+    assert sum("that is wrong" in note for note in notes) == 4
 
 
 def test_an_outcome_is_taken_back_by_its_id(home: Path) -> None:

@@ -24,6 +24,7 @@ from core.library.use.tasks import success
 from core.library.use.usage import tallies
 from tests.library_place import opened
 from tests.library_shelf import Shelf
+from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -319,7 +320,7 @@ def test_a_kill_in_the_middle_loses_nothing(shelf: Shelf, library_url: str, at: 
     busy(shelf)
     before = everything(shelf.library)
     done = subprocess.run([sys.executable, "-c", KILLED, library_url, str(at)], cwd=ROOT, capture_output=True,
-                          text=True, timeout=120, env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+                          text=True, timeout=PATIENCE_SECONDS, env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stderr
     after = opened(library_url)
     assert everything(after) == before

@@ -15,7 +15,7 @@ from core.library.records import UsageTrace
 from core.library.use import usage
 from core.library.use.changes import undo
 from core.library.use.consolidate import Consolidation, consolidate
-from core.library.use.inference import is_used, record_conversation
+from core.library.use.inference import heard_in, is_used, record_heard
 from core.library.use.learning import Lesson, adjust, fitted, learn
 from core.library.use.reflect import Reflection, reflect
 from core.library.use.usage import record, sessions
@@ -80,7 +80,7 @@ def talk(shelf: Shelf, *rest: tuple[str, str]) -> list[UsageTrace]:
     turns = (Turn("user", "why does my callback hang?"), Turn("tool", f'{{"retrieval": "{found.id}", "results": []}}'),
              *(Turn(role, text) for role, text in rest))  # fmt: skip
     with shelf.library.writing() as connection:
-        return record_conversation(connection, Conversation("chat-7", "plain", turns, title="A hang"), shelf.now)
+        return record_heard(connection, heard_in(Conversation("chat-7", "plain", turns, title="A hang")), shelf.now)
 
 
 USING = "You are calling await inside a sync callback; schedule it with create_task or move it to an executor."
@@ -113,7 +113,7 @@ def test_a_conversation_is_read_once_and_what_was_told_is_not_guessed(shelf: She
     assert isinstance(told, Ok)
     turns = (Turn("tool", found.id), Turn("assistant", USING), Turn("user", "thanks"))
     with shelf.library.writing() as connection:
-        assert record_conversation(connection, Conversation("chat-8", "plain", turns), shelf.now) == []
+        assert record_heard(connection, heard_in(Conversation("chat-8", "plain", turns)), shelf.now) == []
 
 
 def test_an_answer_that_used_nothing_says_nothing(shelf: Shelf) -> None:

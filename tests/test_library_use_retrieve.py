@@ -176,12 +176,11 @@ def copied(shelf: Shelf) -> Shelf:
 
 @pytest.mark.parametrize("query", [
     "how do I mount the disk", "what keeps the disk busy", "unmount it first", "lsof", "thanks",
-    "which comand shows it", "what was said of the disk in 2026",
+    "which comand shows it", "what was said of the disk in 2026", "in 2026", "busy on 14 August 2026", "nmoun",
+    "mount -a as root",
 ])  # fmt: skip
 def test_where_nothing_was_learned_the_order_is_that_of_plain_search(copied: Shelf, tmp_path: Path, query: str) -> None:
     """Equals included: what came with the texts, their age and chance must not put a worse answer before a better."""
-    if not copied.library.is_sqlite:
-        pytest.skip("another full-text index chooses the candidates")
     plain = as_plain_search_has_it(copied, tmp_path, query)
     found = copied.ask(query, limit=100)
     names = copied.names(found)

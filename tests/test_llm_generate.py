@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,6 +27,7 @@ from core.llm.schema import anthropic_schema, gemini_schema, openai_schema
 from core.llm.window import window_of
 from core.llm.wire import ModelSettings
 from tests.llm_server import model_server, reply
+from tests.waiting import PATIENCE_SECONDS, wait_until
 
 # --- generate: From settings to a callable: what cannot work is told before anything is sent.
 
@@ -324,7 +324,6 @@ def test_a_server_that_refuses_or_is_not_there_tells_nothing() -> None:
 
 # --- command: Any program as a model: real programs, well behaved and not.
 
-PATIENT_SECONDS = 20.0
 runs_programs = pytest.mark.skipif(os.name != "posix", reason="process groups and signals are POSIX")
 
 
@@ -332,7 +331,7 @@ def run(
     command: tuple[str, ...], prompt: str = "prompt", cancelled: Callable[[], bool] = lambda: False, **settings: Any
 ) -> Any:
     """Ask the program once, in a thread, and fail the test if the call does not come back."""
-    settings = {"timeout_seconds": 10.0, **settings}
+    settings = {"timeout_seconds": 120.0, **settings}
     connected = connect(
         ModelSettings("command", command=command, **settings),
         credentials=lambda provider, variables: Ok(""),
@@ -342,7 +341,7 @@ def run(
     results: list[Any] = []
     thread = threading.Thread(target=lambda: results.append(connected.value(prompt)), daemon=True)
     thread.start()
-    thread.join(PATIENT_SECONDS)
+    thread.join(PATIENCE_SECONDS)
     assert results, "the call did not come back"
     return results[0]
 
@@ -363,15 +362,16 @@ def told(result: Any, code: str, *words: str) -> None:
 
 def is_gone(pid: int) -> bool:
     """Whether the process ends within the test's patience (its new parent may take a moment to bury it)."""
-    until = time.monotonic() + PATIENT_SECONDS
-    while time.monotonic() < until:
+
+    def gone() -> bool:
         try:
             os.kill(pid, 0)
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
         except (ProcessLookupError, FileNotFoundError):
             return True
-        time.sleep(0.02)
+
+    if wait_until(gone):
+        return True
     os.kill(pid, signal.SIGKILL)
     return False
 

@@ -381,7 +381,7 @@ def test_a_folder_cannot_lay_a_model_in_the_way(
     hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     assert isinstance(local_answer("owner/small-GGUF"), Ok) and hub.downloads == 1
-    for relative in ("x.gguf", "./x.gguf", "../x.gguf"):
+    for relative in ("x.gguf", "./x.gguf", "../x.gguf", "~nobody-is-called-so/x.gguf"):
         assert local_answer(relative).error.code == "bad-settings"
     assert len(binding[0].loads) == 1
 

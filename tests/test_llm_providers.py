@@ -85,7 +85,7 @@ def success(provider: str, text: str, stop: str = "", used: tuple[int, int] | No
 
 def asking(provider: str, url: str, **settings: Any) -> Callable[..., Any]:
     """A connected `generate` with the fake key and no real pauses."""
-    settings = {"model": "some-model", "timeout_seconds": 5.0, **settings}
+    settings = {"model": "some-model", "timeout_seconds": 60.0, **settings}
     match connect(
         ModelSettings(provider, base_url=url, **settings),
         credentials=lambda name, variables: Ok(KEY),

@@ -23,6 +23,7 @@ from core.mcp_server import tools
 from core.mcp_server.server import build_server
 from tests.harvest_world import World, says
 from tests.test_commands_facts import claude_session, harvested, workspace_of
+from tests.waiting import PATIENCE_SECONDS
 
 # --- server: A coding agent's session: a real client of the protocol's SDK, a real server, real files.
 
@@ -463,7 +464,9 @@ def test_without_the_library_there_is_a_sentence(home: Path) -> None:
         "from core.cli.main import main\n"
         f"sys.exit(main(['mcp', '--home', {str(home)!r}]))"
     )
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
     assert ended.returncode == 1 and ended.stdout == ""
     assert ended.stderr.startswith("knowledge: the Model Context Protocol needs the package 'mcp'")
     assert "Traceback" not in ended.stderr

@@ -15,6 +15,7 @@ pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 from core.commands.workspace import open_workspace
 from core.mcp_server.server import build_server
 from tests.made_home import value
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -54,14 +55,14 @@ def test_the_first_answer_waits_for_the_library_of_the_protocol_and_little_else(
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(
             [sys.executable, *words], input=said, env=environment, cwd=home.parent, capture_output=True, text=True,
-            timeout=120,
+            timeout=PATIENCE_SECONDS,
         )  # fmt: skip
         assert done.returncode == 0 and (not said or '"serverInfo"' in done.stdout), done.stderr
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return float(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
     rows = []
-    for _ in range(3):
+    while len(rows) < 3 and sum(row <= 2.0 for row in rows) < 2:  # two of three
         ours = spent("-m", "core", "mcp", "--home", str(home), said=line)
         rows.append(ours / spent("-c", "import mcp.server.mcpserver, mcp.server.stdio"))
-    assert sorted(rows)[1] <= 2.0, rows
+    assert sum(row <= 2.0 for row in rows) == 2, rows

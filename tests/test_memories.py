@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import memories
 from core.base.result import Err, Ok, fail
 from core.commands.memories import Recalled, recall_command
 from core.commands.search import SearchReport
@@ -32,6 +33,7 @@ from core.memory_file import (
 )
 from tests.cli_call import call
 from tests.memory_home import NOW, put
+from tests.waiting import PATIENCE_SECONDS
 
 # --- memories: Memories: what was saved is found again, in files that stay readable, and one bad file costs only
 # itself.
@@ -222,7 +224,7 @@ def test_two_processes_never_give_one_id_twice(tmp_path: Path) -> None:
         subprocess.Popen([*words, f"text {number}"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for number in range(6)
     ]
-    assert [process.wait(60) for process in started] == [0] * 6, [process.stderr for process in started]
+    assert [process.wait(PATIENCE_SECONDS) for process in started] == [0] * 6, [process.stderr for process in started]
     for process in started:
         for stream in (process.stdout, process.stderr):
             assert stream is not None
@@ -525,3 +527,18 @@ def test_editors_line_ends_and_marks(tmp_path: Path) -> None:
 )
 def test_summary_is_the_first_line_of_at_most_80_characters(first: str, summary: str) -> None:
     assert Memory(1, "", first).summary == summary
+
+
+def test_a_memory_that_was_deleted_leaves_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its words stood there until one in fifty of the others had changed."""
+    monkeypatch.setattr(memories, "SETTLED_SECONDS", -1.0)
+    folder, cache = tmp_path / "memories", tmp_path / "cache"
+    for number in range(60):
+        put(folder, number + 1, f"memory number {number}")
+    door = put(folder, 61, "the code of the door is blue")
+    load_memories([("global", folder)], cache=cache)
+    (kept,) = (cache / "ready").iterdir()
+    assert "of the door" in kept.read_text()
+    door.unlink()
+    assert len(load_memories([("global", folder)], cache=cache).memories) == 60
+    assert "of the door" not in kept.read_text()

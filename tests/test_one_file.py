@@ -12,6 +12,7 @@ import pytest
 from core.agents.tools import own_program
 from one_file import start
 from one_file.build import NAME, ROOT, words
+from tests.waiting import PATIENCE_SECONDS
 
 BUILT = ROOT / "dist" / (NAME + (".exe" if sys.platform == "win32" else ""))
 
@@ -82,7 +83,7 @@ def test_the_validation_script_names_what_is_wrong(tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path / "facts.yaml")],
-        env=environment, capture_output=True, text=True, timeout=60,
+        env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 1
     assert "facts.yaml:" in done.stderr + done.stdout

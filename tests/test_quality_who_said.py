@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from core.conversations.conversation import Conversation, Turn
@@ -13,7 +15,7 @@ from core.harvest.answer import items_from
 from core.harvest.quotes import source_of
 from tests.corpus import need_corpus
 from tests.quality.combined import wrong
-from tests.quality.kept import FROM_TOOL, judged
+from tests.quality.kept import FROM_TOOL, Judged, judged
 from tests.quality.planted import HALVES, Case, cases, figures, own_quotes, why_held
 
 JUDGED: list[tuple[Case, str]] = []
@@ -47,10 +49,16 @@ def test_combinations_of_order_carrier_and_answer_are_told_apart() -> None:
     assert number > 200 and not mistakes
 
 
+@functools.cache
+def kept() -> list[Judged]:
+    """What readers kept of real sessions, with what the gate says."""
+    return list(judged(frozenset({"decision", "preference", "playbook", "open-task", "done-task"})))
+
+
 def test_of_real_decisions_and_playbooks_without_a_quote_few_wait() -> None:
     """A gate that holds everything back would be safe and useless."""
     need_corpus()
-    rows = [row for row in judged(frozenset({"decision", "preference", "playbook"})) if not row.quoted]
+    rows = [row for row in kept() if not row.quoted and row.kind in ("decision", "preference", "playbook")]
     waiting = [row for row in rows if row.held == FROM_TOOL]
     assert len(waiting) <= 0.25 * len(rows), waiting
 
@@ -203,7 +211,6 @@ def test_a_step_that_a_tool_gave_waits_although_the_others_were_run() -> None:
 def test_of_what_readers_kept_hardly_anything_waits() -> None:
     """What people and the assistant said, borne out by a quote, is knowledge and no work for the person."""
     need_corpus()
-    kinds = frozenset({"decision", "preference", "playbook", "open-task", "done-task"})
-    rows = [row for row in judged(kinds) if row.quoted]
+    rows = [row for row in kept() if row.quoted]
     waiting = [row for row in rows if row.held == FROM_TOOL]
     assert len(rows) > 150 and len(waiting) <= 0.07 * len(rows), waiting

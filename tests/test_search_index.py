@@ -17,6 +17,7 @@ from core.base import files, locks
 from core.search import query, store
 from core.search.index import differences
 from tests.search_shelf import Shelf, answers, entries_of
+from tests.waiting import PATIENCE_SECONDS
 
 QUERIES = ("port 8080", "session_store.py", "ession_st", "the server", "C++", "数据", "nothing of the kind")
 
@@ -160,7 +161,7 @@ def test_a_source_that_cannot_be_read_is_told_and_mended(shelf: Shelf) -> None:
     index = shelf.open()
     assert [problem.message for problem in index.problems] == ["more is damaged."]
     index.close()
-    assert shelf.open().problems, "it is told again at the next search"
+    assert shelf.open().problems, "it is said again at the next search"
     path.write_text("a healed line")
     assert shelf.texts("healed") == ["a healed line"]
     path.unlink()
@@ -197,7 +198,7 @@ def test_two_processes_that_edit_and_search_at_once_agree(shelf: Shelf) -> None:
         subprocess.Popen([sys.executable, "-c", script, str(shelf.folder), me], cwd=Path(__file__).parents[1])
         for me in ("anna", "boris")
     ]
-    assert [process.wait(timeout=120) for process in running] == [0, 0]
+    assert [process.wait(timeout=PATIENCE_SECONDS) for process in running] == [0, 0]
     settle(shelf)
     index = shelf.open()
     assert index.note == ""

@@ -192,7 +192,8 @@ def test_a_path_is_a_source_and_other_words_are_not(tmp_path: Path) -> None:
     assert [row.name for row in survey([Place(FILES, str(one))]).artifacts] == ["files/talk.md"]
     assert known_name("Claude-Code") == "claude_code"
     assert known_name("./talk.md") == "./talk.md"
-    assert known_name("nobody") == ""
+    assert known_name("claude") == known_name("Claude Code") == "claude_code"
+    assert known_name("nobody") == known_name("") == ""
 
 
 def test_a_foreign_conversation_is_harvested_and_stays(tmp_path: Path) -> None:

@@ -29,15 +29,15 @@ def is_ours(environment: Mapping[str, str]) -> bool:
     return bool(environment.get(MARK))
 
 
-def ended_session(fd: int = 0) -> str:
+def ended_session() -> str:
     """The transcript that a tool names on its standard input (`transcript_path` of a JSON object), "" for none."""
     if os.name != "posix":
         return ""
     import select
 
     data = b""
-    while len(data) < MOST_BYTES and select.select([fd], [], [], WAIT_SECONDS)[0]:
-        piece = os.read(fd, MOST_BYTES)
+    while len(data) < MOST_BYTES and select.select([0], [], [], WAIT_SECONDS)[0]:
+        piece = os.read(0, MOST_BYTES)
         if not piece:
             break
         data += piece
@@ -46,10 +46,10 @@ def ended_session(fd: int = 0) -> str:
     import json
 
     try:
-        told = json.loads(data).get("transcript_path")
+        named = json.loads(data).get("transcript_path")
     except (ValueError, AttributeError, RecursionError):
         return ""
-    return told if isinstance(told, str) and os.path.isabs(told) else ""
+    return named if isinstance(named, str) and os.path.isabs(named) else ""
 
 
 def set_free(words: list[str]) -> bool:

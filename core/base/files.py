@@ -11,7 +11,6 @@ import contextlib
 import errno
 import itertools
 import os
-import secrets
 import stat
 import sys
 from pathlib import Path
@@ -137,7 +136,7 @@ def temporary_name(path: Path, note: str = "") -> Path:
 
 def new_id() -> str:
     """What nothing else is called, in this process or another."""
-    return f"{secrets.token_hex(4)}-{next(_counter)}"
+    return f"{os.urandom(4).hex()}-{next(_counter)}"
 
 
 def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:

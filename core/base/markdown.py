@@ -20,6 +20,10 @@ _PROVENANCE = late(r"\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]\Z")
 _SPACE = late(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
 
 
+BY_HAND = "by-hand"
+"""The source of what the person wrote themselves."""
+
+
 @dataclass(frozen=True)
 class Provenance:
     """Where a line came from: the conversation's name and its UTC day (YYYY-MM-DD)."""

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Set as AbstractSet
-from html import unescape
 from typing import NamedTuple
 
 from core.base.late import late
@@ -228,6 +227,8 @@ _MAY_BE_SCRIPT = late(r"(?i)script|data|&|\\")
 _NO_LETTER = late(r"[\x00-\x20\x7f-\xa0\"'<>(\\]")
 _SCRIPT = late(r"(?:java|vb|live)script:|data:")
 _LOOK_AHEAD = 300
+_ROUNDS = 4
+"""A backspace takes away the round bracket as well, and a bracket before it makes a mark of what is behind."""
 _PARAGRAPH_END = late(r"(\n[ \t]*\n)")
 _DEFINITION = late(r"^[ \t>*+-]{0,12}\[[^\]\n]+\]:", re.MULTILINE)
 
@@ -275,16 +276,20 @@ def _without_spelled(text: str) -> str:
     loses its brackets in the original."""
     from core.base.secrets.look_through import look_through
 
-    put: set[tuple[int, int, str]] = set()
-    for view in look_through(text):
-        seen = _as_read(view.text)
-        for mark in MARKS:
-            for found in mark.pattern.finditer(seen) if mark.kind != "origin" else ():
-                for name in mark.pattern.groupindex:
-                    start, end = found.span(name)
-                    if start >= 0:
-                        put.add((*view.original(start, end), "(" if name.startswith("open") else ")"))
-    return _with(text, sorted(put)) if put else text
+    for _round in range(_ROUNDS):
+        put: set[tuple[int, int, str]] = set()
+        for view in look_through(text):
+            seen = _as_read(view.text)
+            for mark in MARKS:
+                for found in mark.pattern.finditer(seen) if mark.kind != "origin" else ():
+                    for name in mark.pattern.groupindex:
+                        start, end = found.span(name)
+                        if start >= 0:
+                            put.add((*view.original(start, end), "(" if name.startswith("open") else ")"))
+        if not put:
+            break
+        text = _with(text, sorted(put))
+    return text
 
 
 def _rounded(text: str, seen: str, pattern: re.Pattern[str], kept: AbstractSet[int] = frozenset()) -> tuple[str, str]:
@@ -315,6 +320,8 @@ def _without_scripts(text: str) -> str:
 
 
 def _closed_off(found: re.Match[str]) -> str:
+    from html import unescape  # two thousand names: for a text with an address in it only
+
     mark, ahead = found[0], found.string[found.end() : found.end() + _LOOK_AHEAD]
     address = _NO_LETTER.sub("", unescape(unescape(ahead[1:] if mark == "]" else ahead))).lower()
     led = _SCRIPT.match(address)

@@ -28,9 +28,9 @@ _WORDS = {
 def ingested_text(done: Ingested) -> str:
     counts = dict(done.counts)
     counts["unchanged"] = counts.get("unchanged", 0) + done.unchanged
-    told = [f"{counts[status]} {words}" for status, words in _WORDS.items() if counts.get(status)]
+    counted = [f"{counts[status]} {words}" for status, words in _WORDS.items() if counts.get(status)]
     chunks = sum(row["chunks"] for row in done.documents if row["status"] in ("new", "changed", "restored"))
-    lines = [f"documents: {', '.join(told) or 'none'}"]
+    lines = [f"documents: {', '.join(counted) or 'none'}"]
     if chunks:
         lines.append(f"chunks: {chunks}")
     if done.redacted:
@@ -48,7 +48,7 @@ def list_text(shelf: Shelf) -> str:
     if not shelf.documents:
         return "no documents; 'knowledge library ingest PATH' takes some in\n"
     lines = [
-        f"{row['id'][:8]}  {row['content_type']:<12} {row['chunks']:>4}  {short(row['title'])}"
+        f"{row['id'][:8]}  {row['content_type']:<12} {row['chunks']:>4}  {short(row['title'])}  {row['path']}"
         for row in shelf.documents
     ]
     if shelf.found > len(shelf.documents):

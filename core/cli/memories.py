@@ -8,7 +8,8 @@ from core.cli.table import PROJECT, SECRETS, Command, needed, option, optional, 
 from core.cli.text import change_text
 
 if TYPE_CHECKING:
-    from core.commands.memories import Listed, Moved, Recalled, Reworded, Saved
+    from core.commands.memories import Listed, Moved, Recalled, Saved
+    from core.knowledge.edit import Edited
 
 
 def save_text(saved: Saved) -> str:
@@ -23,7 +24,7 @@ def list_text(value: Listed) -> str:
     return value.display.rstrip("\n") + "\n"
 
 
-def reworded_text(value: Reworded) -> str:
+def reworded_text(value: Edited) -> str:
     whose = " of this project" if value.scope == "project" else ""
     first, _, rest = change_text(value).partition("\n")
     return f"{first}{whose}\n{rest}"

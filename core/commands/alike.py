@@ -11,7 +11,7 @@ from typing import Any
 from core.base import files, locks
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.statements import change_all, placed_refs
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.alike import LEAST_ALIKE, alike, offered, placed, superseding
@@ -123,20 +123,23 @@ def supersede_dismiss(workspace: Workspace, match: str | BulletRef) -> Result[Di
     return _dismiss(workspace.paths, chosen.value) if isinstance(chosen, Ok) else chosen
 
 
-def proposals(paths: Paths) -> Result[list[Superseding]]:
-    """What seems to be outdated, without what the person has dismissed."""
+def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> Result[list[Superseding]]:
+    """What seems to be outdated, without what the person has dismissed. `problems` hears of a ledger whose offers could
+    not be read; the others are given all the same."""
     rows = _placed(paths, CONTRADICTED)
     if isinstance(rows, Err):
         return rows
     dismissed = _dismissed(paths)
-    pairs = {pair.key: pair for pair in (*superseding(rows.value), *_offered(paths))}
+    pairs = {pair.key: pair for pair in (*superseding(rows.value), *_offered(paths, problems))}
     return Ok([pair for pair in pairs.values() if pair.key not in dismissed])
 
 
-def _offered(paths: Paths) -> list[Superseding]:
-    """What models have offered, as the ledger keeps it; none where it, or a file, cannot be read: others tell that."""
+def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:
+    """What models have offered, as the ledger keeps it; none where it, or a file, cannot be read."""
     ledger, rows = seen_ledger(paths), _placed(paths, (*COMPARED, "tasks_done"))
     if isinstance(ledger, Err) or isinstance(rows, Err):
+        if problems is not None:
+            problems += [found.error for found in (ledger, rows) if isinstance(found, Err)]
         return []
     kept = ((key, entry.get("offers")) for key, entry in ledger.value.items())
     lists = ((key, some) for key, some in kept if isinstance(some, list))
@@ -184,10 +187,6 @@ def _chosen(paths: Paths, match: str | BulletRef) -> Result[Superseding]:
         keys = ", ".join(row.key for row in found)
         return fail("ambiguous", f"{len(found)} proposals match: {keys}", hint=f"give one of these keys; {hint}")
     return fail("no-match", "no proposal matches that", hint=hint)
-
-
-def _address(place: Placed) -> str:
-    return f"{place.file}:{place.bullet.line}"
 
 
 def _dismissed(paths: Paths) -> set[str]:

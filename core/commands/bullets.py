@@ -19,8 +19,8 @@ from core.base.markdown import parse_bullets
 from core.base.repository import domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail
 from core.commands.project import find_project
-from core.commands.statements import Found, Match, bullets_of, change_all, finished, resolve_bullet, without_secrets
-from core.commands.workspace import Workspace, utc_now
+from core.commands.statements import Found, Match, bullets_of, change_all, finished, resolve_bullet
+from core.commands.workspace import Workspace, utc_now, without_secrets
 from core.knowledge import edit as edits
 from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited

@@ -30,7 +30,7 @@ from core.commands.search import check_index
 from core.commands.sources import set_sources
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import reunite
-from core.factindex.places import fact_file_names
+from core.factindex.listing import fact_file_names
 from core.harvest.recovery import with_store
 from core.harvest.steps import read_prompt
 from core.knowledge import mend

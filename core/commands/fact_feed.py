@@ -1,7 +1,7 @@
 """Joins the fact index to the store: what committed harvests taught, fed into it after a run, an undo or on demand.
 
 Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
-up for by the next one. It blocks nothing: a failure is told, and the next run tries again.
+up for by the next one. It blocks nothing: a failure is reported, and the next run tries again.
 
 What a person let out of the quarantine counts as taught by its conversation. Nothing is kept of it beside
 changes.jsonl: an edit that took a held line out, and one that put what it says into its file; the archived plan that
@@ -10,11 +10,10 @@ the line came with tells the conversation and the repository.
 Where a fact belongs is the repository of the conversation or of a file.
 
 A model's own word for a place counts only where it is the name of a project that conversations worked in, or of a
-repository in which a file lies that this one left a note about: no folder is made of free words.
+repository in which a file lies that this one left a note about, or of a tool that keeps conversations ("claude-code"):
+then it is about the agent, and stands below `agents/`. No folder is made of free words.
 
-Whether anything has changed since the last feed, a small file in the cache folder tells by size, time and inode of
-everything in question. What was changed within two seconds of a look is looked at again: its time may be the same
-after the next change.
+Whether anything has changed since the last feed, a small file in the cache folder tells (base/ready.py).
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,7 +32,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from core.base import files, locks
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
-from core.base.paths import Paths, cache_folder
+from core.base.paths import Paths, cache_folder, shipped_root
+from core.base.ready import has_settled, keep, look, recalled
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
@@ -44,62 +43,55 @@ from core.factindex import index
 from core.factindex.bootstrap import FILE_NOTE
 from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, is_domain, normalised, sort_key
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
-from core.factindex.places import FOLDERS, fact_places
+from core.factindex.listing import FOLDERS, fact_places
 from core.factindex.record import History, Key
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge.bullet_text import held_item
 from core.knowledge.categories import CATEGORY, QUARANTINE, read_category
-from core.knowledge.changes import Change, read_changes
+from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
-from core.knowledge.edit import EDIT_RUN
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.projects import is_inside
 from core.knowledge.swap import replace_expected
+from core.sources.tools import SOURCES
 
-SETTLED_SECONDS = 2.0
+AGENTS = frozenset(source.name.replace("_", "-") for source in SOURCES)
+"""The tools as domains. A project of the same name is a project."""
 
 
 def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
-    """Everything that decides what the index holds; None while something was changed just now. Raises OSError."""
+    """Everything that decides what the index holds; None while something is missing or was changed just now. Raises
+    OSError."""
     paths = workspace.paths
-    names = [*(name for name, _ in fact_places(paths.knowledge)), index.NAME]
-    rows: list[Any] = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index]
-    newest = 0.0
-    places = [*(paths.knowledge / name for name in names), record_path(paths.state)]
+    places = [paths.knowledge / name for name, _ in fact_places(paths.knowledge)]
+    places += [paths.knowledge / index.NAME, record_path(paths.state)]
     places += sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
-    for path in places:
-        try:
-            found = path.lstat()
-        except FileNotFoundError:
-            return None
-        rows.append([str(path), found.st_size, found.st_mtime_ns, found.st_ino])
-        newest = max(newest, found.st_mtime)
-    settled = newest < time.time() - SETTLED_SECONDS and not cut_off(paths.state)
-    return rows if settled else None
+    asked = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index, *map(str, places)]
+    seen, begun = look(places, asked), time.time()
+    return seen if all(seen[2]) and has_settled(seen, begun) and not cut_off(paths.state) else None
 
 
 def unchanged(workspace: Workspace, now: datetime) -> list[int] | None:
     """How many facts index.json holds, how many of them are stale and faded; None when it must be looked at again."""
     try:
-        seen = json.loads(files.read_or_empty(_file(workspace)) or b"null")
-        if not isinstance(seen, dict) or seen["state"] != state_of(workspace, now):
-            return None
-        return list(map(int, seen["counts"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        seen = state_of(workspace, now)
+    except OSError:
         return None
+    kept = recalled(_file(workspace), seen, lambda counts: list(map(int, counts))) if seen is not None else None
+    return kept[0] if kept is not None else None
 
 
 def remember(workspace: Workspace, now: datetime, counts: list[int]) -> None:
     """The index was found to be up to date, and to hold that much."""
     try:
-        state = state_of(workspace, now)
+        seen = state_of(workspace, now)
     except OSError:
         return
-    if state is not None:
-        files.write_cache(_file(workspace), json.dumps({"state": state, "counts": counts}).encode())
+    if seen is not None:
+        keep(_file(workspace), seen, counts, time.time())
 
 
 def _file(workspace: Workspace) -> Path:
@@ -122,7 +114,10 @@ class Places:
             around = [folder for folder in self.projects if is_inside(path, folder)]
             if around:
                 return self.projects[max(around, key=len)]
-        return said if said in self.names else self.domain
+        if said in self.names:
+            return said
+        agent = said.replace("_", "-")
+        return agent if agent in AGENTS else self.domain
 
 
 class KnownProjects:
@@ -231,8 +226,8 @@ def accepted_items(paths: Paths, changes: Iterable[Change], fed: Iterable[str]) 
             for bullet in parse_bullets(line):
                 item = held_item(bullet)
                 file = CATEGORY[item.category].file if item.category else ""
-                told = f"{bullet_line(sanitise_line(item.text, None), None)} {item.provenance}".rstrip()
-                if (file, told) in let_in:
+                words = f"{bullet_line(sanitise_line(item.text, None), None)} {item.provenance}".rstrip()
+                if (file, words) in let_in:
                     sha = hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()
                     found[line] = Accepted(row.run, row.when[:10], item.category, item.text, sha)
     if found:
@@ -298,6 +293,7 @@ def sync_facts(
         report = sync(
             paths.knowledge, paths.state, harvests, now(), replace=replace_expected, accept_removals=accept_removals
         )
+        _leave_schema(paths)
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
@@ -305,6 +301,22 @@ def sync_facts(
     if isinstance(done, Ok) and not done.value.problems and not done.value.written:
         remember(workspace, now(), [done.value.total, done.value.stale, done.value.decayed])
     return done
+
+
+SCHEMA = "SCHEMA.md"
+
+
+def _leave_schema(paths: Paths) -> None:
+    """The page that says what the YAML files hold, beside the first index: written once. What the person has there
+    already, changes or deletes is theirs. Raises OSError."""
+    mark = paths.state / "schema_written"
+    if files.exists(mark) or not files.exists(paths.knowledge / index.NAME):
+        return
+    with contextlib.suppress(FileExistsError):
+        files.create_atomic(paths.knowledge / SCHEMA, (shipped_root() / "assets" / SCHEMA).read_bytes())
+        files.sync_folder(paths.knowledge)
+    with contextlib.suppress(FileExistsError):
+        files.create_atomic(mark, b"")
 
 
 def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> Result[T]:
@@ -420,7 +432,8 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
     if gone & {run for _, run in history.fed}:
         runs |= {row.run.removeprefix(UNDO_RUN) for row in read_changes(paths) if row.run.startswith(UNDO_RUN)}
     whole = {path.stem for path in archives} - {path.stem for path in fresh}
-    return Told(Harvests(taught, committed, runs - whole, sizes), too_long)
+    agents = AGENTS.difference(known.folders.values()) if taught else AGENTS
+    return Told(Harvests(taught, committed, runs - whole, sizes, agents), too_long)
 
 
 def taught_by(

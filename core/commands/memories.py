@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import locks
 from core.base.homes import why_refused
@@ -18,11 +18,7 @@ from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
-from core.commands.runs import settled, undone_elsewhere
-from core.commands.statements import BY_COMMAND, all_without_secrets
-from core.commands.workspace import Workspace, utc_now
-from core.knowledge.edit import Edited, change_file
-from core.knowledge.hunks import Hunk, bare, line_break, made
+from core.commands.workspace import BY_COMMAND, Workspace, all_without_secrets, utc_now
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import (
     Memories,
@@ -35,6 +31,10 @@ from core.memories import recall as recall
 from core.memory_file import Memory as Memory
 from core.memory_file import clean_content, clean_tags
 from core.memory_file import read_memory as read_memory
+
+if TYPE_CHECKING:
+    from core.knowledge.edit import Edited
+    from core.knowledge.hunks import Hunk
 
 
 def in_two_scopes(memories: Iterable[Memory]) -> bool:
@@ -170,13 +170,6 @@ class Listed:
             for row in self.memories
         ]
         return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
-
-
-@dataclass(frozen=True)
-class Reworded(Edited):
-    """A memory that got other words; `scope` says whose it is: "global" or "project"."""
-
-    scope: str = "global"
 
 
 @dataclass(frozen=True)
@@ -322,9 +315,13 @@ def memories_edit(
     keep_secrets: bool = False,
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> Result[Reworded]:
+) -> Result[Edited]:
     """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the person looked at.
     Secrets in the new words: as in `save`."""
+    # Saving, recalling and listing need nothing of edits and their history.
+    from core.commands.runs import settled, undone_elsewhere
+    from core.knowledge.edit import change_file
+
     chosen = _chosen(workspace, which, project, seen=seen)
     if isinstance(chosen, Err):
         return chosen
@@ -333,7 +330,7 @@ def memories_edit(
         return words
     memory, (wanted, _, replaced) = chosen.value, words.value
     where = Paths(memory.path.parents[2])
-    own, trusted = where == workspace.paths, _is_trusted(workspace, where)
+    own, trusted = where == workspace.paths, read_trust(workspace.environment).has_folder(where.home.parent)
     unsettled = settled(where) if trusted and not own else ""
     file, seen = f"memories/{memory.path.name}", memory.sha256
     edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen, settles=own)
@@ -343,7 +340,7 @@ def memories_edit(
     unread = _kept_trusted(workspace, where, memory.path, where.changes)
     sentences = (replaced, edited.value.warning, unsettled, undone_elsewhere(workspace, where), unread)
     warning = "; ".join(filter(None, sentences))
-    return Ok(Reworded(**{**vars(edited.value), "warning": warning}, scope=memory.scope))
+    return Ok(replace(edited.value, warning=warning, scope=memory.scope))
 
 
 def memories_archive(workspace: Workspace, which: str, *, project: str = "", seen: str | None = None) -> Result[Moved]:
@@ -407,10 +404,6 @@ def all_memories(workspace: Workspace, project: str = "", *, archived: bool = Fa
     return Ok(replace(read, skipped=(*read.skipped, replace(problem, message=str(problem), hint=""))))
 
 
-def _is_trusted(workspace: Workspace, where: Paths) -> bool:
-    return read_trust(workspace.environment).has_folder(where.home.parent)
-
-
 def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
     """What was written into a project for the person is read there from now on, whatever else lies in it. Returns a
     sentence about why it is not, or ""."""
@@ -440,6 +433,8 @@ def choose_memory(found: Memories, which: str) -> Result[Memory]:
 
 def _with_body(lines: list[str], content: str) -> Result[list[Hunk]]:
     """Other text below the frontmatter, which stays as the person has it."""
+    from core.knowledge.hunks import bare, line_break, made
+
     close = next((at for at, line in enumerate(lines[1:], start=1) if bare(line).rstrip() == "---"), None)
     if close is None:
         return fail("malformed", "the frontmatter of this memory has no end", hint="mend it in a text editor")

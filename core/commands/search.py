@@ -26,13 +26,13 @@ from core.base.secrets.redact import redact
 from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.context_files import GLOBAL, PROJECT, entries, read_context
-from core.factindex.places import fact_file_names
-from core.knowledge.check import Finding
+from core.factindex.listing import fact_file_names
 from core.knowledge.entries import sources as bullet_sources
 from core.memory_file import read_memory
 
 if TYPE_CHECKING:
     from core.commands.conversations import BuildReport, ConversationFilters, ConversationHit, ConversationHits
+    from core.knowledge.check import Finding
     from core.search.index import Index
     from core.search.query import Hit as Hit
 
@@ -340,8 +340,8 @@ def _together(
         lowest = min(lowest, hit.rank)
         rows.append((lowest, hit))
     rows.sort(key=lambda row: row[0], reverse=True)  # what is equal stays as it is: entries first
-    told = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()))
-    warnings = tuple(dict.fromkeys(told))  # an embedder that is not there is told by both
+    both = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()))
+    warnings = tuple(dict.fromkeys(both))  # an embedder that is not there is missed by both
     return FoundReport(
         text, tuple(hit for _, hit in rows[:limit]), entries.entries if entries else 0,
         spoken.conversations if spoken else 0, spoken.turns if spoken else 0, spoken.note if spoken else "",
@@ -446,6 +446,7 @@ def check_index(workspace: Workspace) -> Iterator[Finding]:
     """For the doctor: how the index of the home differs from the files. It is a projection, so this is a note; no
     index is no finding."""
     from core.base import files
+    from core.knowledge.check import Finding
 
     folder = search_folder(workspace, None)
     if not files.exists(folder):

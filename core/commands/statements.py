@@ -9,7 +9,6 @@ is done to it happens to each of them, in one write with one undo. Its place mea
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,17 +16,16 @@ from typing import Any
 
 from core.base import files
 from core.base.choices import ANY_CATEGORY
-from core.base.markdown import Bullet, parse_bullets, without_invisible
+from core.base.markdown import BY_HAND, Bullet, parse_bullets
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
-from core.base.secrets.redact import redact
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Workspace, utc_now, without_secrets
 from core.knowledge import bullet_text
 from core.knowledge.alike import Placed
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.digest import regenerate_digest
-from core.knowledge.edit import BY_HAND, Edited, change_file
+from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk
 from core.knowledge.same import statements, what_is_said
 
@@ -236,33 +234,6 @@ def _nearest(rows: list[Found], wanted: str) -> str:
         if near is not None
         else "'knowledge status' tells where the files are"
     )
-
-
-BY_COMMAND = "to write them as they are: knowledge {} --keep-secrets"
-BULLETS = BY_COMMAND.format("add or edit")
-
-
-def without_secrets(workspace: Workspace, text: str, keep: bool, way: str = BULLETS) -> tuple[str, str]:
-    """The text with placeholders for its secrets, and a sentence that names their kinds, "" for none. Nothing is
-    replaced when the person insists (`keep`) or the setting `redact` is off; `way` says how to insist."""
-    rows, note = all_without_secrets(workspace, (text,), keep, way)
-    return rows[0], note
-
-
-def all_without_secrets(workspace: Workspace, texts: Sequence[str], keep: bool, way: str) -> tuple[list[str], str]:
-    """The same for several texts, with one sentence."""
-    if keep or not workspace.config.redact:
-        return list(texts), ""
-    kinds: Counter[str] = Counter()
-    rows = []
-    for text in texts:
-        # What cannot be seen is taken out before anything is written: neither it nor its absence may hide a key.
-        clean = redact(text)
-        clean = clean if clean.counts else redact(without_invisible(text))
-        kinds.update(clean.counts)
-        rows.append(clean.text if clean.counts else text)
-    named = ", ".join(f"{kind}:{number}" for kind, number in sorted(kinds.items()))
-    return rows, f"secrets replaced: {named} ({way})" if kinds else ""
 
 
 Lines = list[str]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -116,3 +117,35 @@ def embedder_name(workspace: Workspace) -> str:
     """Whose vectors are made with these settings: those of another embedder are not compared with them."""
     config = workspace.config
     return f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
+
+
+# --- secrets in what a person or an agent writes down --------------------------------------------------------------
+
+BY_COMMAND = "to write them as they are: knowledge {} --keep-secrets"
+BULLETS = BY_COMMAND.format("add or edit")
+
+
+def without_secrets(workspace: Workspace, text: str, keep: bool, way: str = BULLETS) -> tuple[str, str]:
+    """The text with placeholders for its secrets, and a sentence that names their kinds, "" for none. Nothing is
+    replaced when the person insists (`keep`) or the setting `redact` is off; `way` says how to insist."""
+    rows, note = all_without_secrets(workspace, (text,), keep, way)
+    return rows[0], note
+
+
+def all_without_secrets(workspace: Workspace, texts: Sequence[str], keep: bool, way: str) -> tuple[list[str], str]:
+    """The same for several texts, with one sentence."""
+    if keep or not workspace.config.redact:
+        return list(texts), ""
+    from core.base.marks import without_invisible
+    from core.base.secrets.redact import redact
+
+    kinds: Counter[str] = Counter()
+    rows = []
+    for text in texts:
+        # What cannot be seen is taken out before anything is written: neither it nor its absence may hide a key.
+        clean = redact(text)
+        clean = clean if clean.counts else redact(without_invisible(text))
+        kinds.update(clean.counts)
+        rows.append(clean.text if clean.counts else text)
+    named = ", ".join(f"{kind}:{number}" for kind, number in sorted(kinds.items()))
+    return rows, f"secrets replaced: {named} ({way})" if kinds else ""

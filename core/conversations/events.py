@@ -207,7 +207,6 @@ _PATHS = (
 )  # fmt: skip
 _WORDS = ("pattern", "query", "q", "url", "search_term", "Query", "regex", "search", "name_pattern", "prompt")
 _TASKS = ("prompt", "message", "task", "description", "objective", "instructions")
-_HOW = {"created": ("create", "write", "add"), "deleted": ("delete",)}
 _PATCHED = late(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _PATCHES = late(
     r"\s*(?:cd\s+\S+\s*&&\s*)?(?:apply_?patch|git apply)\b[^\n]*\n?\*\*\* Begin Patch\n.*?\n\*\*\* End Patch"
@@ -365,7 +364,7 @@ def settled(event: Call, output: str, result: int, failed: bool | None, status: 
 
 def follow_ups(event: Event) -> Iterator[Event]:
     """Commits, pushes and pull requests that a command line made."""
-    if not isinstance(event, Command):
+    if not isinstance(event, Command) or not ("git" in event.words or " create" in event.words):
         return
     place: dict[str, Any] = {"start": event.start, "end": event.end, "time": event.time}
     if _COMMITS.search(event.words) and "--dry-run" not in event.words:

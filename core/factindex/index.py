@@ -20,7 +20,6 @@ NAME = "index.json"
 VERSION = 1
 _text = json.encoder.encode_basestring
 """A text as JSON, with every letter as it is."""
-_LINE = b'    {"id": "'
 _BYTES = 1 << 30
 _FACTS = re.compile(r'"facts"\s*:\s*\[')
 
@@ -90,50 +89,6 @@ def _trusted(row: dict[str, Any]) -> Fact:
 _ANEW = "'knowledge facts sync' writes it anew"
 
 
-def find_fact(knowledge: Path, fact_id: str) -> Fact | None:
-    """One fact by its id, None when it is not in the index. Raises OSError and ValueError.
-
-    This and `find_by_tag` are for a host program that looks a fact up, by id or by tag, without reading the rest.
-    """
-    data = files.read_file(knowledge / NAME, _BYTES).data
-    wanted = _LINE + json.dumps(fact_id, ensure_ascii=False)[1:].encode("utf-8", "replace")
-    at = data.find(b"\n" + wanted)
-    if at >= 0:
-        return _fact_of_line(data, at + 1)
-    if _is_ours(data):
-        return None
-    return next((fact for fact in map(fact_from, json.loads(data)["facts"]) if fact.id == fact_id), None)
-
-
-def find_by_tag(knowledge: Path, tag: str) -> list[Fact]:
-    """All facts with a tag, in the order of the index. Raises OSError and ValueError."""
-    data = files.read_file(knowledge / NAME, _BYTES).data
-    if not _is_ours(data):
-        return [fact for fact in map(fact_from, json.loads(data)["facts"]) if tag in fact.tags]
-    wanted, found = json.dumps(tag).encode(), []
-    at = data.find(wanted)
-    while at >= 0:
-        start = data.rfind(b"\n", 0, at) + 1
-        if data.startswith(_LINE, start):
-            fact = _fact_of_line(data, start)
-            if tag in fact.tags:
-                found.append(fact)
-        end = data.find(b"\n", at)
-        at = data.find(wanted, end) if end >= 0 else -1
-    return found
-
-
-def _is_ours(data: bytes) -> bool:
-    """Whether every fact stands on a line of its own, as we write them."""
-    head = re.match(rb'\{\n  "version": 1,\n  "last_updated": "[^"\n]*",\n  "total_facts": (\d+),\n  "facts": \[', data)
-    return head is not None and data.count(b"\n" + _LINE) == int(head[1])
-
-
-def _fact_of_line(data: bytes, start: int) -> Fact:
-    end = data.find(b"\n", start)
-    return fact_from(json.loads(data[start : end if end >= 0 else len(data)].strip().removesuffix(b",")))
-
-
 # --- validation ------------------------------------------------------------------------------------------------------
 
 
@@ -194,8 +149,3 @@ def _lines(text: str, number: int) -> Iterator[int]:
     except (ValueError, IndexError, RecursionError):
         pass
     yield from [line] * (number - given)
-
-
-def as_json(facts: Iterable[Fact]) -> list[dict[str, Any]]:
-    """The facts as rows with the keys of `index.json`."""
-    return [fact.to_json() for fact in facts]

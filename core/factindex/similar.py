@@ -33,7 +33,7 @@ class Pair:
         }
 
 
-def similar_pairs(facts: Iterable[Fact], likeness: float = LIKENESS) -> list[Pair]:
+def similar_pairs(facts: Iterable[Fact]) -> list[Pair]:
     """All pairs of one domain (or of a domain and `global`) that are alike, the most alike first.
 
     Two texts are compared only when they share one of their rarest words, so the time grows with the number of facts
@@ -58,7 +58,7 @@ def similar_pairs(facts: Iterable[Fact], likeness: float = LIKENESS) -> list[Pai
             against, its_text = rows[other]
             if fact.domain != against.domain and GLOBAL not in (fact.domain, against.domain):
                 continue
-            score = fuzz.token_sort_ratio(text, its_text, score_cutoff=likeness)
+            score = fuzz.token_sort_ratio(text, its_text, score_cutoff=LIKENESS)
             if score:
                 found.append(Pair(against, fact, score))
         for word in rare:

@@ -257,7 +257,6 @@ UNASKED = ""
 FULL = "full"
 """The key of the names of categories that came with as many rows as they may have: there may have been more."""
 _NAMES = tuple(row.name for row in CATEGORIES)
-_NUMBERED = re.compile(r"\d{1,3}[.)]\s|[-*]\s")
 _FAILURES = ("error", "errors", "refusal")
 
 

@@ -1,9 +1,10 @@
 """Conversations that are written together: each file is read, written and read back once for all of them.
 
 What a batch costs grows with the files that it touches, so it may wait until it brings a quarter of their size: then a
-store is written a bounded number of times while it grows, however large it is. Nobody waits long for that. Every plan
-stands in the journal before it waits, and when there is nothing else to do a small store is written at once, a large
-one after seconds (group commit, as databases do it).
+store is written a bounded number of times while it grows, however large it is. Where the model is slow it is written
+before that: at once or after seconds when a run begins, then when it has waited for a quarter of the run so far. Both
+are shares, so that neither a slow machine nor a long run makes anybody write a file again for every few conversations.
+Every plan stands in the journal before it waits (group commit, as databases do it).
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, noting_ta
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 
 PART = 4
-"""A batch is full when its lines are this part (a quarter) of the files that it touches."""
+"""A batch is full when its lines are this part (a quarter) of the files that it touches, or when it has waited for this
+part of the time that the run has taken."""
 CONVERSATIONS = 32
 """So many conversations are worth waiting for in any store: they share three waits for the disk."""
 MOST_CONVERSATIONS, MOST_BYTES = 4096, 2 << 20
 """A batch is full with so many conversations, or bytes of lines: what waits is held in memory."""
 BYTES_A_SECOND = 1 << 18
-"""While no answer comes, a batch waits so long that rewriting its files stays below this."""
-LONGEST_SECONDS = 10.0
-"""Nothing waits longer than this, whatever the store."""
+"""When a run begins and no answer comes, a batch waits so long that rewriting its files stays below this."""
+SETTLED_SECONDS, LONGEST_SECONDS = 10.0, 120.0
+"""Nothing waits longer than the first, or than its part of the run so far, whatever the store; and never longer than
+the second: who reads the files while a slow model works sees what it found."""
 
 
 Planned = tuple[str, FrozenPlan]
@@ -63,7 +66,7 @@ class Staged:
 
 @dataclass
 class Batch:
-    """What waits to be written. `clock` tells seconds."""
+    """What waits to be written in a run that begins now. `clock` tells seconds."""
 
     paths: Paths
     clock: Callable[[], float] = time.monotonic
@@ -73,6 +76,9 @@ class Batch:
     _names: set[str] = field(default_factory=set)
     _talks: set[str] = field(default_factory=set)
     _since: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._begun = self.clock()
 
     def add(self, row: Staged) -> None:
         if not self.rows:
@@ -102,7 +108,7 @@ class Batch:
         number = len(self.rows)
         if number >= MOST_CONVERSATIONS or self._bytes >= MOST_BYTES:
             return True
-        if number and self.clock() - self._since >= LONGEST_SECONDS:
+        if number and not self._left(SETTLED_SECONDS):
             return True
         return number >= CONVERSATIONS and self._bytes * PART >= self._cost
 
@@ -110,8 +116,12 @@ class Batch:
         """How long it may still wait while nothing comes, 0 for no longer, None when nothing waits."""
         if not self.rows:
             return None
-        allowed = min(LONGEST_SECONDS, self._cost / BYTES_A_SECOND)
-        return max(0.0, allowed - (self.clock() - self._since))
+        return self._left(min(SETTLED_SECONDS, self._cost / BYTES_A_SECOND))
+
+    def _left(self, seconds: float) -> float:
+        """What is left of so many seconds, or of its part of the run where that is longer."""
+        now = self.clock()
+        return max(0.0, max(seconds, min((now - self._begun) / PART, LONGEST_SECONDS)) - (now - self._since))
 
 
 def size_of(path: str | Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo
 from core.base.secrets.redact import redact
-from core.harvest.batch import Applied, Batch, Staged, size_of, with_new_tails, write_together
+from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
 from core.harvest.distil import Harvest
 from core.harvest.freeze import StruckLines, freeze, lessons_of, onto, with_old_dates
@@ -29,10 +28,6 @@ from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, Record, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
 from core.knowledge.lines import OwnWrites, noting_tail
-
-CHECKPOINT_BYTES = 1 << 20
-CHECKPOINT_SECONDS = 120.0
-"""By so much at least the journal grows, and so long it takes, before a run writes the ledger again in its middle."""
 
 _UNREAD = ("unread-conversation", "overpacked-conversation")
 """What will fail again for as long as the content is the same: it is told once."""
@@ -65,9 +60,7 @@ class Committer:
         self._journal = Journal(self.paths.journal, [begun])
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
         self._batch = Batch(self.paths)
-        self._through: list[Staged] = []
-        self._last, self._told = time.monotonic(), 0
-        self._ledger_bytes = size_of(self.paths.ledger)
+        self._written: list[Staged] = []
 
     # --- one conversation ---
 
@@ -99,14 +92,14 @@ class Committer:
                 self._journal.sync()
             except OSError as error:
                 rows = self._batch.take()
-                self._through += rows
+                self._written += rows
                 for row in rows:
                     row.error = error
                     self._distrust(row.step, error, row.meter)
 
-    def through(self) -> list[Staged]:
+    def written(self) -> list[Staged]:
         """What `flush` has dealt with since the last call; rows with an `error` stay, and the report says why."""
-        rows, self._through = self._through, []
+        rows, self._written = self._written, []
         return rows
 
     def flush(self) -> None:
@@ -114,7 +107,7 @@ class Committer:
         rows = self._batch.take()
         if not rows:
             return
-        self._through += rows
+        self._written += rows
         try:
             changed = with_new_tails(self.paths, rows)
             self._journal.extend([_intent(row.step, row.plan) for row in changed])
@@ -142,7 +135,6 @@ class Committer:
                 self._not_written(row.step, row.error, row.meter)
             else:
                 self._proven(row)
-        self._checkpoint()
 
     def _proven(self, row: Staged) -> None:
         """The gate is passed: from here on the conversation may go."""
@@ -320,10 +312,9 @@ class Committer:
         return entry | {"source": item.source, "name": item.name} if item.is_foreign else entry
 
     def record(self, key: str, entry: Entry, durable: bool = False) -> None:
-        """A ledger entry that is not a harvest: into the journal now, into the ledger at the next checkpoint."""
+        """A ledger entry that is not a harvest: into the journal now, into the ledger at the end of the run."""
         self.entries[key] = merged_entry(self.entries.get(key), entry)
         self.append({"t": "entry", "sha": key, "entry": entry}, durable)
-        self._checkpoint()
 
     def append(self, record: dict[str, Any], durable: bool = False) -> None:
         """One record for the journal. When that fails, nothing more is taken away and the run ends."""
@@ -344,20 +335,6 @@ class Committer:
         self.trusted = False
         message = f"the disk did not confirm a write ({error.strerror}); the run stops and reclaims nothing more"
         return self.fail(step, ErrorInfo(SYNC_FAILED, message, hint="check the disk, then run again"), meter)
-
-    def _checkpoint(self) -> None:
-        """In a long run the ledger is written for others to read when the journal has grown by as much as the ledger
-        is large: then all its writes together are a few times what is new."""
-        grown = self._journal.written - self._told >= max(CHECKPOINT_BYTES, self._ledger_bytes)
-        if not grown or time.monotonic() - self._last < CHECKPOINT_SECONDS:
-            return
-        self._told, self._last = self._journal.written, time.monotonic()
-        try:
-            sync_reclaimed(self.paths)
-            self._ledger_bytes = write_ledger(self.paths, self.entries)
-        except OSError as error:
-            self.trusted = not isinstance(error, files.SyncError)
-            self._append_error("ledger-failed", error)
 
     def finish(self) -> None:
         """The close: durable moves, changes, ledger, archive; only then the journal goes."""

@@ -68,48 +68,6 @@ if TYPE_CHECKING:
     from core.conversations.stream import Streamed
 
 
-MOST_PROJECTS = 200
-MAX_BYTES = 4 << 20
-_lock = Lock()
-
-
-def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str, str]]]:
-    """Facts and playbooks of this conversation that an earlier one of its project bears out; the rest waits."""
-    project = project_of(conversation)
-    remarks = list(find_remarks(conversation))
-    session = read_session(conversation)
-    steps, _ = check_steps(session)
-    if not project or not (remarks or steps):
-        return {}
-    name = conversation.id or conversation.started
-    with _lock:
-        known = _read(file)
-        facts, rows = bear_out(remarks, known.pop(project, []), name)
-        checks, rows = checks_borne_out(session.project, steps, rows, name, conversation.started)
-        known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
-        kept = dict(list(known.items())[-MOST_PROJECTS:])
-        data = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
-        if len(data) <= MAX_BYTES:
-            files.write_cache(file, data)
-    return {"facts": facts, "playbooks": checks}
-
-
-def project_of(conversation: Conversation) -> str:
-    """What the sessions of one project have in common: the repository, else the folder without its work tree."""
-    folder = re.split(r"[\\/]\.?worktrees?[\\/]", conversation.folder.rstrip("/\\"))[0]
-    return redact(conversation.repository or folder).text
-
-
-def _read(file: Path) -> dict[str, list[Any]]:
-    """What is no file of ours, or was damaged, holds nothing."""
-    try:
-        found = json.loads(files.read_or_empty(file) or b"{}")
-    except (OSError, ValueError, RecursionError):
-        return {}
-    rows = found.items() if isinstance(found, dict) else ()
-    return {key: [row for row in held if isinstance(row, dict)] for key, held in rows if isinstance(held, list)}
-
-
 @dataclass(frozen=True)
 class Harvest:
     """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind; `folder`
@@ -125,6 +83,72 @@ class Harvest:
     offers: tuple[Offer, ...] = ()
     date: str = ""
     title: str = ""
+
+
+STREAM_BYTES = 8 << 20
+"""A transcript above this is read line by line, if its format lets it."""
+END_CHARACTERS = 400
+MEASURED_BYTES = 64 << 20
+"""A file above this counts with its size: to measure what is sent of it would take too long."""
+
+
+def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, opened: StoreCache) -> Result[Harvest]:
+    """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
+    means the rules."""
+    item, entry = step.artifact, dict[str, Any]()
+    whole = None
+    try:
+        streamed = _streamed(step, options, context=generate is not None)
+        if isinstance(streamed, Err):
+            return streamed
+        if streamed is not None:
+            tail, sha256, facts = streamed
+        else:
+            if item.kind == "session":
+                data = opened.content(item)
+                sha256 = hashlib.sha256(data).hexdigest()
+            else:
+                known = step.earlier.bytes if step.earlier is not None else 0
+                # The plan has measured what is sent of a larger file; what has grown since is for the next run.
+                read = files.read_file(item.path, max(options.limits.max_source_bytes + known, item.size))
+                data, sha256 = read.data, read.sha256
+            conversation = read_conversation(item.name, data)
+            unread = why_unread(data, conversation)
+            if unread is not None:
+                return fail(unread.code, unread.message, item.path, unread.hint)
+            tail = tail_of(conversation, step.earlier, context=generate is not None)
+            whole = conversation
+            facts = facts_of(conversation.turns)
+    except OSError as error:
+        return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
+    if sha256 != step.sha256:
+        return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
+    if tail.kind == REWRITTEN and item.size > options.limits.max_source_bytes:
+        hint = "raise max_harvest_source_bytes to read it whole again"
+        return fail(
+            "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
+        )
+    if not tail.conversation.folder and (folder := project_at(item.path)):
+        tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
+    date = day_of(tail.conversation, item.mtime_ns)
+    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
+    if isinstance(found, Err):
+        return found
+    if options.read_by is not None:
+        options.read_by(whole or tail.conversation)
+    entry |= {"bytes": item.size, "format": tail.conversation.format, **facts}
+    if title := title_of(found.value.title):
+        entry["title"] = title
+    if tail.conversation.folder:
+        entry["project"] = tail.conversation.folder
+    elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):
+        entry["project"] = UNTOLD  # it changed files of a project, and nothing tells of which
+    if step.earlier is not None:
+        entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
+    if date:
+        entry["date"] = date
+    folder = tail.conversation.folder
+    return Ok(replace(found.value, folder=folder, date=date, entry={**found.value.entry, **entry}))
 
 
 def redacted_conversation(
@@ -253,72 +277,6 @@ def _with_whole_path(item: Item, folder: str) -> Item:
     return replace(item, path=ntpath.normpath(ntpath.join(folder, path)))
 
 
-STREAM_BYTES = 8 << 20
-"""A transcript above this is read line by line, if its format lets it."""
-END_CHARACTERS = 400
-MEASURED_BYTES = 64 << 20
-"""A file above this counts with its size: to measure what is sent of it would take too long."""
-
-
-def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, opened: StoreCache) -> Result[Harvest]:
-    """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
-    means the rules."""
-    item, entry = step.artifact, dict[str, Any]()
-    whole = None
-    try:
-        streamed = _streamed(step, options, context=generate is not None)
-        if isinstance(streamed, Err):
-            return streamed
-        if streamed is not None:
-            tail, sha256, facts = streamed
-        else:
-            if item.kind == "session":
-                data = opened.content(item)
-                sha256 = hashlib.sha256(data).hexdigest()
-            else:
-                known = step.earlier.bytes if step.earlier is not None else 0
-                # The plan has measured what is sent of a larger file; what has grown since is for the next run.
-                read = files.read_file(item.path, max(options.limits.max_source_bytes + known, item.size))
-                data, sha256 = read.data, read.sha256
-            conversation = read_conversation(item.name, data)
-            unread = why_unread(data, conversation)
-            if unread is not None:
-                return fail(unread.code, unread.message, item.path, unread.hint)
-            tail = tail_of(conversation, step.earlier, context=generate is not None)
-            whole = conversation
-            facts = facts_of(conversation.turns)
-    except OSError as error:
-        return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
-    if sha256 != step.sha256:
-        return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
-    if tail.kind == REWRITTEN and item.size > options.limits.max_source_bytes:
-        hint = "raise max_harvest_source_bytes to read it whole again"
-        return fail(
-            "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
-        )
-    if not tail.conversation.folder and (folder := project_at(item.path)):
-        tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
-    date = day_of(tail.conversation, item.mtime_ns)
-    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
-    if isinstance(found, Err):
-        return found
-    if options.read_by is not None:
-        options.read_by(whole or tail.conversation)
-    entry |= {"bytes": item.size, "format": tail.conversation.format, **facts}
-    if title := title_of(found.value.title):
-        entry["title"] = title
-    if tail.conversation.folder:
-        entry["project"] = tail.conversation.folder
-    elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):
-        entry["project"] = UNTOLD  # it changed files of a project, and nothing tells of which
-    if step.earlier is not None:
-        entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
-    if date:
-        entry["date"] = date
-    folder = tail.conversation.folder
-    return Ok(replace(found.value, folder=folder, date=date, entry={**found.value.entry, **entry}))
-
-
 def shown_size(item: Artifact) -> int:
     """How many bytes a model would be shown of a file: of most formats far less than it has. Its size where nobody can
     tell."""
@@ -420,3 +378,47 @@ def _brief(turn: Turn) -> Turn:
     if turn.role in ("user", "assistant") or len(turn.text) <= 2 * END_CHARACTERS:
         return turn
     return replace(turn, text=f"{turn.text[:END_CHARACTERS]}\n…\n{turn.text[-END_CHARACTERS:]}")
+
+
+# --- remarks that wait for a second session of their project ---------------------------------------------------------
+
+MOST_PROJECTS = 200
+MAX_BYTES = 4 << 20
+_lock = Lock()
+
+
+def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str, str]]]:
+    """Facts and playbooks of this conversation that an earlier one of its project bears out; the rest waits."""
+    project = project_of(conversation)
+    remarks = list(find_remarks(conversation))
+    session = read_session(conversation)
+    steps, _ = check_steps(session)
+    if not project or not (remarks or steps):
+        return {}
+    name = conversation.id or conversation.started
+    with _lock:
+        known = _read(file)
+        facts, rows = bear_out(remarks, known.pop(project, []), name)
+        checks, rows = checks_borne_out(session.project, steps, rows, name, conversation.started)
+        known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
+        kept = dict(list(known.items())[-MOST_PROJECTS:])
+        data = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
+        if len(data) <= MAX_BYTES:
+            files.write_cache(file, data)
+    return {"facts": facts, "playbooks": checks}
+
+
+def project_of(conversation: Conversation) -> str:
+    """What the sessions of one project have in common: the repository, else the folder without its work tree."""
+    folder = re.split(r"[\\/]\.?worktrees?[\\/]", conversation.folder.rstrip("/\\"))[0]
+    return redact(conversation.repository or folder).text
+
+
+def _read(file: Path) -> dict[str, list[Any]]:
+    """What is no file of ours, or was damaged, holds nothing."""
+    try:
+        found = json.loads(files.read_or_empty(file) or b"{}")
+    except (OSError, ValueError, RecursionError):
+        return {}
+    rows = found.items() if isinstance(found, dict) else ()
+    return {key: [row for row in held if isinstance(row, dict)] for key, held in rows if isinstance(held, list)}

@@ -33,8 +33,7 @@ from core.harvest.answer import Item
 from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import QUOTE_CHARACTERS, with_quote
 from core.knowledge.categories import CATEGORIES, CATEGORY, QUARANTINE, TASKS_FILE, read_text
-from core.knowledge.changes import read_changes, removed_by_hand
-from core.knowledge.edit import EDIT_RUN
+from core.knowledge.changes import EDIT_RUN, read_changes, removed_by_hand
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, note_now, read_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import PlannedFile, missing_lines

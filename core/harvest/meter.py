@@ -20,8 +20,6 @@ from typing import Any
 from core.base import files
 from core.base.answer import Answer, Generate
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.harvest.answer import SCHEMA
-from core.harvest.asking import RETRY_SUFFIX
 from core.knowledge.spending import Purse, Spent, account_trouble
 
 NOT_TRIED = "not-tried"
@@ -279,6 +277,8 @@ class Counted:
         self.sent = 0
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        from core.harvest.asking import RETRY_SUFFIX  # who only reads what is known of a model asks none
+
         answer = self._generate(prompt, schema)
         with self._lock:
             estimated = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
@@ -296,6 +296,8 @@ def _of_call(prompt: str, schema: Mapping[str, Any] | None, answer: Answer, esti
         part = len(prompt.partition("<conversation>")[2].encode("utf-8", "replace"))
         return seen.plus(Usage(summaries=1, part_bytes=part, summary_bytes=len(answer.text.encode("utf-8", "replace"))))
     if answer.output_tokens:
+        from core.harvest.answer import SCHEMA
+
         share = len(schema.get("required", ())) / len(SCHEMA["required"])
         seen = seen.plus(Usage(answers=share, answer_tokens=answer.output_tokens))
     return seen

@@ -17,7 +17,6 @@ from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.harvest.asking import KeptAnswers
-from core.harvest.batch import Staged
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest, distil_step
@@ -164,23 +163,31 @@ def _apply(
     twins: dict[str, list[Step]] = {}
     paid: dict[str, KeptAnswers] = {}
 
-    def through(step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
-        nonlocal done
-        done += 1
+    def tell(step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
         used = report.input_tokens + report.output_tokens  # as the report counts them: of what is through
         item, spent = step.artifact, live.spent
         progress(Progress(done, total, item.name, outcome, used, path=item.path, sent=spent[0], received=spent[1],
                           lines=lines))  # fmt: skip
-        if step.action == "harvest":
-            waiting.discard(step.sha256)
-            for twin in twins.pop(step.sha256, ()):
-                through(twin, _carry_out(Distilled(twin, Ok(Harvest(())), None), committer, report) or "")
+
+    def through(step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
+        nonlocal done
+        done += 1
+        tell(step, outcome, lines)
+
+    def carry_out_twins(step: Step) -> None:
+        waiting.discard(step.sha256)
+        for twin in twins.pop(step.sha256, ()):
+            through(twin, _carry_out(Distilled(twin, Ok(Harvest(())), None), committer, report) or "")
 
     def settle() -> None:
-        for row in committer.through():
-            if row.error is None and row.step.sha256 in paid:
-                paid.pop(row.step.sha256).drop()
-            through(row.step, _committed(row, report), new_lines(row.harvest) if row.error is None else ())
+        for row in committer.written():
+            if row.error is not None:
+                tell(row.step, "failed")
+            else:
+                add_counts(report.changed, {row.harvest.entry["change"]: 1} if "change" in row.harvest.entry else {})
+                if row.step.sha256 in paid:
+                    paid.pop(row.step.sha256).drop()
+            carry_out_twins(row.step)
 
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
@@ -202,8 +209,12 @@ def _apply(
                     outcome = _carry_out(distilled, committer, report)
                     if outcome is not None:
                         through(distilled.step, outcome)
-                    elif committer.is_full():
-                        committer.flush()
+                        if distilled.step.action == "harvest":
+                            carry_out_twins(distilled.step)
+                    elif isinstance(distilled.result, Ok):
+                        through(distilled.step, _gave(distilled.result.value), new_lines(distilled.result.value))
+                        if committer.is_full():
+                            committer.flush()
                 settle()
                 if not committer.trusted:
                     break
@@ -337,7 +348,7 @@ class _Asking:
 
 def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str | None:
     """From the plan to the reclaimed conversation, for one step; returns what became of it, in a word or two for the
-    progress line. None: it is staged, and `Committer.through` tells when that is known."""
+    progress line. None: it is staged, and `Committer.written` tells when it was written, or why not."""
     step, meter = distilled.step, distilled.meter
     if meter is not None:
         report.input_tokens += meter.input_tokens or 0
@@ -396,12 +407,8 @@ def _stage(distilled: Distilled, committer: Committer) -> str | None:
     return None if committer.stage(distilled.step, distilled.result.value, distilled.meter) else "failed"
 
 
-def _committed(row: Staged, report: HarvestReport) -> str:
-    """What became of a conversation that was staged."""
-    if row.error is not None:
-        return "failed"
-    harvest = row.harvest
-    add_counts(report.changed, {harvest.entry["change"]: 1} if "change" in harvest.entry else {})
+def _gave(harvest: Harvest) -> str:
+    """What a conversation gave, in a word or two."""
     held = sum(bool(item.held) for item in harvest.items)
     number = len(harvest.items) - held
     if not harvest.items:

@@ -27,7 +27,8 @@ class NewLine(NamedTuple):
 @dataclass(frozen=True)
 class Progress:
     """What happens in a run. `kind` is THROUGH: one conversation is, `done` of `total`, `outcome` is what became of it
-    and `lines` what it gave; BEGUN: it is being read; ANSWERED: a model has answered about a part of it, the
+    and `lines` what it gave; what the journal has is written with others, and should that fail it is told once more, as
+    "failed"; BEGUN: it is being read; ANSWERED: a model has answered about a part of it, the
     `calls`-th time. `path` is the conversation's. `tokens` are those of conversations that are through, `sent` and
     `received` those of every answer so far, as its provider counts them. Only THROUGH comes on the thread of the run.
     """

@@ -7,16 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.base.result import ErrorInfo
-from core.conversations.conversation import Conversation
-from core.harvest.known import KnownStore
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier
 from core.sources.tools import Place
+
+if TYPE_CHECKING:
+    from core.conversations.conversation import Conversation
+    from core.harvest.known import KnownStore
 
 QUIET_SECONDS = 600.0
 """A conversation of another tool that changed less than this ago may still be written."""

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.base.markdown import Bullet
+from core.base.markdown import BY_HAND, Bullet
 from core.knowledge.bullet_text import BulletRef
-from core.knowledge.edit import BY_HAND
 from core.knowledge.same import Statement, mark_of_text, normalised, statements
 
 LEAST_ALIKE = 85

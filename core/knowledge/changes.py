@@ -17,6 +17,9 @@ from core.base import files
 from core.base.paths import Paths
 from core.knowledge.hunks import FileEdit, edit_from_json
 
+EDIT_RUN = "edit-"
+"""How the runs of single edits are called."""
+
 
 @dataclass(frozen=True)
 class Change:

@@ -11,7 +11,6 @@ import errno
 import hashlib
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,21 +20,19 @@ from typing import Any
 
 from core.base import files, temporaries
 from core.base.conflict import may_conflict, roles_of
-from core.base.markdown import Provenance, bullet_line, sanitise_line
+from core.base.markdown import BY_HAND, Provenance, bullet_line, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE
-from core.knowledge.changes import Change, read_changes
+from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.file_notes import bind_note, examine, notes_for
 from core.knowledge.hunks import FileEdit, Hunk, apply_hunks, bare, join, line_break, made, section_at, split
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.log import begin, carry_out, put_in_place
 from core.knowledge.swap import EditorWait
 
-BY_HAND = "by-hand"
-EDIT_RUN = "edit-"
 ATTEMPTS = 5
 _NOTE = re.compile(r"(?:(?:files|memories)/[^/.][^/]*\.md|(?:global|repos|agents)/(?:[^/.][^/]*/)?[^/.][^/]*\.ya?ml)\Z")
 
@@ -51,7 +48,8 @@ Hunks = Callable[[list[str]], Result[list[Hunk]]]
 @dataclass(frozen=True)
 class Edited:
     """What an edit did: `file` below the knowledge folder, its new `sha256`, whole lines that went and came. `warning`
-    is a sentence about what did not work beside it ("" for nothing)."""
+    is a sentence about what did not work beside it ("" for nothing), `scope` whose memory was edited: "global" or
+    "project" ("" where it was none)."""
 
     run: str
     file: str
@@ -59,26 +57,22 @@ class Edited:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     warning: str = ""
+    scope: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         row = {**vars(self), "added": list(self.added), "removed": list(self.removed)}
+        if not self.scope:
+            del row["scope"]
         return {**row, "warning": self.warning or None}
 
 
 def new_edit_run(now: datetime) -> str:
     """The id of one edit: sorts by time, never repeats."""
-    return f"{EDIT_RUN}{now.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    return f"{EDIT_RUN}{now.astimezone(UTC):%Y%m%dT%H%M%S}-{os.urandom(3).hex()}"
 
 
 # --- the operations --------------------------------------------------------------------------------------------------
-
-
-def delete_bullet(
-    paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None, run: str = ""
-) -> Result[Edited]:
-    """Take one bullet and its indented lines out of its file."""
-    return delete_bullets(paths, (ref,), now, seen=seen, run=run)
 
 
 def delete_bullets(

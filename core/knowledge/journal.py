@@ -95,14 +95,11 @@ def plan_from_json(data: Record) -> FrozenPlan:
 
 class Journal:
     """A journal to which records are appended, `first` before any other; its file is made when there is one. Used only
-    under the run lock, after recovery dealt with the last one.
-
-    `written` counts the bytes that went into it since it was opened."""
+    under the run lock, after recovery dealt with the last one."""
 
     def __init__(self, path: Path, first: Iterable[Record] = ()) -> None:
         self._path, self._first = path, list(first)
         self._broken = self._loose = False
-        self.written = 0
         self._fd = -1
 
     def append(self, record: Record, *, durable: bool = False) -> None:
@@ -120,7 +117,6 @@ class Journal:
                 data = b"".join(map(encode, self._first)) + data
             if data:
                 files.write_all(self._fd, data)
-                self.written += len(data)
                 self._loose = True
             if durable and self._loose:
                 files.sync(self._fd, data_only=True)

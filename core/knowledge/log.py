@@ -155,9 +155,8 @@ def _carried_over(paths: Paths) -> int:
     told_of = _told(paths) if promises else set()
     new = [row.change for row in promises if _key(row.change) not in told_of and _was_made(paths, row)]
     append_changes(paths, new)
-    for row in promises:
-        if row.promise is not None:
-            files.discard(row.promise)
+    for promise in filter(None, (row.promise for row in promises)):
+        files.discard(promise)
     if paths.edits.is_dir():
         files.remove_if_empty(paths.edits)
     return len(new)

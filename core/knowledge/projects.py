@@ -9,23 +9,19 @@ project, such a line may be another project's, and is not shown in this one.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import time
 from collections.abc import Iterable, Mapping, Set
-from pathlib import Path
 from typing import Any
 
-from core.base import files
 from core.base.markdown import Bullet, sanitise_name
 from core.base.paths import Paths, cache_folder
+from core.base.ready import kept_ready
 from core.base.repository import outside_work_trees
 from core.base.result import Err, Ok, Result
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text
 
-SETTLED_SECONDS = 2.0
 OWN, NONE, OTHER = 0, 1, 2
 """How near words are to a project: said in it; the person's own, in whatever project; said in another one."""
 UNTOLD = "?"
@@ -132,51 +128,29 @@ def project_around(folder: str, projects: Projects) -> str:
 
 
 def known_projects(paths: Paths, environment: Mapping[str, str]) -> Result[Projects]:
-    """What `projects_of` says of the ledger as it is now, remembered beside it.
+    """What `projects_of` says of the ledger as it is now, kept ready in the cache folder (which `environment` may
+    name): a prompt asks for this at every start, and a large ledger takes most of a second to read."""
+    failed: list[Err] = []
 
-    A prompt asks for this at every start, and a large ledger takes most of a second to read. A file in the cache folder
-    (which `environment` may name) holds the answer together with size, time and inode of the ledger; deleting it loses
-    nothing. What was changed within two seconds of a look is not remembered: its time may be the same after the next
-    change.
-    """
-    state = _state(paths.ledger)
-    cache = cache_folder(paths.home, environment) / "projects"
-    known = _remembered(cache, state) if state is not None else None
-    if known is not None:
-        return Ok(known)
-    ledger = seen_ledger(paths)
-    if isinstance(ledger, Err):
-        return ledger
-    projects = projects_of(ledger.value)
-    if state is not None and state[2] < (time.time() - SETTLED_SECONDS) * 1e9:
-        sets = {folders: number for number, folders in enumerate(dict.fromkeys(projects.values()))}
-        rows = {name: sets[folders] for name, folders in projects.items()}
-        told = {
-            "ledger": state,
-            "folders": [sorted(folders) for folders in sets],
-            "names": rows,
-            "persons": sorted(projects.persons),
-        }
-        files.write_cache(cache, json.dumps(told).encode())
-    return Ok(projects)
+    def made() -> KnownProjects:
+        ledger = seen_ledger(paths)
+        failed.extend([ledger] if isinstance(ledger, Err) else [])
+        return projects_of(ledger.value if isinstance(ledger, Ok) else {})
+
+    place = cache_folder(paths.home, environment) / "projects"
+    inputs = [paths.ledger, paths.plans]  # without a ledger it is rebuilt from the plans
+    found = kept_ready(place, inputs, made, write=_as_json, read=_from_json, whole=lambda: not failed)
+    return failed[0] if failed else Ok(found)
 
 
-def _state(ledger: Path) -> list[int] | None:
-    try:
-        found = ledger.lstat()
-    except OSError:
-        return None
-    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+def _as_json(projects: KnownProjects) -> dict[str, Any]:
+    sets = {folders: number for number, folders in enumerate(dict.fromkeys(projects.values()))}
+    rows = {name: sets[folders] for name, folders in projects.items()}
+    return {"folders": [sorted(folders) for folders in sets], "names": rows, "persons": sorted(projects.persons)}
 
 
-def _remembered(cache: Path, state: list[int]) -> Projects | None:
-    try:
-        told: Any = json.loads(files.read_or_empty(cache) or b"null")
-        if not isinstance(told, dict) or told["ledger"] != state:
-            return None
-        folders = [frozenset(map(str, row)) for row in told["folders"]]
-        projects = KnownProjects({name: folders[number] for name, number in told["names"].items()})
-        projects.persons = frozenset((str(name), str(mark)) for name, mark in told["persons"])
-        return projects
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
-        return None
+def _from_json(kept: Any) -> KnownProjects:
+    folders = [frozenset(map(str, row)) for row in kept["folders"]]
+    projects = KnownProjects({name: folders[number] for name, number in kept["names"].items()})
+    projects.persons = frozenset((str(name), str(mark)) for name, mark in kept["persons"])
+    return projects

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from core.base.markdown import bullet_line, split_provenance
+from core.base.markdown import BY_HAND, bullet_line, split_provenance
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.knowledge.bullet_text import without_lines
 from core.knowledge.changes import Change, append_changes
-from core.knowledge.edit import ATTEMPTS, BY_HAND, change_file, could_not_write, read_editable
+from core.knowledge.edit import ATTEMPTS, change_file, could_not_write, read_editable
 from core.knowledge.hunks import FileEdit, Hunk, bare, is_closed, reversed_edit, split
 from core.knowledge.log import put_in_place
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 from core.base import files, locks
 from core.base.paths import Paths
-from core.knowledge.changes import Change
+from core.knowledge.changes import EDIT_RUN, Change
 from core.knowledge.digest import HEADER, written_once
-from core.knowledge.edit import EDIT_RUN
 from core.knowledge.journal import Record, read_journal, states_by_sha
 
 NEVER, HERE, ELSEWHERE, INTERRUPTED, DONE = "never", "here", "elsewhere", "interrupted", "done"

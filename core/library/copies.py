@@ -74,17 +74,6 @@ def copy_library(source: Library, target: Library) -> Result[dict[str, int]]:
     return Ok(counts)
 
 
-def differences(one: Library, other: Library) -> dict[str, tuple[int, int]]:
-    """Table -> rows here and there, of those tables that have not equally many."""
-    found: dict[str, tuple[int, int]] = {}
-    with one.reading() as left, other.reading() as right:
-        for table in schema.TABLES:
-            numbers = counted(left, table), counted(right, table)
-            if numbers[0] != numbers[1]:
-                found[table.name] = numbers
-    return found
-
-
 def _go_on_counting(connection: Connection) -> None:
     """PostgreSQL's counters do not notice numbers that were given."""
     if connection.dialect.name != "postgresql":

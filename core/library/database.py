@@ -25,7 +25,7 @@ from core.base.result import Err, Ok, Result, fail
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest migration: a library of this version needs none, and Alembic is not loaded."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 60
@@ -118,9 +118,9 @@ def open_library(
     return Ok(Library(engine, path, copy))
 
 
-def untold_retrievals(path: Path, most: int = 5_000) -> set[str]:
-    """Ids of the latest retrievals of a SQLite library of whose use nobody has told. Quick, for who only wants to know
-    whether there is anything to do: loads no packages, waits for nobody, and finds nothing where anything is wrong."""
+def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
+    """Ids of the latest retrievals of a SQLite library that have no record of their use. Quick, for who only wants to
+    know whether there is anything to do: loads no packages, waits for nobody, finds nothing where anything is wrong."""
     import sqlite3
 
     asked = (
@@ -297,7 +297,7 @@ def discard_file(temporary: Path) -> None:
 
 
 def backup_name(folder: Path, note: str = "", now: datetime | None = None) -> Path:
-    """A name that no copy has yet: `library-20261122T140000Z-before-0002.db`."""
+    """A name that no copy has yet: `library-20261122T140000Z-before-0003.db`."""
     at = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
     stem = "-".join(filter(None, ("library", at, note)))
     files.make_folder(folder)

@@ -11,7 +11,7 @@ import unicodedata
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 # --- words, in the order in which people read them --------------------------------------------------------------------
@@ -39,20 +39,6 @@ CREATORS = ("auto", "manual", "consolidated")
 RECORDED = ("explicit", "inferred")
 """How a usage trace came about: somebody said it, or a conversation showed it."""
 
-RELATIONS = {
-    "related_to": "generic association",
-    "supports": "evidence for",
-    "contradicts": "tension or conflict",
-    "supersedes": "newer version of the same",
-    "elaborates": "deeper dive on",
-    "applies": "practice of a theory",
-    "derived_from": "intellectual lineage",
-    "same_as": "another name of the same concept",
-    "complements": "useful together",
-    "better_for": "better than the other for a kind of task",
-}
-"""The kinds of a link with what each says of source and target. It is open: a link may have another relation."""
-
 SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 """Relations that hold in both directions: one link is stored, from the smaller id to the larger."""
 
@@ -62,6 +48,11 @@ SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 def new_id() -> str:
     """An id for any record."""
     return str(uuid.uuid4())
+
+
+def day_of(moment: datetime | None) -> str:
+    """The day of a moment in UTC, as 2026-11-22; "" for none."""
+    return moment.astimezone(UTC).date().isoformat() if moment is not None else ""
 
 
 def folded(name: str) -> str:
@@ -127,7 +118,8 @@ class Location:
 @dataclass(frozen=True)
 class Chunk:
     """A coherent part of a document: `raw_content[begins:ends]`. `heading` is the way to it (`Setup > Linux`,
-    `Pool.acquire`); `number` is what the full-text table knows it by, given by the database."""
+    `Pool.acquire`); `number` is what the full-text table knows it by, given by the database; `day` (2026-11-22) is
+    that of its document, "" where that is not known."""
 
     id: str
     document_id: str
@@ -148,6 +140,7 @@ class Chunk:
     retrieved_count: int = 0
     last_retrieved: datetime | None = None
     number: int = 0
+    day: str = ""
 
 
 @dataclass(frozen=True)

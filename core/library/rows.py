@@ -24,7 +24,6 @@ from core.library.records import (
     Link,
     Location,
     Retrieval,
-    SourceProfile,
     UsageTrace,
     folded,
     sha256_of,
@@ -127,11 +126,6 @@ def forget(connection: Connection, ids: Iterable[str]) -> int:
 
 
 # --- documents and chunks ---------------------------------------------------------------------------------------------
-
-
-def add_profile(connection: Connection, record: SourceProfile) -> None:
-    """A source, once for each domain and type."""
-    connection.execute(schema.source_profile.insert().values(**row_of(record)))
 
 
 def add_document(connection: Connection, record: Document) -> None:

@@ -224,6 +224,7 @@ chunk = Table(
     _number("profiled_traces"),  # how many traces the profile was written from
     _number("retrieved_count"),
     _moment("last_retrieved", optional=True),
+    _text("day"),  # when its document was written, as 2026-11-22: searched with its words
     Index("chunk_by_document", "document_id", "position"),
     sqlite_autoincrement=True,
 )

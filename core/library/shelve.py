@@ -25,7 +25,18 @@ from core.library.copies import fill_near
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.prepare import Prepared, PreparedChunk
-from core.library.records import Chunk, Concept, Document, Link, Location, SourceProfile, folded, new_id, sha256_of
+from core.library.records import (
+    Chunk,
+    Concept,
+    Document,
+    Link,
+    Location,
+    SourceProfile,
+    day_of,
+    folded,
+    new_id,
+    sha256_of,
+)
 
 T = TypeVar("T")
 TRIES = 6
@@ -169,12 +180,17 @@ def _again(
 def _superseded(
     connection: Connection, before: Document | None, document_id: str, place: Location, now: datetime
 ) -> list[Chunk]:
-    """The place has another document now; the former one, where it is found nowhere else, is superseded. Its chunks,
-    of which the same words move over."""
+    """The place has another document now; the former one is that of the other places where it is found, or superseded
+    where there is none. Its chunks, of which the same words move over."""
     rows.put_location(connection, replace(place, document_id=document_id))
-    if before is None or rows.locations_of(connection, before.id):
+    if before is None:
         return []
     c = schema.document.c
+    elsewhere = rows.locations_of(connection, before.id)
+    if elsewhere:
+        if before.source == place.source:
+            connection.execute(update(schema.document).where(c.id == before.id).values(source=elsewhere[0].source))
+        return []
     connection.execute(update(schema.document).where(c.id == before.id).values(status="superseded"))
     rows.add_link(connection, Link(new_id(), "document", document_id, "document", before.id, "supersedes", now))
     return rows.chunks_of(connection, before.id)
@@ -204,13 +220,15 @@ def _settle(
     known: KnownNames,
 ) -> None:
     """Give a document its chunks: those of `old` with the same words move here, the others are new."""
+    d = schema.document.c
+    day = day_of(connection.execute(select(d.written_at).where(d.id == document_id)).scalar())
     pool: dict[str, list[Chunk]] = defaultdict(list)
     for chunk in old:
         pool[chunk.content_sha256].append(chunk)
     settled: list[Chunk] = []
     fresh: list[Chunk] = []
     for position, made in enumerate(prepared.chunks):
-        chunk = _chunk(prepared, made, document_id, position)
+        chunk = replace(_chunk(prepared, made, document_id, position), day=day)
         waiting = pool.get(chunk.content_sha256)
         if waiting:
             kept = waiting.pop(0)

@@ -83,13 +83,14 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
     line = CancellableSocket()
     outcome: queue.SimpleQueue[Reply | TransportError | BaseException] = queue.SimpleQueue()
 
-    own = _of_thread.__dict__.setdefault("own", _Own())
-    kept, own.kept = own.kept or Kept(), None  # whoever does not put it back has spoilt it
-    kept.line = line
+    alive = _of_thread.__dict__.setdefault("alive", _KeepAlive())
+    connections = alive.connections or Connections()
+    alive.connections = None  # whoever does not put them back has spoilt them
+    connections.line = line
 
     def work() -> None:
         try:
-            outcome.put(_post(call, kept, deadline, max_bytes))
+            outcome.put(_post(call, connections, deadline, max_bytes))
         except BaseException as bug:  # noqa: BLE001 - handed to the caller's thread, which raises it
             outcome.put(bug)
 
@@ -109,14 +110,14 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
             if isinstance(result, BaseException):
                 raise result
             if isinstance(result, Reply):
-                own.kept = kept
+                alive.connections = connections
             return result
     finally:
-        if own.kept is not kept:
+        if alive.connections is not connections:
             line.cut()  # also when Ctrl-C ends the waiting
 
 
-class Kept:
+class Connections:
     """The connections of one thread, for its next call: most of the time of a short call is that of a handshake.
 
     Only a complete answer leaves them behind. No cookie is kept with them, and no redirect is seen: following one could
@@ -152,22 +153,22 @@ class Kept:
             self._session.close()
 
 
-class _Own:
+class _KeepAlive:
     """What a thread keeps for its next call. A session refers to itself: without this its connections would stay open
     after the thread, each with its descriptor, until the collector comes by."""
 
     def __init__(self) -> None:
-        self.kept: Kept | None = None
+        self.connections: Connections | None = None
 
     def __del__(self) -> None:
-        if self.kept is not None:
-            self.kept.close()
+        if self.connections is not None:
+            self.connections.close()
 
 
 _of_thread = threading.local()
 
 
-def _post(call: Call, kept: Kept, deadline: float, max_bytes: int) -> Reply | TransportError:
+def _post(call: Call, connections: Connections, deadline: float, max_bytes: int) -> Reply | TransportError:
     """The blocking part, in the thread. Expected failures become a `TransportError`; all else is a bug and
     raises."""
     from http.client import HTTPException
@@ -181,7 +182,7 @@ def _post(call: Call, kept: Kept, deadline: float, max_bytes: int) -> Reply | Tr
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
     headers |= {"User-Agent": "knowledge-memory", **call.headers}
     try:
-        response = kept.session().request(
+        response = connections.session().request(
             "GET" if call.body is None else "POST",
             call.url,
             data=None if call.body is None else json.dumps(call.body).encode("ascii"),
@@ -224,7 +225,7 @@ def _as_prepared(request: PreparedRequest) -> PreparedRequest:
     return request
 
 
-def _watched_adapter(kept: Kept) -> HTTPAdapter:
+def _watched_adapter(connections: Connections) -> HTTPAdapter:
     """A transport adapter whose connections, direct or through a proxy, report to the line of the call at work."""
     from requests.adapters import HTTPAdapter
 
@@ -237,12 +238,12 @@ def _watched_adapter(kept: Kept) -> HTTPAdapter:
             is_watched = True
 
             def connect(self) -> None:
-                kept.line.follow(self)
+                connections.line.follow(self)
                 super().connect()
-                kept.line.follow(self)  # refuses if it was cut while we connected: the prompt must not go out then
+                connections.line.follow(self)  # refuses if it was cut meanwhile: no prompt must go out then
 
             def putrequest(self, *arguments: Any, **named: Any) -> None:
-                kept.line.follow(self)  # a connection that was kept does not connect again
+                connections.line.follow(self)  # a connection that was kept does not connect again
                 super().putrequest(*arguments, **named)
 
         pool.ConnectionCls = Watched

@@ -5,6 +5,7 @@ No `from __future__ import annotations` here: the SDK makes the schema of a tool
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
@@ -21,6 +22,7 @@ from core.commands.workspace import Workspace
 from core.mcp_server import answers, tools
 
 T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[..., Any])
 INSTRUCTIONS = (
     "Knowledge that was harvested from this person's earlier conversations: facts, decisions, questions, playbooks, "
     "tasks, notes on source files, and memories. Ask it when a request leans on something earlier ('again', 'as "
@@ -114,57 +116,78 @@ def wrong_arguments(tool: str, error: ValidationError, known: Sequence[str]) -> 
     wrong = []
     for row in error.errors(include_url=False, include_input=False):
         name = str(row["loc"][0]) if row["loc"] else "it"
-        told = row["msg"][:1].lower() + row["msg"][1:].replace("Input should", "should")
-        told = told.removeprefix("input ")
-        wrong.append(f"{name!r} is missing" if row["type"] == "missing" else f"{name!r} {told}")
+        reason = row["msg"][:1].lower() + row["msg"][1:].replace("Input should", "should")
+        reason = reason.removeprefix("input ")
+        wrong.append(f"{name!r} is missing" if row["type"] == "missing" else f"{name!r} {reason}")
     return f"{tool} cannot be called like that: {'; '.join(dict.fromkeys(wrong))}. It takes {', '.join(known)}."
 
 
 def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServer[Any]:
-    """A server over one home. With `allow_writes` nobody is asked before a memory is saved."""
+    """A server over one home. With `allow_writes` nobody is asked before a memory is saved. Agents see the tools in the
+    order in which they are added."""
     logging.getLogger("mcp").setLevel(logging.WARNING)
     server: MCPServer[Any] = PlainServer(
         "knowledge", title="Knowledge", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
+    _add_memories(server, workspace, allow_writes)
+    _add_searches(server, workspace)
+    _add_library(server, workspace, allow_writes)
+    _add_knowledge(server, workspace)
+    _add_resources(server, workspace)
+    return server
 
-    def looks(title: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return _tool(
-            server,
-            title,
-            ToolAnnotations(
-                title=title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-            ),
+
+def _looks(server: MCPServer[Any], title: str) -> Callable[[Function], Function]:
+    """Adds a tool that changes nothing."""
+    return _tool(server, title, read_only=True, idempotent=True)
+
+
+def _saves(server: MCPServer[Any], title: str) -> Callable[[Function], Function]:
+    """Adds a tool that writes, and for the same words once."""
+    return _tool(server, title, read_only=False, idempotent=True)
+
+
+def _records(server: MCPServer[Any], title: str) -> Callable[[Function], Function]:
+    """Adds a tool that writes with every call."""
+    return _tool(server, title, read_only=False, idempotent=False)
+
+
+def _tool(server: MCPServer[Any], title: str, *, read_only: bool, idempotent: bool) -> Callable[[Function], Function]:
+    def register(function: Function) -> Function:
+        words = " ".join((function.__doc__ or "").split())
+        annotations = ToolAnnotations(
+            title=title,
+            read_only_hint=read_only,
+            destructive_hint=False,
+            idempotent_hint=idempotent,
+            open_world_hint=False,
         )
+        server.add_tool(function, title=title, description=words, annotations=annotations)
+        return function
 
-    def saves(title: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return _tool(
-            server,
-            title,
-            ToolAnnotations(
-                title=title, read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-            ),
-        )
+    return register
 
-    def records(title: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return _tool(
-            server,
-            title,
-            ToolAnnotations(
-                title=title, read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
-            ),
-        )
 
+def _approval(
+    ctx: Context, allow_writes: bool, refusal: str, question: Callable[[], str]
+) -> Approval | Elicit[Approval]:
+    """Yes, where nobody need be asked; else the question to the person, through a client that can put one."""
+    if allow_writes:
+        return Approval(save=True)
+    able = ctx.client_capabilities
+    if able is None or able.elicitation is None:
+        raise ToolError(refusal)
+    return Elicit(_run(question), Approval)
+
+
+def _add_memories(server: MCPServer[Any], workspace: Workspace, allow_writes: bool) -> None:
     def ask(
         ctx: Context, content: str, tags: list[str] | None = None, project: str = ""
     ) -> Approval | Elicit[Approval]:
-        if allow_writes:
-            return Approval(save=True)
-        able = ctx.client_capabilities
-        if able is None or able.elicitation is None:
-            raise ToolError(NEEDS_APPROVAL)
-        return Elicit(_told(lambda: tools.question(workspace, content, tags or [], project)), Approval)
+        question = partial(tools.question, workspace, content, tags or [], project)
+        return _approval(ctx, allow_writes, NEEDS_APPROVAL, question)
 
-    @saves("Save a memory")
+    @_saves(server, "Save a memory")
     def save_memory(
         content: Annotated[
             str,
@@ -191,9 +214,9 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         not saved twice."""
         if not isinstance(approval, AcceptedElicitation) or not approval.data.save:
             return answers.SavedMemory(display=NOT_APPROVED, path="", memory_id=0, notice=tools.NOTICE, warnings=[])
-        return answers.SavedMemory(**_told(lambda: tools.save_memory(workspace, content, tags or [], project)))
+        return answers.SavedMemory(**_run(lambda: tools.save_memory(workspace, content, tags or [], project)))
 
-    @looks("Recall memories")
+    @_looks(server, "Recall memories")
     def recall_memory(
         query: Annotated[
             str, Field(max_length=2000, description="Words and tags that a memory has; empty for all of them.")
@@ -206,10 +229,10 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         whole texts. search_knowledge looks here too, and everywhere else: use this one when only memories are wanted.
         The newest come first; where no memory has all the words, the best matches do."""
         return answers.RecalledMemories(
-            **_told(lambda: tools.recall_memory(workspace, query, max_results, offset, project))
+            **_run(lambda: tools.recall_memory(workspace, query, max_results, offset, project))
         )
 
-    @looks("List memories")
+    @_looks(server, "List memories")
     def list_memories(
         limit: Annotated[int, Field(ge=1, le=tools.MOST_LISTED, description="At most so many in this answer.")] = 50,
         offset: Offset = 0,
@@ -217,9 +240,11 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     ) -> answers.ListedMemories:
         """List saved memories, the newest first, with their ids, dates, tags and first lines: for who asks what has
         been saved. To find one, recall_memory is shorter."""
-        return answers.ListedMemories(**_told(lambda: tools.list_memories(workspace, limit, offset, project)))
+        return answers.ListedMemories(**_run(lambda: tools.list_memories(workspace, limit, offset, project)))
 
-    @looks("Search the knowledge")
+
+def _add_searches(server: MCPServer[Any], workspace: Workspace) -> None:
+    @_looks(server, "Search the knowledge")
     def search_knowledge(
         query: Annotated[
             str, Field(min_length=1, max_length=2000, description="Any text; words in quotation marks are a phrase.")
@@ -243,10 +268,10 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         others", "why did we", an error that comes back, a convention, a step that was done before; and before a choice
         that may have been made already. Not for general knowledge, nor for what the files at hand say."""
         return answers.SearchHits(
-            **_told(lambda: tools.search_knowledge(workspace, query, kind, since, tags or [], project, limit, offset))
+            **_run(lambda: tools.search_knowledge(workspace, query, kind, since, tags or [], project, limit, offset))
         )
 
-    @looks("Search conversations")
+    @_looks(server, "Search conversations")
     def search_conversations(
         query: Annotated[
             str,
@@ -274,14 +299,14 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         told me on Thursday"), or search_knowledge has not kept the detail, such as the very command or message. One
         row a conversation, with its best turn; read_conversation reads on from there."""
         return answers.ConversationsFound(
-            **_told(
+            **_run(
                 lambda: tools.search_conversations(
                     workspace, query, since, before, role, source, project, all_projects, limit, offset
                 )
             )
         )
 
-    @looks("Read a conversation")
+    @_looks(server, "Read a conversation")
     def read_conversation(
         name: Annotated[str, Field(min_length=1, max_length=500, description="Its name, as a search tells it.")],
         turn: Annotated[int, Field(ge=1, le=10_000_000, description="The turn to begin with, counted from 1.")] = 1,
@@ -292,10 +317,12 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         """Read an earlier conversation about this project, page by page, without its secrets, once a search has named
         it."""
         return answers.ConversationRead(
-            **_told(lambda: tools.read_conversation(workspace, name, turn, limit, project, all_projects))
+            **_run(lambda: tools.read_conversation(workspace, name, turn, limit, project, all_projects))
         )
 
-    @records("Retrieve from the library")
+
+def _add_library(server: MCPServer[Any], workspace: Workspace, allow_writes: bool) -> None:
+    @_records(server, "Retrieve from the library")
     def retrieve(
         query: Annotated[str, Field(min_length=1, max_length=4000, description="The question or task, in any words.")],
         task_type: Annotated[
@@ -310,9 +337,9 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         is reliable or unreliable: weigh its history for your kind of task. Afterwards say with record_usage how it
         went. That this was asked, and what was found, is written down in the library: questions without an answer are
         its gaps."""
-        return answers.Retrieved(**_told(lambda: tools.retrieve(workspace, query, task_type, limit, session, bullets)))
+        return answers.Retrieved(**_run(lambda: tools.retrieve(workspace, query, task_type, limit, session, bullets)))
 
-    @records("Record how it went")
+    @_records(server, "Record how it went")
     def record_usage(
         chunks: Annotated[
             list[str], Field(min_length=1, max_length=100, description="The keys of the chunks, from retrieve.")
@@ -332,24 +359,20 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     ) -> answers.RecordedUsage:
         """Say how chunks from retrieve served, and why: one call for those that helped, one for those that did not."""
         given = (chunks, outcome, notes, task_type, retrieval, session, context, query)
-        return answers.RecordedUsage(**_told(lambda: tools.record_usage(workspace, *given)))
+        return answers.RecordedUsage(**_run(lambda: tools.record_usage(workspace, *given)))
 
-    @records("Take a record back")
+    @_records(server, "Take a record back")
     def withdraw_usage(
         trace: Annotated[str, Field(min_length=36, max_length=36, description="The id that record_usage gave.")],
     ) -> answers.RecordedUsage:
         """Take back what record_usage wrote down, where the outcome was another one; say the right one afterwards."""
-        return answers.RecordedUsage(**_told(lambda: tools.withdraw_usage(workspace, trace)))
+        return answers.RecordedUsage(**_run(lambda: tools.withdraw_usage(workspace, trace)))
 
     def ask_ingest(ctx: Context, paths: list[str]) -> Approval | Elicit[Approval]:
-        if allow_writes:
-            return Approval(save=True)
-        able = ctx.client_capabilities
-        if able is None or able.elicitation is None:
-            raise ToolError(NEEDS_APPROVAL.replace("Saving", "Taking documents in").replace("save'", "library ingest'"))
-        return Elicit(_told(lambda: tools.ingest_question(workspace, paths)), Approval)
+        refusal = NEEDS_APPROVAL.replace("Saving", "Taking documents in").replace("save'", "library ingest'")
+        return _approval(ctx, allow_writes, refusal, partial(tools.ingest_question, workspace, paths))
 
-    @saves("Take documents into the library")
+    @_saves(server, "Take documents into the library")
     def ingest(
         paths: Annotated[
             list[str], Field(min_length=1, max_length=100, description="Files, folders and http(s) addresses.")
@@ -366,9 +389,9 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
             return answers.IngestedDocuments(
                 count=0, documents=[], unchanged=0, notice=tools.NOTICE, warnings=[NOT_APPROVED]
             )
-        return answers.IngestedDocuments(**_told(lambda: tools.ingest(workspace, paths, content_type)))
+        return answers.IngestedDocuments(**_run(lambda: tools.ingest(workspace, paths, content_type)))
 
-    @looks("Reflect on the library")
+    @_looks(server, "Reflect on the library")
     def reflect(
         scope: Annotated[
             Literal["all", "tasks", "sources", "gaps", "retire", "connections"],
@@ -378,9 +401,11 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     ) -> answers.Reflected:
         """What the library serves well and badly, which sources pull their weight, what is missing: for who asks about
         the library itself."""
-        return answers.Reflected(**_told(lambda: tools.reflect(workspace, scope, concept)))
+        return answers.Reflected(**_run(lambda: tools.reflect(workspace, scope, concept)))
 
-    @looks("Get facts")
+
+def _add_knowledge(server: MCPServer[Any], workspace: Workspace) -> None:
+    @_looks(server, "Get facts")
     def get_facts(
         domains: Annotated[
             list[str] | None,
@@ -393,15 +418,15 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     ) -> answers.Facts:
         """The facts worth knowing about a repository, one a line: pitfalls first, the surest first. Ask it before a
         larger task there; for one question, search_knowledge is shorter."""
-        return answers.Facts(**_told(lambda: tools.get_facts(workspace, domains or [], budget, project)))
+        return answers.Facts(**_run(lambda: tools.get_facts(workspace, domains or [], budget, project)))
 
-    @looks("Get the context")
+    @_looks(server, "Get the context")
     def get_context(project: Project = "") -> answers.ContextText:
         """What a new conversation starts with: context files and the digest of all knowledge. Ask it once, at the
         start, where your conversation did not begin with such a text."""
-        return answers.ContextText(**_told(lambda: tools.get_context(workspace, project)))
+        return answers.ContextText(**_run(lambda: tools.get_context(workspace, project)))
 
-    @looks("Get notes on a file")
+    @_looks(server, "Get notes on a file")
     def get_file_notes(
         path: Annotated[
             str, Field(min_length=1, max_length=4096, description="The source file, absolute or from the project.")
@@ -412,9 +437,9 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     ) -> answers.FileNotes:
         """What earlier conversations taught about one source file, also when it was called otherwise then. Ask it
         before you change what a file does or say why it is as it is; not for a typo, a name or its format."""
-        return answers.FileNotes(**_told(lambda: tools.get_file_notes(workspace, path, project, limit, offset)))
+        return answers.FileNotes(**_run(lambda: tools.get_file_notes(workspace, path, project, limit, offset)))
 
-    @looks("List tasks")
+    @_looks(server, "List tasks")
     def list_tasks(
         state: Annotated[Literal["open", "done"], Field(description="Those still open, or those done.")] = "open",
         project: Annotated[
@@ -429,33 +454,22 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     ) -> answers.Tasks:
         """The tasks that came up in earlier conversations about a project and are open, or done; the newest first: for
         who asks what is left to do, or where the work stopped."""
-        return answers.Tasks(**_told(lambda: tools.tasks(workspace, state, project, limit, offset)))
+        return answers.Tasks(**_run(lambda: tools.tasks(workspace, state, project, limit, offset)))
 
+
+def _add_resources(server: MCPServer[Any], workspace: Workspace) -> None:
     @server.resource("knowledge://digest", title="Digest", mime_type="text/markdown")
     def digest() -> str:
         """The short summary that new conversations begin with."""
-        return _told(lambda: tools.digest_text(workspace), ResourceError)
+        return _run(lambda: tools.digest_text(workspace), ResourceError)
 
     @server.resource("knowledge://context", title="Context", mime_type="text/markdown")
     def whole_context() -> str:
         """Everything a new conversation begins with: context files and the digest."""
-        return str(_told(lambda: tools.get_context(workspace), ResourceError)["text"])
-
-    return server
+        return str(_run(lambda: tools.get_context(workspace), ResourceError)["text"])
 
 
-def _tool(
-    server: MCPServer[Any], title: str, annotations: ToolAnnotations
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        words = " ".join((function.__doc__ or "").split())
-        server.add_tool(function, title=title, description=words, annotations=annotations)
-        return function
-
-    return register
-
-
-def _told(work: Callable[[], T], error: type[Exception] = ToolError) -> T:
+def _run(work: Callable[[], T], error: type[Exception] = ToolError) -> T:
     """Do it; what cannot be done is one sentence for the agent, without a traceback."""
     try:
         return work()

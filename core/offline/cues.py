@@ -84,7 +84,6 @@ ONE_OFF = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 
-CHECKS = ("format", "lint", "types", "build", "test", "integration")
 _RUNNERS = (
     "npx", "pnpm", "npm", "yarn", "bun", "bunx", "mise", "just", "make", "cargo", "go", "poetry", "uv", "hatch", "tox",
     "nox", "rake", "bundle", "composer", "mvn", r"\./mvnw", "gradle", r"\./gradlew", "dotnet", "swift", "flutter",
@@ -116,7 +115,7 @@ _ONE_TEST = re.compile(
 
 
 def check_kind(command: str) -> str:
-    """Which of `CHECKS` a command line is, "" for none."""
+    """Which check a command line is (format, lint, types, build, test or integration), "" for none."""
     if len(command) > 100 or "|" in command or ">" in command or "$" in command:
         return ""
     if not _STARTS.match(command) or _ONE_TEST.search(command):
@@ -220,7 +219,8 @@ LEFT = one_of({
     **_UNDONE_IN,
     "en": (
         *_UNDONE_IN["en"],
-        "ready (?:for you )?to commit", r"needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)",
+        "ready (?:for you )?to commit",
+        r"(?<!not )(?<!n't )needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)",
         r"left (?:out|as is)", r"out(?:side)? (?:of )?(?:the )?scope",
         r"worth (?:watching|fixing|revisiting)", r"once .{3,60} (?:is|are) merged", "after merging",
         "will need to be", r"you(?:'ll| will) (?:still )?need to", "you still need to", "make sure to", "remember to",

@@ -36,7 +36,6 @@ from core.offline.substance import LONG, SHORT, fits
 MOST_WILL = 5
 MOST_TOLD = 3
 MOST_OF_SUMMARY = 3
-MOST_FILES = 2
 LONGEST, LONGEST_DETAIL = 220, 160
 _BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
 _FILLER = re.compile(

@@ -25,7 +25,6 @@ _NICK = re.compile(rf"(?:{_STAMP}\s*)?<[ @+%&~]?([^<>\s]{{1,40}})>\s+(\S.*)")
 _STRONG = re.compile(rf"(?:{_STAMP}\s*)?(?:> ?)?(\*{{1,2}}|_{{1,2}})({_NAME})(?::\1|\1:)\s*(\S.*)")
 _STAMPED = re.compile(rf"{_STAMP}\s*({_NAME}):\s+(\S.*)")
 _PLAIN = re.compile(rf"(?:[*-] )?({_NAME}):\s+(\S.*)")
-_FORMS = (_NICK, _STRONG, _STAMPED, _PLAIN)
 _NOT_NAMES = frozenset({
     "url", "note", "notes", "todo", "fixme", "date", "time", "chat", "call", "repository", "topic", "agenda", "scribe",
     "scribes", "present", "regrets", "chair", "action", "actions", "action item", "resolution", "resolved", "decision",

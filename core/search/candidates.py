@@ -111,7 +111,7 @@ def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: in
         lost = [term for term in query.terms if not term.found and len(term.word) > 2]
         if lost:
             _take(database, found, match_prefix(lost), filters, wanted, "prefix")
-    if query.literal and _spelling_is_open(query, found, limit):
+    if query.literal and spelling_is_open(query, found, limit):
         _take_parts(database, found, query, filters, wanted)
     return found
 
@@ -170,7 +170,7 @@ def _take(
                 found.how[row.id] = how
 
 
-def _spelling_is_open(query: Query, found: Candidates, limit: int) -> bool:
+def spelling_is_open(query: Query, found: Candidates, limit: int) -> bool:
     """Whether entries should be compared letter by letter: nothing found so far has the query as it was typed, and
     there is room for more, or the spelling matters, or comparing costs nothing."""
     room = len(found.rows) < limit

@@ -85,14 +85,15 @@ def _spelled_alike(term: Term, between: Callable[[str, str], Iterable[Any]], ste
     word = term.word
     if len(word) < MISSPELT or not word.isalpha() or not word.isascii():
         return term
-    from rapidfuzz.distance import OSA
-
     (stem,) = {stems.learn([word])[word]}
     most = 1 if len(stem) < 2 * MISSPELT - 1 else 2
+    alike = list(between(word[:2], f"{word[:2]}\uffff"))
+    if not alike or any(other.startswith(stem) for other, _ in alike):
+        return term
+    from rapidfuzz.distance import OSA  # as slow to import as a bare Python: only where words are to be compared
+
     best: tuple[int, int, str] | None = None
-    for other, number in between(word[:2], f"{word[:2]}\uffff"):
-        if other.startswith(stem):
-            return term
+    for other, number in alike:
         apart = OSA.distance(stem, other, score_cutoff=most)
         if apart <= most and (best is None or (apart, -number, other) < best):
             best = (apart, -number, other)

@@ -11,10 +11,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.conversations.conversation import Conversation, Turn
 from core.sources.tools import known_as
+
+if TYPE_CHECKING:
+    from core.conversations.conversation import Conversation, Turn
 
 GROWN, SAME, REWRITTEN = "grown", "same", "rewritten"
 CONTEXT_TURNS = 4
@@ -167,4 +169,6 @@ def _context(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     ]
     if not shown:
         return ()
+    from core.conversations.conversation import Turn  # whoever only plans what to read makes none
+
     return (*shown, Turn("system", CONTEXT_ENDS, "", shown[-1].end, shown[-1].end))

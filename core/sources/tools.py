@@ -232,10 +232,14 @@ def places(names: Sequence[str], environment: Mapping[str, str], project_roots: 
 
 
 def known_name(text: str) -> str:
-    """The name of a source as it is meant (`claude-code` is claude_code), or a path as it stands; "" for neither."""
-    name = text.strip().lower().replace("-", "_")
+    """The name of a source as it is meant (`claude-code` and `claude` are claude_code), or a path as it stands; "" for
+    neither."""
+    name = re.sub(r"[\s-]+", "_", text.strip().lower())
     if name in (*NAMES, ALL):
         return name
+    called_so = [known for known in NAMES if name and known.startswith(f"{name}_")]
+    if len(called_so) == 1:
+        return called_so[0]
     return text if os.sep in text or "/" in text or text.startswith((".", "~")) else ""
 
 

@@ -65,7 +65,6 @@ _ATOM = re.compile(rf"[{_CJK}][{_CLOSE}]*|\s+|[^\s{_CJK}]+")
 _BREAKS = "/\\-_.=&?,"
 CODE_PAD = 0.7
 """Room beside code among words, in blanks."""
-_WIDE = re.compile(f"[{_CJK}]")
 ROLE_OF = {"": "text", "strong": "strong", "code": "mono", "mono": "mono"}
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from core.base.figures import count
-from core.base.markdown import without_emphasis
+from core.base.markdown import BY_HAND, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands import bullets
 from core.commands.alike import (
@@ -40,7 +40,6 @@ from core.commands.quarantine import (
 )
 from core.commands.statements import Found, Said, change_all, placed_refs, said
 from core.commands.workspace import Workspace
-from core.knowledge.edit import BY_HAND
 from gui.shell import COMPARE, Reading, Shell
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction, matching
 from gui.views.looks import CATEGORIES, PAIRS, short_name

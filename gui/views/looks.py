@@ -106,11 +106,6 @@ def learn(names: Mapping[str, Called]) -> None:
     _called = names
 
 
-def called_of(source: str) -> Called:
-    """What a conversation of a provenance is called; empty where nobody knows."""
-    return _called.get(source, Called())
-
-
 def tile(tool: str) -> str:
     """The two letters of a tool, "" for none."""
     return TILES.get(tool, "") if tool in TILES or tool in NO_TOOL else tool[:2].capitalize()

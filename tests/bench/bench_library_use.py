@@ -46,7 +46,7 @@ def filled(folder: Path, chunks: int = CHUNKS) -> tuple[Library, list[str]]:
     numbers = numpy.random.default_rng(7)
     ids: list[str] = []
     with library.writing() as connection:
-        rows.add_profile(connection, source)
+        rows.put(connection, schema.source_profile, rows.row_of(source))
         for first in range(0, chunks, 20):
             document = new_id()
             rows.add_document(

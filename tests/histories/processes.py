@@ -21,9 +21,9 @@ from core.commands import bullets
 from core.knowledge.changes import read_changes
 from tests.harvest_world import FakeModel, World, sha256, snapshot, workspace_of
 from tests.histories.look import doubled, look, torn
+from tests.waiting import PATIENCE_SECONDS
 
 TALKS, EDITS = 12, 16
-PATIENCE_SECONDS = 60.0
 PLACE = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 

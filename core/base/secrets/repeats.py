@@ -16,6 +16,8 @@ LEAST = 6
 """A shorter value is hidden only where its own text shows what it is: it would be found inside ordinary words."""
 PART = 8
 """So many letters of a secret, one after the other, give it away."""
+FEW = 1000
+"""So many secrets are looked for one by one in a text; with more it is faster to look at each place of it once."""
 TITLE_CHARACTERS = 2000
 """Of a longer title the beginning is cleared, and the rest is dropped."""
 REPEATED = f"{MARK}repeated]"
@@ -31,6 +33,7 @@ class Secrets:
 
     def __init__(self) -> None:
         self._values: set[str] = set()
+        self._by_start: dict[str, list[str]] = {}
         self.kinds: Counter[str] = Counter()
 
     @property
@@ -45,7 +48,10 @@ class Secrets:
         found = redact(text)
         if found.counts:
             self.kinds.update(found.counts)
-            self._values.update(_replaced(text, found.text))
+            for value in _replaced(text, found.text):
+                if value not in self._values:
+                    self._values.add(value)
+                    self._by_start.setdefault(value[:LEAST], []).append(value)
         return found.text
 
     def title(self, text: str) -> str:
@@ -55,16 +61,39 @@ class Secrets:
         letters = _letters(text)
         for value in self._values:
             known = _letters(value)
-            if any(known[at : at + PART] in letters for at in range(max(1, len(known) - PART + 1))):
+            if known and any(known[at : at + PART] in letters for at in range(max(1, len(known) - PART + 1))):
                 return ""
         return text
 
     def hide(self, text: str) -> str:
         """A cleared text without the values that were secrets in another one."""
-        # The longest first: of one that begins like another the end would be left.
-        for value in sorted((value for value in self._values if value in text), key=len, reverse=True):
-            text = text.replace(value, REPEATED)
-        return text
+        if len(self._values) <= FEW and not any(value in text for value in self._values):
+            return text
+        places = map(slice, range(len(text)), range(LEAST, len(text) + LEAST))
+        found = [
+            (place.start(), value)
+            for start in self._by_start.keys() & map(text.__getitem__, places)
+            for value in self._by_start[start]
+            for place in re.finditer(f"(?={re.escape(value)})", text)
+        ]
+        return _without(text, found)
+
+
+def _without(text: str, found: list[tuple[int, str]]) -> str:
+    """The text without the values that stand at these places; where two overlap, without the longer one: of one that
+    begins like another the end would be left."""
+    hidden = bytearray(len(text))
+    taken: list[tuple[int, int]] = []
+    for at, value in sorted(found, key=lambda row: (-len(row[1]), row[1], row[0])):
+        end = at + len(value)
+        if not (hidden[at] or hidden[end - 1]):  # one that is as long or longer covers an end of this one
+            hidden[at:end] = b"x" * len(value)
+            taken.append((at, end))
+    kept, last = list[str](), 0
+    for at, end in sorted(taken):
+        kept += [text[last:at], REPEATED]
+        last = end
+    return "".join([*kept, text[last:]])
 
 
 def clear_title(title: str, texts: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.library.records import ChangeRun, UsageTrace
     from core.library.use.changes import Undone
     from core.library.use.consolidate import Consolidation
+    from core.library.use.inference import Heard
     from core.library.use.reflect import Reflection
     from core.library.use.retrieve import Retrieved
     from core.library.use.usage import Session
@@ -170,8 +171,12 @@ class Recorded:
         """Stable keys for `--json`."""
         rows = [trace_json(trace) for trace in self.traces]
         errors = [{"path": one.path, "code": one.code, "error": one.message} for one in self.errors]
-        told = {"traces": rows, "conversations": self.conversations, "errors": errors}
-        return told | {"withdrawn": self.withdrawn}
+        return {
+            "traces": rows,
+            "conversations": self.conversations,
+            "errors": errors,
+            "withdrawn": self.withdrawn,
+        }
 
 
 def trace_json(trace: UsageTrace) -> dict[str, Any]:
@@ -254,43 +259,48 @@ def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now:
             continue
         for one in read_all(path.name, data):
             number += 1
-            traces += _inferred_from(workspace, library, one, now)
+            traces += _inferred_from(library, _heard(workspace, one), now)
     return Ok(Recorded(tuple(traces), number, tuple(errors)))
 
 
-def _inferred_from(
-    workspace: Workspace, library: Library, conversation: Conversation, now: datetime
-) -> list[UsageTrace]:
-    from core.conversations.searched import title_of
+def _heard(workspace: Workspace, conversation: Conversation) -> Heard:
+    """What inference needs of a conversation, without secrets."""
     from core.harvest.distil import redacted_conversation
-    from core.library.use.inference import record_conversation
+    from core.library.use.inference import heard_in
 
-    if workspace.config.redact:
-        conversation, _ = redacted_conversation(conversation)
+    return heard_in(redacted_conversation(conversation)[0] if workspace.config.redact else conversation)
+
+
+def _inferred_from(library: Library, heard: Heard, now: datetime) -> list[UsageTrace]:
+    from core.library.use.inference import record_heard
+
     with library.writing() as connection:
-        return record_conversation(connection, replace(conversation, title=title_of(conversation.title)), now)
+        return record_heard(connection, heard, now)
 
 
+MOST_HEARD = 500
+"""What so many conversations used of the library is inferred after a harvest; of each at most 200 KB are held."""
 PATIENCE = 2.0
 """For so many seconds a harvest waits at its end for somebody else who writes the library."""
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
 class UsageReader:
-    """Listens to a harvest: which conversations asked the library and were not told of yet. Afterwards `record` infers
+    """Listens to a harvest: which conversations asked the library and have no record yet. Afterwards `record` infers
     what they used. It holds nothing up and fails nothing: the packages of the library are loaded when there is such a
     conversation, and whatever goes wrong is one sentence."""
 
     def __init__(self, workspace: Workspace) -> None:
-        from core.library.database import untold_retrievals
+        from core.library.database import unrecorded_retrievals
 
         self._workspace = workspace
-        self._known = None if workspace.config.library_url else untold_retrievals(workspace.paths.library)
-        self._heard: list[Conversation] = []
+        self._known = None if workspace.config.library_url else unrecorded_retrievals(workspace.paths.library)
+        self.heard: list[Heard] = []
+        self._missed = 0
 
     @staticmethod
     def of(workspace: Workspace) -> UsageReader | None:
-        """One where the library was asked something that nobody told of."""
+        """One where the library was asked something of which there is no record."""
         made = UsageReader(workspace)
         return made if made._known is None or made._known else None
 
@@ -302,22 +312,30 @@ class UsageReader:
             said = "\n".join((turn.text, *(event.output for event in turn.events if isinstance(event, Call))))
             ids = _ID.findall(said) if "retrieval" in said else []  # the key beside the id, in every answer of ours
             if ids and (self._known is None or not self._known.isdisjoint(ids)):
-                self._heard.append(conversation)
+                try:
+                    if len(self.heard) < MOST_HEARD:
+                        self.heard.append(_heard(self._workspace, conversation))
+                        return
+                except ImportError:  # the packages of the library are not there: `record` says so
+                    pass
+                self._missed += 1
                 return
 
     def record(self, now: datetime) -> str:
         """What became of it, as a note; "" where there was nothing."""
-        if not self._heard:
+        number = len(self.heard) + self._missed
+        if not number:
             return ""
 
         def work(library: Library) -> Result[int]:
-            made = [_inferred_from(self._workspace, library, one, now) for one in self._heard]
-            return Ok(sum(map(len, made)))
+            return Ok(sum(len(_inferred_from(library, one, now)) for one in self.heard))
 
         done = with_library(self._workspace, work, PATIENCE)
         if isinstance(done, Err):
-            return f"what {len(self._heard)} conversations used of the library was not recorded: {done.error}"
-        return f"the library learned how {done.value} uses went" if done.value else ""
+            return f"what {number} conversations used of the library was not recorded: {done.error}"
+        learned = f"the library learned how {done.value} uses went" if done.value else ""
+        missed = f"{self._missed} more conversations asked it: 'knowledge library record --from' reads them"
+        return "; ".join(filter(None, (learned, missed if self._missed else "")))
 
 
 def _files(workspace: Workspace, names: Iterable[str], errors: list[ErrorInfo]) -> list[Path]:

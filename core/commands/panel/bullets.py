@@ -20,8 +20,7 @@ from core.commands.workspace import Workspace
 from core.harvest.freeze import mark_of_text
 from core.knowledge.bullet_text import split_quote
 from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files
-from core.knowledge.changes import Change, read_changes
-from core.knowledge.edit import EDIT_RUN
+from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.journal import read_plans
 
 VIEWS = ("facts", "decisions", "questions", "playbooks", "tasks_open", "tasks_done", "quarantine")

@@ -90,14 +90,14 @@ NO_TITLES = Titles({}, {})
 def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | None = None) -> Titles:
     """What every conversation of the ledger is called, `rows` with the newest first; `before` itself when that has not
     changed. Files are read for half a second at the most, at the first look for less: somebody waits for it."""
-    kept = _Kept(workspace, SECONDS if before is not None else FIRST_SECONDS)
+    cache = _TitleCache(workspace, SECONDS if before is not None else FIRST_SECONDS)
     by_key: dict[str, Called] = {}
     by_name: dict[str, Called] = {}
     for number, row in enumerate(rows):
         entry = row.entry
-        known = kept.rows.get(row.key)
+        known = cache.rows.get(row.key)
         if known is None and number < KEPT and not entry.get("title") and entry.get("status") == "harvested":
-            known = kept.read(row.key, entry)
+            known = cache.read(row.key, entry)
         if known is not None and known != UNCALLED:
             by_key[row.key] = known
         here = called(entry, known)
@@ -107,23 +107,23 @@ def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | Non
         by_name.setdefault(name, here)  # the newest harvest of that name
         if not PLAIN_NAME.fullmatch(name):
             by_name.setdefault(sanitise_name(name), here)
-    kept.keep()
-    found = Titles(by_key, by_name, kept.more)
+    cache.keep()
+    found = Titles(by_key, by_name, cache.more)
     return before if before == found and before is not None else found
 
 
 def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, Called]:
     """What conversations that lie on the disk are called, by their paths; read for a while, the others by name."""
-    kept, found = _Kept(workspace, 4 * SECONDS), dict[str, Called]()
+    cache, found = _TitleCache(workspace, 4 * SECONDS), dict[str, Called]()
     for item in artifacts:
         key = f"{item.path}:{item.size}:{item.mtime_ns}"
-        known = kept.rows.get(key)
+        known = cache.rows.get(key)
         if known is None and item.kind == "conversation" and item.size <= READ_BYTES:
-            known = kept.read_file(key, item.path)
+            known = cache.read_file(key, item.path)
         tool = item.source if item.is_foreign else known.tool if known is not None else ""
         day = known.day if known is not None and known.day else _day(item.mtime_ns)
         found[item.path] = Called(known.title if known else "", tool, day, known.project if known else "")
-    kept.keep()
+    cache.keep()
     return found
 
 
@@ -134,7 +134,7 @@ def _day(mtime_ns: int) -> str:
         return ""
 
 
-class _Kept:
+class _TitleCache:
     """Titles that were read before, in one file of the cache folder."""
 
     def __init__(self, workspace: Workspace, seconds: float = SECONDS) -> None:

@@ -5,13 +5,14 @@ end; a session begins with `# aider chat started at`. Fences end nothing here (w
 answer's own `#### ` heading is told from a prompt by the missing blanks. Sessions of older versions (0.50) have no
 blanks behind the last line of a prompt: there a prompt stands below a line of the tool, which ends every answer with
 what it cost. Edits, commits and commands are told by the tool's own lines; what a command printed stands in the file
-only where older versions ran one for the person.
+only where older versions ran one for the person. The only times in it are those of the banners: a turn has that of its
+session's begin.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -64,6 +65,10 @@ def read(name: str, data: bytes) -> Conversation:
     prompts = _prompts(lines, [number for number, _ in begun])
     turns = with_events(fold_turns(lines, _labels(lines, prompts, strict=bool(starts))), _events(lines, prompts))
     turns = doubt_in_fences(turns, lines, code_fences(lines))
+    places = [lines[number].start for number, _ in begun]
+    turns = tuple(
+        replace(turn, time=starts[at - 1]) if (at := bisect_right(places, turn.start)) else turn for turn in turns
+    )
     told = [line.text for line in lines if line.text.startswith(("> Cur", "> Main", "> Model"))]
     folders = {found[1] for text in told if (found := _FOLDER.match(text))}
     models = [found[1] for text in told if (found := _MODEL.match(text))]

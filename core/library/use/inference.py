@@ -18,6 +18,7 @@ from sqlalchemy import Connection, select
 from core.base.markdown import parse_bullets
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
+from core.conversations.searched import title_of
 from core.library import schema
 from core.library.database import Library
 from core.library.records import TASK_TYPES, UsageTrace, new_id
@@ -30,6 +31,8 @@ SHARE, TELLING = 0.5, 5
 """Such a share of a chunk's telling words, and at least so many of them, are a use too."""
 TURNS_OF_PERSON = 2
 """In so many turns of the person after the answer their verdict is looked for."""
+TURN_CHARACTERS, TALK_CHARACTERS = 20_000, 200_000
+"""So much of a turn, and of all that was said, is looked at."""
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _GOOD = re.compile(
@@ -67,17 +70,38 @@ class Inferred:
     notes: str
 
 
-def retrievals_in(turns: Sequence[Turn]) -> dict[str, int]:
-    """Ids that stand in what tools gave back, with the turn of each; not all of them are ids of retrievals."""
-    found: dict[str, int] = {}
-    for at, turn in enumerate(turns):
-        if turn.role not in ("tool", "assistant"):
-            continue
-        texts = [turn.text, *(event.output for event in turn.events if isinstance(event, Call))]
-        for text in texts:
-            for match in _UUID.finditer(text):
-                found.setdefault(match[0], at)
-    return found
+@dataclass(frozen=True)
+class Heard:
+    """What inference needs of a conversation. `places`: ids that stand in what tools gave back, not all of them of
+    retrievals, with the number of turns in `said` before each; `said`: what was said from the first of them on."""
+
+    id: str
+    title: str
+    places: dict[str, int]
+    said: tuple[Turn, ...]
+
+
+def ids_in(turn: Turn) -> list[str]:
+    """Ids that may be of retrievals."""
+    if turn.role not in ("tool", "assistant"):
+        return []
+    texts = [turn.text, *(event.output for event in turn.events if isinstance(event, Call))]
+    return [found for text in texts for found in _UUID.findall(text)]
+
+
+def heard_in(conversation: Conversation) -> Heard:
+    """What inference needs of a conversation whose secrets are replaced: no output of tools, and of very long turns
+    and talks the beginning."""
+    places: dict[str, int] = {}
+    said: list[Turn] = []
+    room = TALK_CHARACTERS
+    for turn in conversation.turns:
+        for key in ids_in(turn):
+            places.setdefault(key, len(said))
+        if places and room > 0 and turn.role in ("user", "assistant") and turn.text.strip():
+            said.append(Turn(turn.role, turn.text[:TURN_CHARACTERS]))
+            room -= len(said[-1].text)
+    return Heard(conversation.id, title_of(conversation.title), places, tuple(said))
 
 
 def infer(turns: Sequence[Turn], shown: Sequence[tuple[int, Shown]]) -> list[Inferred]:
@@ -86,7 +110,7 @@ def infer(turns: Sequence[Turn], shown: Sequence[tuple[int, Shown]]) -> list[Inf
     made = []
     for place, (at, retrieval) in enumerate(shown):
         end = next((later for later, _ in shown[place + 1 :] if later > at), len(turns))
-        answer = "\n".join(turn.text for turn in turns[at:end] if turn.role == "assistant" and not turn.is_call)
+        answer = "\n".join(turn.text for turn in turns[at:end] if turn.role == "assistant")
         used = [key for key, text in retrieval.chunks.items() if is_used(key, text, retrieval.query, answer)]
         said = _verdict(turns[at:end])
         if not used:
@@ -141,7 +165,7 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
     r, f, c, t = schema.retrieval.c, schema.retrieval_chunk.c, schema.chunk.c, schema.usage_trace.c
     found: dict[str, Shown] = {}
     for part in in_parts(ids):
-        told = set(connection.execute(select(t.retrieval_id).where(t.retrieval_id.in_(part))).scalars())
+        recorded = set(connection.execute(select(t.retrieval_id).where(t.retrieval_id.in_(part))).scalars())
         asked = (
             select(r.id, r.query, r.task_type, c.id.label("chunk"), c.content)
             .join(schema.retrieval_chunk, f.retrieval_id == r.id)
@@ -150,20 +174,19 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
             .order_by(r.id, f.rank)
         )
         for row in connection.execute(asked):
-            if row.id not in told:
+            if row.id not in recorded:
                 one = found.setdefault(row.id, Shown(row.id, row.query, row.task_type, {}))
                 one.chunks[row.chunk] = row.content
     return found
 
 
-def record_conversation(connection: Connection, conversation: Conversation, when: datetime) -> list[UsageTrace]:
+def record_heard(connection: Connection, heard: Heard, when: datetime) -> list[UsageTrace]:
     """Traces of what a conversation used, grouped under its name; none where it retrieved nothing, or was read before.
     `when` is the time that they get."""
-    places = retrievals_in(conversation.turns)
-    known = shown_in(connection, places)
-    order = sorted(((places[key], shown) for key, shown in known.items()), key=lambda row: (row[0], row[1].id))
+    known = shown_in(connection, heard.places)
+    order = sorted(((heard.places[key], shown) for key, shown in known.items()), key=lambda row: (row[0], row[1].id))
     made = []
-    for found in infer(conversation.turns, order):
+    for found in infer(heard.said, order):
         about = found.retrieval
         task = about.task_type if about.task_type in TASK_TYPES else "other"
         groups = [(found.used, found.outcome, found.notes)]
@@ -171,7 +194,7 @@ def record_conversation(connection: Connection, conversation: Conversation, when
             groups.append((found.unused, "miss", "retrieved, and nothing of it was used"))
         for chunks, outcome, notes in groups:
             trace = UsageTrace(
-                new_id(), chunks, task, outcome, when, conversation.id, conversation.title, about.query, notes,
+                new_id(), chunks, task, outcome, when, heard.id, heard.title, about.query, notes,
                 "inferred", about.id,
             )  # fmt: skip
             add_trace(connection, trace)

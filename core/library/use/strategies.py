@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, func, select
@@ -35,8 +35,9 @@ FOLLOWED = {
     "derived_from": 0.6, "better_for": 0.6, "related_to": 0.5, "contradicts": 0.4,
 }  # fmt: skip
 """How far a relation leads; one that is not listed leads as far as `related_to`."""
-SAID, FOUND = ("manual", "consolidated"), ("auto",)
-"""Who made a link: a person or use, which know what belongs together, or the reading of a text."""
+READ = "auto"
+"""Who made a link that came with a text; the others were made by a person or by use, which know what belongs together.
+"""
 HALF_LIFE_DAYS = 180.0
 ASKS_FOR_NEW = re.compile(
     r"\b(latest|newest|recent(ly)?|current(ly)?|now(adays)?|today|this (week|month|year)|up to date)\b", re.IGNORECASE
@@ -109,30 +110,29 @@ def by_role(tally: Tally, of_source: Tally, task_type: str) -> float:
 
 
 def by_graph(
-    connection: Connection, seeds: Mapping[str, float], task_type: str, creators: Collection[str]
-) -> dict[str, float]:
-    """Walk from seeds (id of a chunk, document or concept -> strength): what is reached, and how strongly. Links of
-    these `creators` are followed; one of `better_for` leads from the worse to the better, and only for its own kind
-    of task."""
-    reached: dict[str, float] = {}
-    edge = dict(seeds)
+    connection: Connection, seeds: Mapping[str, float], task_type: str
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Walk from seeds (id of a chunk, document or concept -> strength): what is reached, and how strongly, by links
+    that a person or use made, and by those that came with texts. One of `better_for` leads from the worse to the
+    better, and only for its own kind of task."""
+    reached: tuple[dict[str, float], dict[str, float]] = {}, {}
+    edges = [dict(seeds), dict(seeds)]
     for _hop in range(HOPS):
-        if not edge:
+        here_now = {**edges[0], **edges[1]}
+        if not here_now:
             break
-        new: dict[str, float] = {}
-        for link in links_of(connection, *edge):
+        new: tuple[dict[str, float], dict[str, float]] = {}, {}
+        for link in links_of(connection, *here_now):
+            way = int(link.created_by == READ)
+            edge, known, reaching = edges[way], reached[way], new[way]
             for here, there in ((link.source_id, link.target_id), (link.target_id, link.source_id)):
-                if (
-                    here in edge
-                    and there not in seeds
-                    and link.created_by in creators
-                    and _leads(link, here, task_type)
-                ):
+                if here in edge and there not in seeds and _leads(link, here, task_type):
                     strength = edge[here] * link.weight * FOLLOWED.get(link.relation, 0.5) * FADES
-                    if strength > reached.get(there, 0.02):
-                        new[there] = max(new.get(there, 0.0), strength)
-        reached |= new
-        edge = dict(sorted(new.items(), key=lambda row: (-row[1], row[0]))[:REACHED])
+                    if strength > known.get(there, 0.02):
+                        reaching[there] = max(reaching.get(there, 0.0), strength)
+        for way in (0, 1):
+            reached[way].update(new[way])
+            edges[way] = dict(sorted(new[way].items(), key=lambda row: (-row[1], row[0]))[:REACHED])
     return reached
 
 
@@ -142,11 +142,11 @@ def _leads(link: Link, here: str, task_type: str) -> bool:
     return not (link.relation == "supersedes" and link.source_id == here)  # never from the newer to the older
 
 
-def chunks_reached(connection: Connection, reached: Mapping[str, float]) -> dict[str, float]:
-    """Chunks by id: those reached, the first of documents and those that mention concepts most."""
-    found: dict[str, float] = {}
-    best = dict(sorted(reached.items(), key=lambda row: (-row[1], row[0]))[:REACHED])
-    for part in in_parts(best):
+def chunks_reached(connection: Connection, *walks: Mapping[str, float]) -> list[dict[str, float]]:
+    """Chunks by id for each walk: those reached, the first of documents and those that mention concepts most."""
+    best = [dict(sorted(reached.items(), key=lambda row: (-row[1], row[0]))[:REACHED]) for reached in walks]
+    found: list[dict[str, float]] = [{} for _ in walks]
+    for part in in_parts(one for reached in best for one in reached):
         rows = [
             *connection.execute(select(_c.id, _c.id.label("by")).where(_c.id.in_(part))),
             *connection.execute(
@@ -156,11 +156,13 @@ def chunks_reached(connection: Connection, reached: Mapping[str, float]) -> dict
                 select(_m.chunk_id, _m.concept_id.label("by"))
                 .where(_m.concept_id.in_(part))
                 .order_by(_m.count.desc(), _m.chunk_id)
-                .limit(REACHED)
+                .limit(2 * REACHED)
             ),
         ]
         for chunk, by in rows:
-            found[chunk] = max(found.get(chunk, 0.0), best[by])
+            for held, reached in zip(found, best, strict=True):
+                if by in reached:
+                    held[chunk] = max(held.get(chunk, 0.0), reached[by])
     return found
 
 

@@ -6,29 +6,37 @@ one ranking, whatever their own idea of relevance is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select, text
 
 from core.library import schema
 from core.library.rows import in_parts
-from core.search.candidates import FEW, MANY, SMALL, Candidates, Choice, choices, match_choice
+from core.search.candidates import (
+    FEW,
+    MANY,
+    READABLE,
+    SMALL,
+    Candidates,
+    Choice,
+    choices,
+    match_choice,
+    spelling_is_open,
+)
 from core.search.store import Row
 from core.search.terms import Query, Term, match_prefix, query_of, spelled
-from core.search.when import REACH_DAYS, Moment
+from core.search.when import Moment, match_dates, spelled_dates
 from core.search.words import Stems, forms, words_of
 
 _c, _d = schema.chunk.c, schema.document.c
 _COLUMNS = (
-    _c.number, _c.id, _c.heading, _c.content, _d.written_at, _d.title, _d.source, _c.document_id, _c.position,
-    _d.status,
+    _c.number, _c.id, _c.heading, _c.content, _c.day, _d.title, _d.source, _c.document_id, _c.position, _d.status,
 )  # fmt: skip
 # Whether a document is active is looked at row by row: asked in the statement, it may be what the database begins with.
 _ROWS = select(*_COLUMNS).join(schema.document, _d.id == _c.document_id)
-_NAMES = "c.number, c.id, c.heading, c.content, d.written_at, d.title, d.source, c.document_id, c.position, d.status"
+_NAMES = "c.number, c.id, c.heading, c.content, c.day, d.title, d.source, c.document_id, c.position, d.status"
 _FTS = text(
     f"SELECT {_NAMES} FROM "
     "(SELECT rowid FROM chunk_words WHERE chunk_words MATCH :match ORDER BY +rank LIMIT :wanted) best "
@@ -50,21 +58,25 @@ _BESIDE = text(
 _PLACES = text("SELECT term, doc FROM chunk_stems WHERE term IN :stems").bindparams(bindparam("stems", expanding=True))
 
 _BETWEEN = text("SELECT term, doc FROM chunk_stems WHERE term >= :first AND term < :last LIMIT 50000")
-# A date is told with its chunk, as words are; how many have a year, a month or a day decides what that number is worth.
-_DATED = text(
-    "SELECT count(*) FROM document d JOIN chunk c ON c.document_id = d.id WHERE "
-    "CASE length(:number) WHEN 4 THEN substr(d.written_at, 1, 4) = :number "
-    "ELSE :number IN (substr(d.written_at, 6, 2), substr(d.written_at, 9, 2)) END "
-    "AND c.number NOT IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH '\"' || :number || '\"')"
-)
+# PostgreSQL keeps no list of its stems: they are gathered from chunks that have one which begins so.
+_BEGINNING = text("SELECT word, ndoc FROM ts_stat(:chunks) WHERE word LIKE :begins")
+_HAVING = "SELECT words FROM chunk WHERE words @@ to_tsquery('simple', '{}:*') LIMIT 20000"
 
 
 def understand(connection: Connection, asked: str, stems: Stems) -> Query:
     """Any text as a query against the chunks of this library."""
     if connection.dialect.name == "sqlite":
         query = query_of(asked, partial(_places, connection), stems)
-        return spelled(query, lambda first, last: connection.execute(_BETWEEN, {"first": first, "last": last}), stems)
-    return query_of(asked, partial(_places_postgresql, connection, _spellings_of(asked, stems)), stems)
+    else:
+        query = query_of(asked, partial(_places_postgresql, connection, _spellings_of(asked, stems)), stems)
+    return spelled(query, partial(_between, connection), stems)
+
+
+def _between(connection: Connection, first: str, last: str) -> Iterable[Any]:
+    """Stems from the letters `first` up to `last`, each with how many chunks have it."""
+    if connection.dialect.name == "sqlite":
+        return connection.execute(_BETWEEN, {"first": first, "last": last})
+    return connection.execute(_BEGINNING, {"chunks": _HAVING.format(first), "begins": f"{first}%"})
 
 
 def _number_of_chunks(connection: Connection) -> int:
@@ -75,11 +87,7 @@ def _number_of_chunks(connection: Connection) -> int:
 
 def _places(connection: Connection, stems: Sequence[str]) -> tuple[int, dict[str, int]]:
     rows = connection.execute(_PLACES, {"stems": list(stems)}) if stems else ()
-    found = {row[0]: row[1] for row in rows}
-    for number in stems:
-        if number.isascii() and number.isdigit() and len(number) in (2, 4):
-            found[number] = found.get(number, 0) + connection.execute(_DATED, {"number": number}).scalar_one()
-    return _number_of_chunks(connection), found
+    return _number_of_chunks(connection), {row[0]: row[1] for row in rows}
 
 
 def _spellings_of(asked: str, stems: Stems) -> dict[str, str]:
@@ -105,36 +113,37 @@ def _places_postgresql(
     return _number_of_chunks(connection), {stems[at]: number for at, number in found}
 
 
-def _lexeme(word: str) -> str:
-    """One word as PostgreSQL's query language quotes it."""
-    return "'" + word.replace("\\", "").replace("'", "") + "'"
-
-
 # --- candidates -------------------------------------------------------------------------------------------------------
 
 
 def row_of(found: Any) -> Row:
     """A chunk as the ranking sees it: its document is its thread, and the title of that what is known about it."""
-    number, key, heading, content, written, title, source, document, position = found
-    day = written.date().isoformat() if isinstance(written, datetime) else str(written or "")[:10]
+    number, key, heading, content, day, title, source, document, position = found
     return Row(number, "document", key, heading, content, day, title, "", "", source, document, position)
 
 
 def find(connection: Connection, query: Query, limit: int) -> Candidates:
-    """The chunks that share words with a query, or that a date in it means; at least `limit` where there are any."""
+    """The chunks that may be meant, in the steps in which `core/search` looks for entries: what shares words with a
+    query, was written on a date that it names, has a word that begins so, or its letters inside words."""
     found = Candidates({}, {})
     wanted = max(MANY if query.entries <= SMALL else FEW, limit * 2)
     terms = [term for term in query.terms if term.found]
+    language = _FTS5 if connection.dialect.name == "sqlite" else _TSQUERY
     for choice in choices(query, terms) if terms else ():
-        _take(connection, found, choice, wanted)
+        _take(connection, found, language.choice(choice), wanted)
         if len(found.rows) >= limit:
             break
-    for first, last in filter(None, map(_span, query.moments)):
-        near = (_d.written_at >= first) & (_d.written_at < last)
-        _keep(found, connection.execute(_ROWS.where(near).order_by(_d.written_at).limit(wanted // 2)), "dated")
-    lost = [term for term in query.terms if not term.found and len(term.word) > 2]
-    if lost and len(found.rows) < limit:
-        _take_prefixes(connection, found, lost, wanted)
+    dated = language.dates(query.moments)
+    if dated:
+        both = [language.both(dated, language.choice(Choice(terms, [])))] if terms else []
+        for match in (*both, dated):
+            _take(connection, found, match, wanted // 2, "dated")
+    if len(found.rows) < limit:
+        lost = [term for term in query.terms if not term.found and len(term.word) > 2]
+        if lost:
+            _take(connection, found, language.prefix(lost), wanted, "prefix")
+    if query.literal and spelling_is_open(query, found, limit):
+        _take_parts(connection, found, query, wanted)
     return found
 
 
@@ -146,48 +155,56 @@ def _keep(found: Candidates, rows: Iterable[Any], how: str = "") -> None:
                 found.how[given[0]] = how
 
 
-def _take(connection: Connection, found: Candidates, choice: Choice, wanted: int) -> None:
+def _take(connection: Connection, found: Candidates, match: str, wanted: int, how: str = "") -> None:
     if connection.dialect.name == "sqlite":
-        _keep(found, connection.execute(_FTS, {"match": match_choice(choice), "wanted": wanted}))
+        _keep(found, connection.execute(_FTS, {"match": match, "wanted": wanted}), how)
         return
-    groups = [" & ".join(_any(term) for term in group) for group in choice.groups]
-    _take_postgresql(connection, found, " | ".join([*map(_any, choice.terms), *(f"({one})" for one in groups)]), wanted)
+    asked = text("chunk.words @@ to_tsquery('english', :match)")
+    order = text("ts_rank(chunk.words, to_tsquery('english', :match), 1) DESC, chunk.number")
+    _keep(found, connection.execute(_ROWS.where(asked).order_by(order).limit(wanted), {"match": match}), how)
 
 
-def _take_prefixes(connection: Connection, found: Candidates, lost: Sequence[Term], wanted: int) -> None:
-    if connection.dialect.name == "sqlite":
-        _keep(found, connection.execute(_FTS, {"match": match_prefix(lost), "wanted": wanted}), "prefix")
-    else:
-        _take_postgresql(connection, found, " | ".join(f"{_lexeme(term.word)}:*" for term in lost), wanted, "prefix")
+def _take_parts(connection: Connection, found: Candidates, query: Query, wanted: int) -> None:
+    """Chunks that have the letters of a query anywhere, inside words too; in a large library only for a single word."""
+    if query.entries > READABLE and len(query.words) > 1:
+        return
+    has = _c.content.icontains(query.literal, autoescape=True) | _c.heading.icontains(query.literal, autoescape=True)
+    _keep(found, connection.execute(_ROWS.where(has).order_by(_c.number).limit(wanted)), "part")
+
+
+class _Language(NamedTuple):
+    """How a database is asked for words: a choice, dates, both of two, words that begin like terms."""
+
+    choice: Callable[[Choice], str]
+    dates: Callable[[Sequence[Moment]], str]
+    both: Callable[[str, str], str]
+    prefix: Callable[[Sequence[Term]], str]
+
+
+def _lexeme(word: str) -> str:
+    """One word as PostgreSQL's query language quotes it."""
+    return "'" + word.replace("\\", "").replace("'", "") + "'"
 
 
 def _any(term: Term) -> str:
     return "(" + " | ".join(_lexeme(word) for word in (term.word, *forms().get(term.word, ()))) + ")"
 
 
-def _take_postgresql(connection: Connection, found: Candidates, match: str, wanted: int, how: str = "") -> None:
-    asked = text("chunk.words @@ to_tsquery('english', :match)")
-    order = text("ts_rank(chunk.words, to_tsquery('english', :match), 1) DESC, chunk.number")
-    _keep(found, connection.execute(_ROWS.where(asked).order_by(order).limit(wanted), {"match": match}), how)
+def _choice(choice: Choice) -> str:
+    groups = [" & ".join(_any(term) for term in group) for group in choice.groups]
+    return " | ".join([*map(_any, choice.terms), *(f"({one})" for one in groups)])
 
 
-def _span(moment: Moment) -> tuple[datetime, datetime] | None:
-    """From the first day that a date means until some time after the last: things are told on the day or later. A
-    date without its year means too many days to look for."""
-    if not moment.year:
-        return None
-    try:
-        first = date(moment.year, moment.month or 1, moment.day or 1)
-        if moment.day:
-            last = first
-        elif moment.month:
-            last = date(moment.year + moment.month // 12, moment.month % 12 + 1, 1)
-        else:
-            last = date(moment.year, 12, 31)
-        last += timedelta(days=REACH_DAYS)
-    except (ValueError, OverflowError):
-        return None
-    return datetime(*first.timetuple()[:3], tzinfo=UTC), datetime(*last.timetuple()[:3], tzinfo=UTC)
+def _dates(asked: Sequence[Moment]) -> str:
+    """The migration marks the words of a day with a C."""
+    days = [" <-> ".join(f"'{number}':C" for number in numbers.split()) for numbers in spelled_dates(asked)]
+    return " | ".join(f"({day})" for day in days)
+
+
+_FTS5 = _Language(match_choice, match_dates, "({}) AND ({})".format, match_prefix)
+_TSQUERY = _Language(
+    _choice, _dates, "({}) & ({})".format, lambda terms: " | ".join(f"{_lexeme(term.word)}:*" for term in terms)
+)
 
 
 def add_numbers(connection: Connection, found: Candidates, numbers: Iterable[int], how: str) -> None:
