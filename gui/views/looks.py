@@ -96,12 +96,14 @@ TILES: Mapping[str, str] = {
     "specstory": "Sp", "continue_dev": "Cd", "swe_agent": "SA", "antigravity": "Ag",
 }  # fmt: skip
 """Two letters stand for a tool, without a colour: colours say what became of a conversation."""
-_called: dict[str, Called] = {}
+_called: Mapping[str, Called] = {}
 
 
 def learn(names: Mapping[str, Called]) -> None:
-    """Take over what conversations are called, by the names that provenances tell them by."""
-    _called.update(names)
+    """Take over what conversations are called, by the names that provenances tell them by; in another home another
+    conversation may have the same name."""
+    global _called
+    _called = names
 
 
 def tile(tool: str) -> str:
