@@ -333,8 +333,8 @@ def items_from(
 ) -> Items:
     """Validate, sanitise, redact and check the quote of every row.
 
-    `quotes` is check, require or off; `secrets` says whether to look for secrets; `shown` is what the model saw of what is
-    known. A row of a wrong shape, an empty one, one that repeats another and one that was not asked for is
+    `quotes` is check, require or off; `secrets` says whether to look for secrets; `shown` is what the model saw of
+    what is known. A row of a wrong shape, an empty one, one that repeats another and one that was not asked for is
     skipped and counted. An item that is too long, and what exceeds MAX_ITEMS, is held back whole.
     """
     intake = _Intake(source, _texts(arrays), quotes, secrets, shown)
