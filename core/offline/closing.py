@@ -206,17 +206,15 @@ _VAGUE = re.compile(
 def request_of(text: str) -> str:
     """What the person asked for in one sentence that says something by itself, or ""."""
     first = cues.first_sentence(text, 200) or (" ".join(text.split()) if len(text) <= 200 else "")
-    if not fits(first) or first.startswith(("/", "<", "!")) or cues.BOILERPLATE.search(first):
+    if not fits(first) or first.startswith(("/", "<", "!")):
         return ""
-    if cues.TEMPLATE.search(first) or cues.POINTING.match(first) or cues.NO_REQUEST.match(first):
-        return ""
-    if _VAGUE.search(first) or cues.WILL.search(first):  # what is wished for good stands by itself
+    # What is wished for good stands by itself.
+    gates = (cues.BOILERPLATE, cues.TEMPLATE, _VAGUE, cues.WILL, _OF_GIT)
+    if any(gate.search(first) for gate in gates) or cues.POINTING.match(first) or cues.NO_REQUEST.match(first):
         return ""
     if first.endswith(("?", "？")) and not re.match(
         r"(?:please|(?:can|could|would|will) (?:you|we)) ", first, re.IGNORECASE
     ):
-        return ""
-    if _OF_GIT.search(first):
         return ""
     return clean(first).rstrip(".:。：")
 
@@ -559,8 +557,8 @@ def done_parts(session: Session, number: int) -> list[tuple[str, str]]:
             if text.isascii() and len(text.split()) < LEAST_WORDS - 2:
                 continue
             first = (row.kind == "prose" or bool(is_listed)) and not cues.IS_DONE.match(text)
-            into = listed if not first else prose
-            (into if done or fix or is_listed else beside).append((text, sentence.quote))
+            into = (prose if first else listed) if done or fix or is_listed else beside
+            into.append((text, sentence.quote))
     return [*prose, *listed, *(beside if prose or listed else ())][:MOST_PARTS]
 
 
