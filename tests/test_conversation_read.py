@@ -54,23 +54,23 @@ def test_nothing_that_is_redacted_is_found_or_read(disk: Disk, monkeypatch: pyte
     """Through no face: search and show as text, JSON and markdown, the index file itself; also what one turn shows to
     be a secret and another merely repeats."""
     disk.build()
-    told = [str(disk.find(secret).hits) for secret in SECRETS]
+    outputs = [str(disk.find(secret).hits) for secret in SECRETS]
     for secret in SECRETS:
-        told.append(disk.run(monkeypatch, "search", secret, "--json")[1])
+        outputs.append(disk.run(monkeypatch, "search", secret, "--json")[1])
         answer = disk.run(monkeypatch, "search", secret)[1]
-        told.append(answer.replace(secret, "", 1) if answer.startswith("nothing found") else answer)  # its own words
-    told.append(str(disk.find("parakeet")))
+        outputs.append(answer.replace(secret, "", 1) if answer.startswith("nothing found") else answer)  # its own words
+    outputs.append(str(disk.find("parakeet")))
     for style in ([], ["--json"], ["--markdown"]):
         status, out, err = disk.run(monkeypatch, "show", "claude_code/leaky", *style)
         assert status == 0 and "parakeet" in out, err
-        told.append(out + err)
-    told.append(disk.run(monkeypatch, "search", "parakeet", "--json")[1])
+        outputs.append(out + err)
+    outputs.append(disk.run(monkeypatch, "search", "parakeet", "--json")[1])
     data = b"".join(path.read_bytes() for path in index_folder(disk.workspace).iterdir())
     for secret in SECRETS:
         assert secret.encode() not in data, f"the index file has {secret[:6]}…"
-        assert not [one for one in told if secret in one], secret[:6]
-    assert "[redacted:" in told[-2]
-    letters = "".join(filter(str.isalnum, "".join(told)))
+        assert not [one for one in outputs if secret in one], secret[:6]
+    assert "[redacted:" in outputs[-2]
+    letters = "".join(filter(str.isalnum, "".join(outputs)))
     assert GITHUB.replace("_", "") not in letters, "nor in a title that left out its punctuation"
 
 
@@ -235,13 +235,13 @@ def test_what_was_harvested_stands_beside_its_turn(world: World, monkeypatch: py
     world.run(FakeModel(lambda number, prompt: steps | {"facts": [f"Fact {number} stands alone"]}))
     found = read(workspace_of(world), path.name)
     assert isinstance(found, Ok), found
-    told = found.value
-    [item] = [item for turn in told.turns for item in turn.items]
-    assert told.turns[1].items == (item,) and (item.category, item.turn) == ("playbooks", 2)
+    shown = found.value
+    [item] = [item for turn in shown.turns for item in turn.items]
+    assert shown.turns[1].items == (item,) and (item.category, item.turn) == ("playbooks", 2)
     assert item.text == "**Build**: make clean -> make all" and item.quote == "First run make clean"
     assert item.file == "playbooks.md" and item.line > 0
     assert talk.encode()[item.start : item.end].decode().strip().endswith("building say.")
-    assert [one.category for one in told.items if not one.turn] == ["facts"]
+    assert [one.category for one in shown.items if not one.turn] == ["facts"]
 
 
 # --- agents ----------------------------------------------------------------------------------------------------------
@@ -314,8 +314,8 @@ def test_no_path_leads_an_agent_out_of_its_project(disk: Disk, agent: Callable[[
     here = agent(shop)
     assert tools.search_conversations(here, "pelican")["hits"] == []
     names = ("of-pay", "by-link", "by-dots", "damaged", str(inside), str(note), f"{shop}/../../private.md")
-    told = {refused(lambda name=name: tools.read_conversation(here, name)).replace(name, "X") for name in names}  # type: ignore[misc]
-    assert len(told) == 1 and "no conversation of that name" in told.pop()
+    refusals = {refused(lambda name=name: tools.read_conversation(here, name)).replace(name, "X") for name in names}  # type: ignore[misc]
+    assert len(refusals) == 1 and "no conversation of that name" in refusals.pop()
     everything = disk.folder / "named.toml"
     everything.write_text(everything.read_text() + "mcp_all_conversations = true\n")
     for name in (str(note), str(shop / "note.md"), "../../private.md", "~/private.md", "/etc/passwd"):

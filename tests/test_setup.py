@@ -21,10 +21,14 @@ from core.base.result import Ok
 from core.cli.main import main
 from core.commands.daily.questions import found_sentence, setup
 from core.commands.daily.setup import apply_answers, default_model, survey
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
+from core.commands.sources import sources
 from core.commands.workspace import Workspace, open_workspace
 from core.llm import found
 from core.llm.found import SUGGESTED, Server
 from tests.cli_call import call
+from tests.made_home import value
 
 Answers = Sequence[int | None]
 
@@ -294,3 +298,29 @@ def test_suggested_models_have_a_price() -> None:
     """Else the estimate of a newcomer would say 'unknown'."""
     for provider, model in SUGGESTED.items():
         assert price(provider, model, 1000, 1000) is not None, f"{provider} {model}"
+
+
+def test_what_is_large_on_the_disk_counts_as_new_until_a_harvest_found_it_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`setup` must not promise fewer conversations than the harvest after it reads."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    row = {
+        "type": "user", "parentUuid": None, "uuid": "u", "sessionId": "s", "cwd": "/nowhere",
+        "timestamp": "2026-06-01T10:00:00Z", "message": {"role": "user", "content": "w " * 5000},
+    }  # fmt: skip
+    place = tmp_path / ".claude/projects/-nowhere"
+    place.mkdir(parents=True)
+    (place / "11111111-1111-4111-8111-111111111111.jsonl").write_text(json.dumps(row) + "\n")
+    settings = tmp_path / "config.toml"
+    settings.write_text('[ai_settings.knowledge]\nsources = ["claude_code"]\nmax_harvest_source_bytes = 1000\n')
+    environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    workspace = value(open_workspace(str(tmp_path / "home"), settings, environment, tmp_path))
+
+    def counted() -> tuple[int, int]:
+        found = next(one for one in value(sources(workspace)).rows if one.name == "claude_code")
+        return found.new, found.too_large
+
+    assert counted() == (1, 0)
+    assert value(harvest(workspace, HarvestRequest(apply=True))).too_large == 1
+    assert counted() == (0, 1)

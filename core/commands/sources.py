@@ -43,10 +43,11 @@ class SourceFound:
     """One source. Sizes in bytes, times ISO 8601 in UTC ("" for none).
 
     `harvested` conversations are in the ledger as they are now, `grown` ones were and have changed since, `new` ones
-    were never harvested, and of those `too_large` ones will not be while `max_harvest_source_bytes` is what it is (they
-    are not counted as new). `expires_days` is after how many days without a change the tool deletes one (0: it
-    does not, or does not say); `expiring` how many it will delete within `SOON_DAYS` days, of which
-    `expiring_unharvested` would be lost; `next_expiry` is when the first goes. `picked`: the settings name it.
+    were never harvested, and of those `too_large` ones were found too large by a harvest, as they will be while
+    `max_harvest_source_bytes` is what it is (they are not counted as new). `expires_days` is after how many days
+    without a change the tool deletes one (0: it does not, or does not say); `expiring` how many it will delete within
+    `SOON_DAYS` days, of which `expiring_unharvested` would be lost; `next_expiry` is when the first goes. `picked`: the
+    settings name it.
     """
 
     name: str
@@ -159,7 +160,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
             else [row.folder for row in rows if row.source == source and (seen or name)]
         )
         row = SourceFound(source, title_of(source), source in picked or ALL in picked, folders)
-        _count(row, seen, known, workspace.config.max_harvest_source_bytes)
+        _count(row, seen, known, _refused(entries), workspace.config.max_harvest_source_bytes)
         _expiry(row, seen, known, days_kept(source, rows), now or utc_now())
         report.rows.append(row)
     return Ok(report)
@@ -237,12 +238,21 @@ def _is_harvested(item: Artifact, known: Mapping[str, tuple[int, float]]) -> boo
     return _key(item) in known and (size == item.size or (size < 0 and item.mtime_ns / 1e9 <= at))
 
 
-def _count(row: SourceFound, seen: list[Artifact], known: Mapping[str, tuple[int, float]], limit: int) -> None:
+def _refused(entries: Mapping[str, Entry]) -> set[str]:
+    """What `known_as` says of conversations that a harvest found too large. Their size on the disk alone tells nothing:
+    what a model would be sent of them is smaller."""
+    rows = (entry for entry in entries.values() if entry.get("status") == "too-large")
+    return {known_as(str(entry.get("path", "")), str(entry.get("source", ""))) for entry in rows}
+
+
+def _count(
+    row: SourceFound, seen: list[Artifact], known: Mapping[str, tuple[int, float]], refused: set[str], limit: int
+) -> None:
     row.conversations, row.bytes = len(seen), sum(item.size for item in seen)
     row.newest = _iso(max((item.mtime_ns for item in seen), default=0) / 1e9)
     row.harvested = sum(_is_harvested(item, known) for item in seen)
     row.grown = sum(_key(item) in known for item in seen) - row.harvested
-    row.too_large = sum(item.size > limit for item in seen if _key(item) not in known)
+    row.too_large = sum(item.size > limit and _key(item) in refused for item in seen if _key(item) not in known)
     row.new = row.conversations - row.harvested - row.grown - row.too_large
 
 
