@@ -354,11 +354,11 @@ def shortened(text: str, head: int = OUTPUT_HEAD, tail: int = OUTPUT_TAIL) -> st
 
 def settled(event: Call, output: str, result: int, failed: bool | None, status: int | None, refused: bool) -> Call:
     """The event with what came back."""
-    told = exit_status(output) if status is None and isinstance(event, Command) else status
-    failed = told != 0 if failed is None and told is not None else failed
+    reported = exit_status(output) if status is None and isinstance(event, Command) else status
+    failed = reported != 0 if failed is None and reported is not None else failed
     ended: dict[str, Any] = {"answered": True, "failed": failed, "refused": refused, "result": result}
     if isinstance(event, Command):
-        ended["status"] = told
+        ended["status"] = reported
     return replace(event, output=shortened(output), **ended)
 
 

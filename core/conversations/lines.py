@@ -120,16 +120,16 @@ def fold_turns(lines: Sequence[Line], labels: Iterable[Labelled]) -> tuple[Turn,
         words.clear()
 
     say = words.append
-    for (_, begins, ends), told in zip(lines, labels, strict=True):
-        if isinstance(told, Label):
-            now, text, opens, at, who = told
+    for (_, begins, ends), label in zip(lines, labels, strict=True):
+        if isinstance(label, Label):
+            now, text, opens, at, who = label
             now = now or role
             if opens or now != role or (who is not None and who != agent):
                 close()
                 role, start, agent = now, begins, agent if who is None else who
                 time = at if opens else time
         else:
-            now, text = told
+            now, text = label
             if now and now != role:
                 close()
                 role, start = now, begins

@@ -50,8 +50,8 @@ def read_blocks(
 def read_result(block: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
     """A block `tool_result`."""
     failed = block.get("is_error")
-    told = failed if isinstance(failed, bool) else None
-    reading.result(text_of(block.get("content")), *place, id=text_of(block.get("tool_use_id")), failed=told)
+    is_error = failed if isinstance(failed, bool) else None
+    reading.result(text_of(block.get("content")), *place, id=text_of(block.get("tool_use_id")), failed=is_error)
 
 
 def read_calls(calls: Any, place: tuple[str, int, int], reading: Reading) -> None:
@@ -77,6 +77,6 @@ def answered(event: Call, answers: list[str]) -> Call:
     """A question with its answers, in their order."""
     if not isinstance(event, Question):
         return event
-    told = [*answers, *[""] * len(event.asked)]
-    rows = [(asked, options, said) for (asked, options, _), said in zip(event.asked, told, strict=False)]
+    answers_given = [*answers, *[""] * len(event.asked)]
+    rows = [(asked, options, said) for (asked, options, _), said in zip(event.asked, answers_given, strict=False)]
     return replace(event, asked=tuple(rows))

@@ -143,16 +143,16 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
             return ErrorInfo("overpacked-conversation", message, conversation.id, "unpack it yourself if you trust it")
         if conversation.format == unknown_json.NAME:
             hint = "it stays as it is, and no model is shown it; the README lists the tools that are read"
-            told = "it is JSON, and no conversation of a known kind"
-            return ErrorInfo("unknown-format", told, conversation.id, hint)
-        told = f"nothing in it could be read as a {conversation.format} conversation"
-        return ErrorInfo("unread-conversation", told, conversation.id, "look whether the file is whole")
+            reason = "it is JSON, and no conversation of a known kind"
+            return ErrorInfo("unknown-format", reason, conversation.id, hint)
+        reason = f"nothing in it could be read as a {conversation.format} conversation"
+        return ErrorInfo("unread-conversation", reason, conversation.id, "look whether the file is whole")
     inside, whole = _unpacked(data)
     if inside is None:
         return None
     if not whole:
-        told = "the packed file breaks off, or is damaged"
-        return ErrorInfo("damaged-conversation", told, conversation.id, "look whether the file is whole")
+        reason = "the packed file breaks off, or is damaged"
+        return ErrorInfo("damaged-conversation", reason, conversation.id, "look whether the file is whole")
     if conversation.format in TEXTS and not is_json(inside):
         problem, hint = why_no_text(inside), "save it as UTF-8, or move it away if it is no conversation"
     else:

@@ -57,11 +57,11 @@ class ReadableTurn:
     start: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        told = {"number": self.number, "role": self.role, "time": self.time or None, "text": self.text}
+        shown = {"number": self.number, "role": self.role, "time": self.time or None, "text": self.text}
         if self.agent:
-            told["agent"] = self.agent
+            shown["agent"] = self.agent
         calls = [call_to_json(event) for event in self.events if isinstance(event, Call)]
-        return {**told, "calls": calls, "items": [item.to_json() for item in self.items]}
+        return {**shown, "calls": calls, "items": [item.to_json() for item in self.items]}
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,11 @@ class ReadableConversation:
 
 def call_to_json(event: Call) -> dict[str, Any]:
     """What was called and what became of it."""
-    told: dict[str, Any] = {"tool": event.tool, "words": call_words(event)}
-    told["failed"], told["refused"] = event.failed, event.refused
+    call: dict[str, Any] = {"tool": event.tool, "words": call_words(event)}
+    call["failed"], call["refused"] = event.failed, event.refused
     if isinstance(event, Command):
-        told["status"] = event.status
-    return told
+        call["status"] = event.status
+    return call
 
 
 def call_words(event: Call) -> str:
@@ -150,11 +150,11 @@ def cleared(conversation: Conversation) -> Cleared:
     hidden = {name: secrets.hide(value) for name, value in facts.items()}
     said = tuple(secrets.hide(text) for text in texts) if secrets.count else tuple(texts)
     first = next((text for turn, text in zip(conversation.turns, said, strict=True) if _opens(turn, text)), "")
-    told = replace(
+    shown = replace(
         conversation, title=title_of(secrets.title(conversation.title), first[:2000]), folder=hidden["folder"],
         repository=hidden["repository"], branch=hidden["branch"],
     )  # fmt: skip
-    return Cleared(told, said, secrets)
+    return Cleared(shown, said, secrets)
 
 
 def _opens(turn: Turn, text: str) -> bool:
@@ -203,9 +203,9 @@ def without_tags(text: str) -> str:
     if "</" not in text:
         return text
     text = _COMMAND.sub(_typed, text)
-    told = _TAGGED.sub(_untagged, text)
-    told = _TAGGED.sub(_untagged, told)  # of two side by side, as output and errors stand
-    return told.strip("\n") or ("(no output)" if text.strip() else text)
+    shown = _TAGGED.sub(_untagged, text)
+    shown = _TAGGED.sub(_untagged, shown)  # of two side by side, as output and errors stand
+    return shown.strip("\n") or ("(no output)" if text.strip() else text)
 
 
 def _typed(found: re.Match[str]) -> str:

@@ -200,7 +200,7 @@ def find_agreed(session: Session) -> Iterator[Found]:
         )
         if not answer or len(answer) > 60 or not cues.APPROVES.match(answer):
             continue
-        told, topic = [], ""
+        agreed, topic = [], ""
         for row in rows_of(closing.turn, closing.number):
             if _is_heading(row):
                 name = clean(row.text).strip("*:： ")
@@ -219,8 +219,8 @@ def find_agreed(session: Session) -> Iterator[Found]:
             ):
                 continue
             detail = " ".join(part.text for part in said[1:3])
-            told.append(found("decisions", f"{about}: {text}", detail, said[0].quote, 64, closing.number))
-        yield from told[:MOST_CHOSEN]
+            agreed.append(found("decisions", f"{about}: {text}", detail, said[0].quote, 64, closing.number))
+        yield from agreed[:MOST_CHOSEN]
 
 
 def _is_heading(row: Row) -> bool:
@@ -307,7 +307,7 @@ def _names(asked: str) -> bool:
 def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found]:
     """A question of the person with what the assistant answered; left open where the answer puts it off, and where the
     session ends without one."""
-    told = []
+    answered = []
     works = bool(session.commands) or any(is_change(row) for _, row in session.events)
     for row in exchanges:
         last = row is exchanges[-1]
@@ -323,11 +323,11 @@ def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found
                     continue
                 put_off = cues.PUT_OFF.search(f"{text} {reason}") is not None
                 category = "questions" if put_off else "facts"
-                told.append(found(category, f"{asked} → {begun(text)}", reason, line, 57 + 3 * put_off, at))
+                answered.append(found(category, f"{asked} → {begun(text)}", reason, line, 57 + 3 * put_off, at))
             elif last and row.replies and not _touched(row, asked):
                 detail = f"asked at the end of “{subject_of(session)}” and not answered"
-                told.append(found("questions", asked, detail, quote, 61, row.number))
-    yield from told[-MOST_ANSWERED:]
+                answered.append(found("questions", asked, detail, quote, 61, row.number))
+    yield from answered[-MOST_ANSWERED:]
 
 
 def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
@@ -374,9 +374,9 @@ def _reason(rows: list[Row], at: int, end: int) -> str:
     """The sentences behind an answer, in its paragraph or the next row."""
     behind = [said.text for said in sentences(rows[at]) if said.start >= end][:2]
     behind += [whole(part).text for part in rows[at + 1 : at + 2] if not behind or len(behind[0]) < 30]
-    told = [text for text in behind if not (text.endswith(("?", ":", "：", "？")) or cues.OFFER.search(text))]
-    told = [text for text in told if not (cues.MONOLOGUE.match(text) or _NO_STATEMENT.search(text))]
-    return " ".join(told) if sum(map(len, told)) <= 2 * LONGEST_ANSWER else told[0]
+    reasons = [text for text in behind if not (text.endswith(("?", ":", "：", "？")) or cues.OFFER.search(text))]
+    reasons = [text for text in reasons if not (cues.MONOLOGUE.match(text) or _NO_STATEMENT.search(text))]
+    return " ".join(reasons) if sum(map(len, reasons)) <= 2 * LONGEST_ANSWER else reasons[0]
 
 
 _WORD = re.compile(r"[A-Za-zÀ-ÿ_][\w.-]{3,}|[぀-ヿ一-鿿가-힣]{2}")
@@ -474,13 +474,13 @@ def find_plans(session: Session) -> Iterator[Found]:
 
 def find_chosen(session: Session) -> Iterator[Found]:
     """What stands below a heading of decisions in a closing message, of work that was done and not contradicted."""
-    told = []
+    chosen = []
     for closing in session.closings:
         if closing.refuted or closing.overtaken or not closing.changed:
             continue
         for text, quote in _chosen_below(rows_of(closing.turn, closing.number)):
-            told.append(found("decisions", text, f"in “{subject_of(session)}”", quote, 64, closing.number))
-    yield from told[-MOST_CHOSEN:]
+            chosen.append(found("decisions", text, f"in “{subject_of(session)}”", quote, 64, closing.number))
+    yield from chosen[-MOST_CHOSEN:]
 
 
 def _chosen_below(rows: list[Row]) -> Iterator[tuple[str, str]]:

@@ -44,8 +44,8 @@ from core.offline.substance import (
 MOST_COMMITS = 6
 MOST_DONE = 4
 SAME_WORK, SAME_COMMIT = 0.55, 0.9
-MOST_TOLD = 5
-MOST_ASKED_SENTENCES = 3
+MOST_PARTS = 5
+MOST_ROWS_ASKED = 3
 MOST_FILES = 4
 MOST_NAMED = 2
 
@@ -62,14 +62,14 @@ _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
 def rows_of(turn: Turn, number: int) -> list[Row]:
     """The prose of one turn, its rows numbered as in the conversation; a line in bold stands as a heading."""
     rows, _ = read_prose(Conversation("", "", (turn,)))
-    told: list[Row] = []
+    read: list[Row] = []
     heading = ""
     for row in rows:
         bold = _BOLD_LINE.match(row.text) if row.kind == "prose" else None
         heading = clean(bold[1]).rstrip(":：") if bold else "" if row.kind == "prose" and row.heading else heading
         above = row.heading or heading
-        told.append(Row(row.text, row.low, row.bounds, row.kind, row.role, number, row.mark, above, row.at))
-    return told
+        read.append(Row(row.text, row.low, row.bounds, row.kind, row.role, number, row.mark, above, row.at))
+    return read
 
 
 # --- done ---
@@ -92,8 +92,8 @@ def _done(session: Session) -> Iterator[Found]:
     used: set[str] = set()
     for turn, commit in made:
         numbers = _beside(session, turn)
-        told = next((said for number in numbers if (said := told_done(session, number))), [])
-        fresh = [text for text, _ in told if text not in used and _of_commit(session, turn, commit, text)]
+        parts = next((said for number in numbers if (said := done_parts(session, number))), [])
+        fresh = [text for text, _ in parts if text not in used and _of_commit(session, turn, commit, text)]
         used.update(fresh)
         call = next((row for row in session.commands if row.start == commit.start), None)
         body = message_body(call.words) if call else ""
@@ -119,10 +119,10 @@ def _done(session: Session) -> Iterator[Found]:
     for closing in session.closings if later else ():
         if closing.number < last or closing.refuted or not closing.changed:
             continue
-        told = of_substance(session, closing, told_done(session, closing.number))
-        told = [row for row in told if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)]
-        if told and not session.deleted_after(closing.number, told[0][0]) and not tryout(session, told[0][0]):
-            (text, quote), *more = told
+        parts = of_substance(session, closing, done_parts(session, closing.number))
+        parts = [row for row in parts if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)]
+        if parts and not session.deleted_after(closing.number, parts[0][0]) and not tryout(session, parts[0][0]):
+            (text, quote), *more = parts
             text = with_file(session, closing, text)
             asked = _asked_before(session, closing.number, text)
             detail = _joined(text, *(row[0] for row in more), uncommitted(session), asked)
@@ -142,7 +142,7 @@ def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
     return any(name and name in text for name in _files_of(session, turn))
 
 
-def _asked_before(session: Session, number: int, told: str) -> str:
+def _asked_before(session: Session, number: int, work: str) -> str:
     """What the person had asked for in the message that a piece of work answers, in their words, where these share
     words with what is told: it says what the work was for. Nothing of an earlier message: what stood between may have
     asked for the work."""
@@ -150,7 +150,7 @@ def _asked_before(session: Session, number: int, told: str) -> str:
     at = next((at for at in range(min(number, len(turns) - 1), -1, -1) if _by_person(turns[at])), -1)
     text = _in_own_words(turns[at].text) if at >= 0 else ""
     since = [row for place, row in session.events if at < place <= number]
-    if not text or alike(text, told) or _OF_GIT.search(text) or len(stems(text) & stems(told)) < LEAST_STEMS:
+    if not text or alike(text, work) or _OF_GIT.search(text) or len(stems(text) & stems(work)) < LEAST_STEMS:
         return ""
     same = _SAME.search(text)
     if same:  # as what, an earlier request may say
@@ -179,7 +179,7 @@ def _in_own_words(text: str) -> str:
     if text.startswith(("/", "<", "!", "{", "[")) or cues.BOILERPLATE.search(text) or cues.TEMPLATE.search(text):
         return ""
     said = ""
-    for row in rows_of(Turn("user", text), 0)[:MOST_ASKED_SENTENCES]:
+    for row in rows_of(Turn("user", text), 0)[:MOST_ROWS_ASKED]:
         for part in sentences(row):
             if len(said) + len(part.text) > MOST_ASKED:
                 return said
@@ -191,11 +191,11 @@ def _in_own_words(text: str) -> str:
 def _joined(statement: str, *parts: str) -> str:
     """Parts as sentences, as many as fit in one line behind a statement."""
     room = ITEM_CHARACTERS - len(statement) - len(" — ")
-    told = ""
+    line = ""
     for part in filter(None, parts):
-        longer = f"{told.rstrip('.')}{'' if told.endswith('。') else '. '}{part}" if told else part
-        told = longer if len(longer) <= room else told
-    return told
+        longer = f"{line.rstrip('.')}{'' if line.endswith('。') else '. '}{part}" if line else part
+        line = longer if len(longer) <= room else line
+    return line
 
 
 _VAGUE = re.compile(
@@ -206,17 +206,15 @@ _VAGUE = re.compile(
 def request_of(text: str) -> str:
     """What the person asked for in one sentence that says something by itself, or ""."""
     first = cues.first_sentence(text, 200) or (" ".join(text.split()) if len(text) <= 200 else "")
-    if not fits(first) or first.startswith(("/", "<", "!")) or cues.BOILERPLATE.search(first):
+    if not fits(first) or first.startswith(("/", "<", "!")):
         return ""
-    if cues.TEMPLATE.search(first) or cues.POINTING.match(first) or cues.NO_REQUEST.match(first):
-        return ""
-    if _VAGUE.search(first) or cues.WILL.search(first):  # what is wished for good stands by itself
+    # What is wished for good stands by itself.
+    gates = (cues.BOILERPLATE, cues.TEMPLATE, _VAGUE, cues.WILL, _OF_GIT)
+    if any(gate.search(first) for gate in gates) or cues.POINTING.match(first) or cues.NO_REQUEST.match(first):
         return ""
     if first.endswith(("?", "？")) and not re.match(
         r"(?:please|(?:can|could|would|will) (?:you|we)) ", first, re.IGNORECASE
     ):
-        return ""
-    if _OF_GIT.search(first):
         return ""
     return clean(first).rstrip(".:。：")
 
@@ -245,8 +243,8 @@ def commits_of(session: Session) -> list[tuple[int, Commit]]:
             del last[subject]  # a second try at the same
     for subject, (turn, row) in list(last.items()):
         sent = row.hash or any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
-        told = BY_TOOL.sub("", subject)
-        if not (sent or cues.ANCHOR.search(told) or CONVENTIONAL.match(told)) or _gone(session, turn, subject):
+        title = BY_TOOL.sub("", subject)
+        if not (sent or cues.ANCHOR.search(title) or CONVENTIONAL.match(title)) or _gone(session, turn, subject):
             del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
     return (large or list(last.values()))[-MOST_COMMITS:]
@@ -293,8 +291,10 @@ def _went(session: Session, turn: int, commit: Commit) -> bool:
         return commit.succeeded
     call = next((row for row in session.commands if row.start == commit.start), None)
     if call is None or not session.paired:
-        told = any(row.number >= turn and _COMMITTED.search(row.turn.text) for row in session.closings)
-        return call is not None and (told or any(at >= turn and isinstance(row, Push) for at, row in session.events))
+        reported = any(row.number >= turn and _COMMITTED.search(row.turn.text) for row in session.closings)
+        return call is not None and (
+            reported or any(at >= turn and isinstance(row, Push) for at, row in session.events)
+        )
     return call.answered and not call.failed and not call.refused and not cues.ERROR.search(call.output)
 
 
@@ -345,7 +345,7 @@ LONGEST_BODY = 400
 def message_body(words: str) -> str:
     """What a commit's message says below its first line, in one line: whoever wrote it meant it for later readers.
     Items of a list are set apart by semicolons; trailers go."""
-    return _told_in_one(_bodies(words).strip().split("\n")[1:])
+    return _in_one_line(_bodies(words).strip().split("\n")[1:])
 
 
 def _bodies(words: str) -> str:
@@ -358,7 +358,7 @@ def _first_part(text: str) -> list[str]:
     return next((part for part in parts if part.strip()), "").split("\n")
 
 
-def _told_in_one(rows: Sequence[str]) -> str:
+def _in_one_line(rows: Sequence[str]) -> str:
     """Lines of a message as one: whole paragraphs, and a list with all of its items, as far as they fit."""
     parts: list[tuple[bool, str]] = []
     open_item = False
@@ -374,15 +374,15 @@ def _told_in_one(rows: Sequence[str]) -> str:
         else:
             parts.append((item, text))
         open_item = True
-    told = ""
+    joined = ""
     for item, group in groupby(parts, key=itemgetter(0)):
         text = ("; " if item else " ").join(text for _, text in group)
-        longer = f"{told} {text}".strip()
+        longer = f"{joined} {text}".strip()
         if len(longer) > LONGEST_BODY:
-            first = "" if told else text.split("; ")[0] if item else text
-            return f"{told} {shortened(first or ('' if item else text), LONGEST_BODY - len(told))}".strip()
-        told = longer
-    return told.rstrip(":")
+            first = "" if joined else text.split("; ")[0] if item else text
+            return f"{joined} {shortened(first or ('' if item else text), LONGEST_BODY - len(joined))}".strip()
+        joined = longer
+    return joined.rstrip(":")
 
 
 def _opened(session: Session) -> Iterator[Found]:
@@ -399,10 +399,10 @@ def _opened(session: Session) -> Iterator[Found]:
             continue
         name = clean(title["double"] or title["single"] or "")
         body = _bodies(row.words)
-        told = _told_in_one(_first_part(body))
+        purpose = _in_one_line(_first_part(body))
         if creates["what"] == "issue":
             if not any("issue close" in later.words and url["number"] in later.words for later in session.commands):
-                fields = {"statement": f"{name} ({url[0]})", "detail": told, "quote": ""}
+                fields = {"statement": f"{name} ({url[0]})", "detail": purpose, "quote": ""}
                 yield Found("tasks_open", fields, 67, turn)
             continue
         commit = next((event for event in made if _equal(event.subject, name)), None)
@@ -411,7 +411,7 @@ def _opened(session: Session) -> Iterator[Found]:
             said = f"{name} {message_body(call.words) if call else ''}"
             yield from _since(said, url[0], _first_part(body), turn)
         else:
-            fields = {"statement": f"{name} ({url[0]})", "detail": told, "quote": ""}
+            fields = {"statement": f"{name} ({url[0]})", "detail": purpose, "quote": ""}
             yield Found("tasks_done", fields, 69, turn)
         unticked = [
             clean(_ITEM.sub("", line))
@@ -440,9 +440,9 @@ MOST_UNTICKED = 4
 
 def _since(said: str, url: str, rows: Sequence[str], turn: int) -> Iterator[Found]:
     """How things are since a pull request: the items of its description that name something and say how it is now."""
-    told = [clean(_ITEM.sub("", row)) for row in rows if _ITEM.match(row)]
-    told = [text for text in told if _IS_SO.search(text) and readable(text) and not cues.HEDGE.search(text)]
-    for text in [text for text in told if not alike(text, said, SAME_WORK)][:MOST_SINCE]:
+    items = [clean(_ITEM.sub("", row)) for row in rows if _ITEM.match(row)]
+    items = [text for text in items if _IS_SO.search(text) and readable(text) and not cues.HEDGE.search(text)]
+    for text in [text for text in items if not alike(text, said, SAME_WORK)][:MOST_SINCE]:
         yield Found("facts", {"statement": begun(text), "detail": f"since {url}", "quote": ""}, 62, turn)
 
 
@@ -518,7 +518,7 @@ _COUNTS = re.compile(
 """A title that says nothing of what stands behind it."""
 
 
-def told_done(session: Session, number: int) -> list[tuple[str, str]]:
+def done_parts(session: Session, number: int) -> list[tuple[str, str]]:
     """The sentences of a closing message that say what was done, with their quotes: prose before items of lists."""
     prose: list[tuple[str, str]] = []
     listed: list[tuple[str, str]] = []
@@ -541,10 +541,10 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
             else:
                 titled = False
             fix = cues.FIX_WAS.match(text)
-            told = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and PRESENT.match(text)
+            is_listed = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and PRESENT.match(text)
             is_so = row.kind == "bullet" and BEHAVES.match(text) and not cues.REVIEW_HEADING.search(row.heading)
             done = titled or cues.DONE.match(text) or cues.IS_DONE.match(text) or _NOW.match(text)
-            if not (done or fix or told or is_so):
+            if not (done or fix or is_listed or is_so):
                 continue
             text = (f"Fix: {fix['rest']}" if fix else begun(_SUBJECT.sub("", text))).rstrip(":： ")
             text = re.sub(r",? (?:with|as follows|by)$", "", text)
@@ -556,10 +556,10 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
                 continue
             if text.isascii() and len(text.split()) < LEAST_WORDS - 2:
                 continue
-            first = (row.kind == "prose" or bool(told)) and not cues.IS_DONE.match(text)
-            into = listed if not first else prose
-            (into if done or fix or told else beside).append((text, sentence.quote))
-    return [*prose, *listed, *(beside if prose or listed else ())][:MOST_TOLD]
+            first = (row.kind == "prose" or bool(is_listed)) and not cues.IS_DONE.match(text)
+            into = (prose if first else listed) if done or fix or is_listed else beside
+            into.append((text, sentence.quote))
+    return [*prose, *listed, *(beside if prose or listed else ())][:MOST_PARTS]
 
 
 # --- which closing messages there are ---

@@ -17,8 +17,8 @@ from core.offline.closing import (
     FILE_LINE,
     LABEL,
     PRESENT,
+    done_parts,
     request_of,
-    told_done,
 )
 from core.offline.prose import Row, begun, has, looks_like_code, whole
 from core.offline.reviews import find_in_review, find_risks
@@ -54,9 +54,9 @@ def find_findings(session: Session) -> Iterator[Found]:
     if not findings:
         yield from _newest(list(_left(session, rows)), MOST_LEFT)
         yield from find_risks(session, rows)
-    told = list(_causes(session, rows))[-MOST_CAUSES:]
-    yield from told
-    said = [row for row in _explained(session, rows) if not any(_same(row, other) for other in told)]
+    causes = list(_causes(session, rows))[-MOST_CAUSES:]
+    yield from causes
+    said = [row for row in _explained(session, rows) if not any(_same(row, other) for other in causes)]
     yield from said[-MOST_EXPLAINED:]
 
 
@@ -142,8 +142,8 @@ def _causes(session: Session, rows: Rows) -> Iterator[Found]:
     stand in what tools gave back; with what mended it, or that nothing did."""
     found: list[Found] = []
     for closing in session.closings:
-        told = [] if closing.refuted or session.of_chat else rows[closing.number]
-        said = next((said for at in range(len(told)) if (said := _cause_in(session, told, at))), None)
+        lines = [] if closing.refuted or session.of_chat else rows[closing.number]
+        said = next((said for at in range(len(lines)) if (said := _cause_in(session, lines, at))), None)
         if said:
             mended = _mended(session, closing, said[0])
             if not closing.changed and (mended or session.edited_after(closing.number, closing.turn.text)):
@@ -194,12 +194,12 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
             ):
                 break
             said.append(more)
-        told = " ".join(part if part.endswith((".", "。", "!")) else f"{part}." for part in said)
-        told = _without_title(session, told)
-        if not named_first(told):
+        cause = " ".join(part if part.endswith((".", "。", "!")) else f"{part}." for part in said)
+        cause = _without_title(session, cause)
+        if not named_first(cause):
             return None
-        if len(told) >= SHORT and cues.ANCHOR.search(told) and session.bears_out(told):
-            return told, sentence.quote
+        if len(cause) >= SHORT and cues.ANCHOR.search(cause) and session.bears_out(cause):
+            return cause, sentence.quote
     return None
 
 
@@ -249,7 +249,7 @@ def _mended(session: Session, closing: Closing, cause: str) -> str:
         return ""
     for later in since:
         if later.changed and not later.refuted:
-            for done, _ in told_done(session, later.number):
+            for done, _ in done_parts(session, later.number):
                 if any(name in done.casefold() for name in names) or stems(done) & stems(cause):
                     return f"mended in the session: {done}"
     return ""
@@ -287,9 +287,9 @@ def _explained(session: Session, rows: Rows) -> Iterator[Found]:
                 if sum(map(len, (*said, text))) <= MOST_SAID:
                     said.append(text)
                     quote = quote or sentence.quote
-        told = " ".join(said)
-        if len(told) >= (LEAST_EXPLAINED if told.isascii() else SHORT):
-            fields = {"statement": begun(told), "detail": "", "quote": quote}
+        statement = " ".join(said)
+        if len(statement) >= (LEAST_EXPLAINED if statement.isascii() else SHORT):
+            fields = {"statement": begun(statement), "detail": "", "quote": quote}
             yield Found("facts", fields, 56, closing.number)
 
 
@@ -301,9 +301,9 @@ def _is_standing(session: Session, text: str, goes_on: bool) -> bool:
         return False
     if len(text.split()) < LEAST_WORDS - 1 if text.isascii() else len(CODE.sub("", text)) < SHORT_UNBROKEN:
         return False
-    told = EMPTY.sub("", text)
+    bare = EMPTY.sub("", text)
     gates = (_AT_LINES, cues.CAUSE, _POINTS, _SLIP, _CUT_OFF, _OF_WORK)
-    return not ((PAST.match(told) and told[0] != "`") or any(gate.search(text) for gate in gates))
+    return not ((PAST.match(bare) and bare[0] != "`") or any(gate.search(text) for gate in gates))
 
 
 # --- what a sentence is about ---

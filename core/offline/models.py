@@ -182,7 +182,7 @@ def question_features(seen: Seen, at: int) -> list[str]:
     telling = {word for word in asked if len(word) > 4}
     addressed = _addressed(line, seen.names)
     first = target = anybody = FAR
-    told = own = shared = 0
+    mentions = own = shared = 0
     again = thanked = False
     found: list[str] = []
     for gap in range(1, min(FAR, len(lines) - at)):
@@ -196,7 +196,7 @@ def question_features(seen: Seen, at: int) -> list[str]:
             again = again or (len(asked) > 3 and 2 * len(asked.intersection(said)) > len(asked.union(said)))
             continue
         if _names(asker, seen.low[there]):
-            told += 1
+            mentions += 1
             first = min(first, gap)
         if addressed and seen.speakers[there] == addressed:
             target = min(target, gap)
@@ -205,7 +205,7 @@ def question_features(seen: Seen, at: int) -> list[str]:
         if gap < 20 and telling:
             shared = max(shared, len(telling.intersection(said)))
     crowd = len(set(seen.speakers[at + 1 : at + 20]))
-    found += [f"addressed {bool(addressed)}", f"first {_far(first)}", f"told {min(told, 3)}"]
+    found += [f"addressed {bool(addressed)}", f"first {_far(first)}", f"told {min(mentions, 3)}"]
     found += [f"target {_far(target) if addressed else 'none'}", f"own {min(own, 4)}", f"again {again}"]
     found += [f"thanked {thanked}", f"anybody {_far(anybody)}", f"len {min(len(seen.words[at]) // 4, 6)}"]
     found += [

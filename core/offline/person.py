@@ -34,7 +34,7 @@ from core.offline.statements import Found
 from core.offline.substance import LONG, SHORT, fits
 
 MOST_WILL = 5
-MOST_TOLD = 3
+MOST_KNOWN = 3
 MOST_OF_SUMMARY = 3
 LONGEST, LONGEST_DETAIL = 220, 160
 _BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
@@ -96,22 +96,22 @@ def find_in_chat(session: Session) -> Iterator[Found]:
 
 def find_will(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     """Short sentences in which the person says what they want for good: rules, preferences, choices, corrections."""
-    told: list[Found] = []
+    wishes: list[Found] = []
     for number, turn in enumerate(session.conversation.turns):
         if turn.role == "user" and not turn.agent and is_long(turn.text):
             for row in rows_of(turn, number):
-                told += _will_in(sentences(row), number)
+                wishes += _will_in(sentences(row), number)
     for exchange in exchanges:
         if exchange.doubted and not exchange.events:
             continue
         for row in rows_of(Turn("user", exchange.text), exchange.number):
-            told += _will_in(sentences(row), exchange.number)
+            wishes += _will_in(sentences(row), exchange.number)
     lasting = []
-    for at, item in enumerate(told):
-        if any(_instead(item, later) for later in told[at + 1 :]):
+    for at, item in enumerate(wishes):
+        if any(_instead(item, later) for later in wishes[at + 1 :]):
             continue
         if _FOR_WHAT.search(item.fields["statement"]):
-            before = next((row for row in reversed(told[:at]) if _instead(row, item)), None)
+            before = next((row for row in reversed(wishes[:at]) if _instead(row, item)), None)
             if before is None:
                 continue
             item.fields["detail"] = f"in place of “{before.fields['statement']}”, in “{subject_of(session)}”"
@@ -341,7 +341,7 @@ _BROKEN = re.compile(
 
 def find_known(exchanges: list[Exchange]) -> Iterator[Found]:
     """What the person tells about their own systems, and what they put off until another day, where they name it."""
-    told = []
+    known = []
     for row in exchanges:
         for part in rows_of(Turn("user", row.text), row.number):
             for sentence in sentences(part):
@@ -351,10 +351,10 @@ def find_known(exchanges: list[Exchange]) -> Iterator[Found]:
                 if looks_like_code(text) or cues.OFFER.search(text) or _NOW.match(text) or cues.POINTING.match(text):
                     continue
                 if cues.PUT_OFF.search(text):
-                    told.append(found("tasks_open", text, "put off by the person", sentence.quote, 58, row.number))
+                    known.append(found("tasks_open", text, "put off by the person", sentence.quote, 58, row.number))
                 elif row.before and _KNOWN.match(text) and not (_BROKEN.search(text) or cues.HEDGE.search(text)):
-                    told.append(found("facts", text, "", sentence.quote, 54, row.number))
-    yield from told[-MOST_TOLD:]
+                    known.append(found("facts", text, "", sentence.quote, 54, row.number))
+    yield from known[-MOST_KNOWN:]
 
 
 # --- what was asked last ---

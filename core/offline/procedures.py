@@ -302,9 +302,9 @@ def _read(pieces: list[Row | Code], title: str, number: int) -> Iterator[Found]:
                 part.steps.append(sentence.text.rstrip("."))
                 part.looks += order["look"] is not None
                 part.quote = part.quote or sentence.quote
-    looks, told = sum(part.looks for part in parts), sum(part.commands for part in parts)
+    looks, lines = sum(part.looks for part in parts), sum(part.commands for part in parts)
     steps = sum(len(part.steps) for part in parts)
-    if not (looks or told) or steps < DENSE * said_in_all:
+    if not (looks or lines) or steps < DENSE * said_in_all:
         return
     for part in parts:
         if part.steps:

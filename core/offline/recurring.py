@@ -73,7 +73,7 @@ def find_quirks(session: Session) -> Iterator[Found]:
     """Remarks that need no second session: of a limitation of a tool that was run in this one, or with the setting that
     makes it so, as it stands in what a tool gave back."""
     ran = " ".join(row.words for row in session.commands).casefold()
-    told: list[Remark] = []
+    kept: list[Remark] = []
     for remark in find_remarks(session.conversation, _LIMITS):
         text = remark.statement
         if not _LIMITS.search(text) or PAST.match(text) or PERSONS.search(text):
@@ -84,8 +84,8 @@ def find_quirks(session: Session) -> Iterator[Found]:
         shown = "`" in text and session.bears_out(text)
         if not shown and not any(tool.rstrip("s") not in _UNNAMED and tool in ran for tool in tools):
             continue
-        if not any(_alike(remark.words, other.words) for other in told):
-            told.append(remark)
+        if not any(_alike(remark.words, other.words) for other in kept):
+            kept.append(remark)
             fields = {"statement": text, "detail": "", "quote": remark.quote, "kind": "tool-quirk"}
             yield Found("facts", fields, 58, remark.turn)
 
@@ -109,8 +109,8 @@ def bear_out(
     rows = [dict(row) for row in waiting if _is_row(row)]
     facts: list[dict[str, str]] = []
     taken: set[int] = set()
-    told = list(remarks)[:MOST_REMARKS]
-    for remark in told:
+    own = list(remarks)[:MOST_REMARKS]
+    for remark in own:
         same = [
             at
             for at, row in enumerate(rows)
@@ -135,7 +135,7 @@ def bear_out(
         detail = f"said in {number} sessions of this project"
         facts.append({"statement": statement, "detail": detail, "quote": remark.quote, "kind": "tool-quirk"})
     known = {(row["session"], row["statement"]) for row in rows}
-    for remark in told:
+    for remark in own:
         if (session, remark.statement) not in known:
             row = {"session": session, "words": sorted(remark.words), "statement": remark.statement}
             rows.append(row | {"time": remark.time})

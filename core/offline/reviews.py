@@ -34,8 +34,8 @@ def _rated(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
     for closing in session.closings:
         if closing.refuted or closing.overtaken or closing.changed:
             continue
-        told = rows[closing.number]
-        for at, row in enumerate(told):
+        lines = rows[closing.number]
+        for at, row in enumerate(lines):
             text = clean(row.text)
             rated = cues.SEVERE.match(text)
             below = row.kind == "bullet" and cues.SEVERE_HEADING.match(row.heading)
@@ -44,11 +44,11 @@ def _rated(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
             how = (rated["how"] if rated else row.heading.split()[0]).lower()
             said = (rated["rest"] if rated else text).strip()
             first = next(iter(re.split(r"(?<=[.!?。])\s+(?=[A-Z`])", said)), said)
-            if not first and at + 1 < len(told):
-                first = clean(told[at + 1].text)
+            if not first and at + 1 < len(lines):
+                first = clean(lines[at + 1].text)
             if not SHORT <= len(first) <= LONG + 100 or cues.TEMPLATE.search(first):
                 continue
-            more = [clean(later.text) for later in told[at + 1 : at + 4] if not cues.SEVERE.match(later.text)]
+            more = [clean(later.text) for later in lines[at + 1 : at + 4] if not cues.SEVERE.match(later.text)]
             path = re.search(r"`([\w./-]+/[\w.-]+\.\w{1,5})(?::\d[\d,-]*)?`", " ".join((row.text, *more)))
             named = path is not None and path[1].rsplit("/", 1)[-1] in first
             where = f"In `{path[1]}`: " if path and not named else ""
@@ -85,11 +85,11 @@ def _numbered(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
         parts: dict[str, list[Row]] = {}
         for row in rows[closing.number]:
             parts.setdefault(row.heading, []).append(row)
-        points = [(found["what"], told) for heading, told in parts.items() if (found := _POINT.match(heading))]
+        points = [(found["what"], lines) for heading, lines in parts.items() if (found := _POINT.match(heading))]
         if len(points) < 2 or sum(cues.ORDER.match(what) is not None for what, _ in points) > 1:
             continue
-        for what, told in points:
-            said = " ".join(clean(row.text) for row in told)
+        for what, lines in points:
+            said = " ".join(clean(row.text) for row in lines)
             names = cues.ANCHOR.findall(what) or cues.ANCHOR.findall(said)[:2]
             if not names or not _WRONG.search(what) or _HARMLESS.search(f"{what} {said}"):
                 continue
@@ -98,7 +98,12 @@ def _numbered(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
             if session.spoken_of(closing.number, names):
                 continue
             first = next(
-                (part for row in told for part in session.parts(row) if readable(cues.LINE_NUMBERS.sub("", part.text))),
+                (
+                    part
+                    for row in lines
+                    for part in session.parts(row)
+                    if readable(cues.LINE_NUMBERS.sub("", part.text))
+                ),
                 None,
             )
             text = f"{clean(what)}: {cues.LINE_NUMBERS.sub('', first.text)}" if first else clean(what)
@@ -116,7 +121,7 @@ _RISK_HEADING = re.compile(
 
 def find_risks(session: Session, rows: Rows) -> Iterator[Found]:
     """Weak points of one's own project that an assessment named and that nobody came back to."""
-    told = []
+    risks = []
     for closing in session.closings:
         if closing.refuted or closing.changed:
             continue
@@ -130,5 +135,5 @@ def find_risks(session: Session, rows: Rows) -> Iterator[Found]:
             if not session.spoken_of(closing.number, names):
                 detail = "a weak point that was named and not worked on"
                 fields = {"statement": begun(text), "detail": detail, "quote": whole(row).quote}
-                told.append(Found("tasks_open", fields, 54, closing.number))
-    yield from told[:MOST_RISKS]
+                risks.append(Found("tasks_open", fields, 54, closing.number))
+    yield from risks[:MOST_RISKS]

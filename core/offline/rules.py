@@ -84,19 +84,19 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
 def _in_session(conversation: Conversation) -> Iterator[Found]:
     """What a session with a coding assistant gives, as far as it says by itself what it is about."""
     session = read_session(conversation)
-    yield from _whole(session, _told(session))
+    yield from _whole(session, _in_order(session))
 
 
-def _told(session: Session) -> Iterator[Found]:
+def _in_order(session: Session) -> Iterator[Found]:
     """The structure first, so that prose never says it again."""
     done = list(find_done(session))
     yield from find_unfinished(session)
     yield from find_in_session(session)
     yield from find_said(session)
     yield from done
-    told = [_text(item) for item in done if item.category == "tasks_done"]
+    work = [_text(item) for item in done if item.category == "tasks_done"]
     for item in find_findings(session):
-        if item.category != "facts" or not any(_said_in(item.fields["statement"], text) for text in told):
+        if item.category != "facts" or not any(_said_in(item.fields["statement"], text) for text in work):
             yield item
     yield from find_quirks(session)
 

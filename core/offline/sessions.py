@@ -134,7 +134,7 @@ class Session:
         return any(_OF_OTHERS.search(row.words) for row in self.commands) or any(map(_REVIEW_OF_PR.search, asked))
 
     @cached_property
-    def _told_by_tools(self) -> str:
+    def _shown_by_tools(self) -> str:
         shown = (turn for turn in self.conversation.turns if turn.role == "tool" or len(turn.text) >= LEAST_PASTED)
         return "\n".join(turn.text for turn in shown if turn.role in ("tool", "user")).casefold()
 
@@ -142,9 +142,9 @@ class Session:
         """Whether the things that a sentence names stand in what tools gave back, or in what the person pasted: no
         proof, but no invention either."""
         named = [found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)]
-        known = [name for name in named if name in self._told_by_tools]
+        known = [name for name in named if name in self._shown_by_tools]
         subject = _NAMED.match(text)
-        if subject and subject[0].casefold() in self._told_by_tools:
+        if subject and subject[0].casefold() in self._shown_by_tools:
             return True
         return bool(known) and 2 * len(known) >= len(named)
 
@@ -152,7 +152,7 @@ class Session:
         """Whether a sentence names something of this project, in backticks, as a path or in the spelling of code, that
         stands in what tools gave back or in an edit: what stands in a textbook names no such thing."""
         names = [name.strip("`()").casefold() for name in cues.OF_CODE.findall(text)]
-        return any(name in self._told_by_tools or any(name in said for _, said in self._changes) for name in names)
+        return any(name in self._shown_by_tools or any(name in said for _, said in self._changes) for name in names)
 
     def edited_after(self, turn: int, text: str) -> bool:
         """Whether a file that a text names was written after a turn."""
@@ -273,7 +273,7 @@ def _repairs(session: Session) -> Iterator[Found]:
     """A command line that failed, and what made it pass though no file was changed between: another way to write it, or
     other commands that had to run first."""
     commands = [(at, turn, row) for at, (turn, row) in enumerate(session.events) if isinstance(row, Command)]
-    told: set[str] = set()
+    seen: set[str] = set()
     for number, (at, _, row) in enumerate(commands):
         wrong = bare(row.words)
         why = session.failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
@@ -293,8 +293,8 @@ def _repairs(session: Session) -> Iterator[Found]:
                 works = f"it works after {' and '.join(f'`{line}`' for line in between)}"
             elif works and not usage and between != []:
                 works = ""  # what ran meanwhile may have mended it
-            if works and works not in told and not cues.ONE_OFF.search(right):
-                told.add(works)
+            if works and works not in seen and not cues.ONE_OFF.search(right):
+                seen.add(works)
                 shown = why if len(why) <= 260 else why[:260].rsplit(" ", 1)[0] + " …"
                 statement = f"`{wrong}` fails (“{shown}”); {works}"
                 # No quote: it would be the tool's, and the line holds the tool's words as they are.
@@ -304,7 +304,7 @@ def _repairs(session: Session) -> Iterator[Found]:
             if right == wrong or "\n" in right or len(right) > LONGEST_COMMAND:
                 break
             if usage and not _GIT.match(wrong) and between == [] and went and _stands_in(wrong, right, why):
-                told.add(right)
+                seen.add(right)
                 fields = {"statement": f"`{wrong}` fails (“{why}”); `{right}` was run instead and works", "detail": ""}
                 yield Found("facts", fields | {"quote": "", "kind": "tool-quirk"}, 60, turn)
                 break
@@ -375,13 +375,13 @@ MOST_SUPPRESSED = 2
 def _suppressed(session: Session) -> Iterator[Found]:
     """A rule of a linter that rejected something, and the comment with which it passes here."""
     rejected: dict[str, tuple[str, str]] = {}
-    told: dict[str, tuple[str, Found]] = {}
+    passing: dict[str, tuple[str, Found]] = {}
     for turn, row in session.events:
         if isinstance(row, Command) and row.answered and not row.refused:
             rows = [line.strip() for line in row.output.split("\n")]
-            for rule in [rule for rule in told if rule in rejected and rejected[rule][0] == bare(row.words)]:
+            for rule in [rule for rule in passing if rule in rejected and rejected[rule][0] == bare(row.words)]:
                 if any(re.search(rf"\b{re.escape(rule)}\b", line) for line in rows):
-                    del told[rule]  # it did not help
+                    del passing[rule]  # it did not help
             if len(bare(row.words)) <= LONGEST_COMMAND and _LINTS.search(row.words):
                 for line in rows:
                     for rule in re.findall(r"[\w/@-]{3,40}", line[-60:]):
@@ -391,13 +391,13 @@ def _suppressed(session: Session) -> Iterator[Found]:
             text = session.conversation.turns[turn].text
             for found in _SUPPRESSED.finditer(text):
                 command, line = rejected.get(found["rule"], ("", ""))
-                if command and found["rule"] not in told:
+                if command and found["rule"] not in passing:
                     message = _PLACE.sub("", line)
                     how = found["whole"].strip().rstrip("*/").strip()
                     statement = f"`{command}` rejects “{message}”; here it passes with `{how}`"
                     fields = {"statement": statement, "detail": "", "quote": line, "kind": "tool-quirk"}
-                    told[found["rule"]] = (message, Found("facts", fields, 64, turn))
-    yield from (found for _, found in list(told.values())[:MOST_SUPPRESSED])
+                    passing[found["rule"]] = (message, Found("facts", fields, 64, turn))
+    yield from (found for _, found in list(passing.values())[:MOST_SUPPRESSED])
 
 
 _LINTS = re.compile(r"\b(?:\w*lint\w*|ruff|flake8|mypy|pyright|clippy|vet|biome|shellcheck|rubocop|check|test)\b")
@@ -418,7 +418,7 @@ _VERSIONS = re.compile(
 
 def _environment(session: Session) -> Iterator[Found]:
     """A command that the machine cannot run as it is set up: which version or program it wants, and what was found."""
-    told: set[str] = set()
+    seen: set[str] = set()
     for at, row in enumerate(session.commands):
         if row.refused or not row.answered or not (row.failed or session.failure(row)):
             continue
@@ -427,9 +427,9 @@ def _environment(session: Session) -> Iterator[Found]:
         rows = [line.strip() for line in row.output.split("\n") if line.strip()]
         first = next((line for line in rows[:30] if _ENVIRONMENT.search(line) and len(line) < 260), "")
         program = bare(row.words).split()[0] if bare(row.words) else ""
-        if not first or program in told or cues.ONE_OFF.search(bare(row.words)):
+        if not first or program in seen or cues.ONE_OFF.search(bare(row.words)):
             continue
-        told.add(program)
+        seen.add(program)
         versions = list(dict.fromkeys(line for line in rows if _VERSIONS.match(line) and line != first))[:2]
         shown = "; ".join([first, *versions])
         later = [other for other in session.commands[at + 1 :] if program in bare(other.words).split()[:4]]
@@ -489,9 +489,9 @@ def _checks(session: Session) -> Iterator[Found]:
     """The checks that somebody says are to be run: the person, or what runs them by itself. Others wait for a second
     session (`recurring.py`)."""
     steps, turn = check_steps(session)
-    told = [step for step in steps if _is_told(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
-    if are_checks(told):
-        yield Found("playbooks", checks_of(session.project, told), 60, turn)
+    named = [step for step in steps if _is_named(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
+    if are_checks(named):
+        yield Found("playbooks", checks_of(session.project, named), 60, turn)
 
 
 def _ran_again(session: Session, step: str) -> bool:
@@ -508,7 +508,7 @@ _INSTRUCTS = re.compile(
 )
 
 
-def _is_told(session: Session, step: str) -> bool:
+def _is_named(session: Session, step: str) -> bool:
     """Whether the person named a check, a page for contributors or a server's recipe holds it, or a hook ran it."""
     turns = session.conversation.turns
     if any(turn.role == "user" and not turn.agent and step in turn.text for turn in turns):
@@ -539,15 +539,15 @@ _SHOWN = re.compile(r"^(?:\$|>|┃|❯)\s+(?P<command>.+?)\s*$", re.MULTILINE)
 
 def _hooks(session: Session) -> Iterator[Found]:
     """What runs by itself at a commit or a push: the hook says so in what it prints."""
-    told: set[str] = set()
+    seen: set[str] = set()
     for turn, row in session.events:
         if isinstance(row, Command) and row.answered and re.search(r"\bgit (?:commit|push)\b", row.words):
             when = "git push" if re.search(r"\bgit push\b", row.words) else "git commit"
             named = _RUN_BY_ITSELF.search(row.output)
             ran = [found["command"] for found in _SHOWN.finditer(row.output) if cues.check_kind(found["command"])]
-            if not named or not ran or when in told:
+            if not named or not ran or when in seen:
                 continue
-            told.add(when)
+            seen.add(when)
             shown = ", ".join(f"`{command}`" for command in dict.fromkeys(ran))
             where = f" in {session.project}" if session.project else ""
             quote = next((line.strip() for line in row.output.split("\n") if named[0] in line), "")
@@ -555,6 +555,6 @@ def _hooks(session: Session) -> Iterator[Found]:
             yield Found("facts", {"statement": statement, "detail": "", "quote": quote}, 66, turn)
         elif isinstance(row, Hook) and row.failed and row.words and cues.check_kind(row.words):
             statement = f"A hook runs `{row.words}` by itself here, and it can fail"
-            if statement not in told:
-                told.add(statement)
+            if statement not in seen:
+                seen.add(statement)
                 yield Found("facts", {"statement": statement, "detail": "", "quote": ""}, 60, turn)

@@ -52,16 +52,16 @@ def overtaken(session: Session, made: Sequence[tuple[int, Commit]]) -> set[str]:
     rows = _by_itself(session, made)
     gone: set[str] = set()
     for at, (_, commit, paths) in enumerate(rows):
-        told = BY_TOOL.sub("", commit.subject)
+        title = BY_TOOL.sub("", commit.subject)
         if all(map(DOCUMENT.search, paths)):
             gone.add(commit.subject)
             continue
-        if any(paths & later for _, _, later in rows[at + 1 :]) and not _FEATURE.match(told):
+        if any(paths & later for _, _, later in rows[at + 1 :]) and not _FEATURE.match(title):
             gone.add(commit.subject)
-        names = set(CODE.findall(told))
+        names = set(CODE.findall(title))
         for _, before, others in rows[:at]:
             new = BY_TOOL.sub("", before.subject)
-            if names and not _FEATURE.match(told) and paths & others and _FEATURE.match(new):
+            if names and not _FEATURE.match(title) and paths & others and _FEATURE.match(new):
                 gone |= {commit.subject} if names <= set(CODE.findall(new)) else set()
     return gone
 
@@ -83,7 +83,7 @@ def moved(session: Session, push: Push, commit: Commit, branch: str) -> bool:
 CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
 _WORDS = re.compile(r"[^\W\d_][\w-]{2,}")
 _FORM = re.compile(r"(?:and|the|for|with|from|into|that|this|when|around|to|of|in|on)", re.IGNORECASE)
-LEAST_TOLD = 4
+LEAST_TELLING = 4
 
 
 def title_tells(subject: str, names: set[str]) -> bool:
@@ -91,9 +91,9 @@ def title_tells(subject: str, names: set[str]) -> bool:
     or the files."""
     title = BY_TOOL.sub("", subject)
     scope = CONVENTIONAL.match(title)
-    told = [word for word in _WORDS.findall(title[scope.end() :] if scope else title) if not _FORM.fullmatch(word)]
+    telling = [word for word in _WORDS.findall(title[scope.end() :] if scope else title) if not _FORM.fullmatch(word)]
     named = bool(names or (scope and "(" in scope[0]) or cues.ANCHOR.search(title))
-    return (len(told) + named >= LEAST_TOLD or not title.isascii()) and named
+    return (len(telling) + named >= LEAST_TELLING or not title.isascii()) and named
 
 
 _TRYOUT = re.compile(
@@ -162,23 +162,23 @@ def written(session: Session, closing: Closing, since: int = -1) -> list[Edit]:
     return [row for _, row in session.edits[first:last]]
 
 
-def of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def of_substance(session: Session, closing: Closing, parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Of what a closing message tells, what somebody may look for though no commit tells of it: what is new or whole
     stands first; a lone edit of a page for readers, one line and a removal within a file are nothing."""
     edits = written(session, closing)
     names = {path for row in edits for path in row.path.split(", ")}
     if len(names) == 1 and DOCUMENT.search(next(iter(names))) and not any(row.how == "created" for row in edits):
         return []
-    if not names and any(DOCUMENT.search(name.strip("`")) for text, _ in told[:1] for name in CODE.findall(text)):
+    if not names and any(DOCUMENT.search(name.strip("`")) for text, _ in parts[:1] for name in CODE.findall(text)):
         return []
-    told = [row for row in told if not _SLIGHT.search(row[0])]
+    parts = [row for row in parts if not _SLIGHT.search(row[0])]
     # How things behave since stands behind the work, or is all that a list of changes says: then it comes first.
-    behind = [row for row in told[1:] if BEHAVES.match(row[0]) and not BEHAVES.match(told[0][0])]
-    large = [row for row in told if not _LESSER.match(row[0]) and row not in behind]
-    if told and not large:  # what stands first says what it was about
-        removed = re.match(r"(?:also )?removed", told[0][0], re.IGNORECASE)
-        return told if (_WHOLE_THING.search(told[0][0]) if removed else len(names) >= MANY_FILES) else []
-    return large + [row for row in told if row not in large] if large else []
+    behind = [row for row in parts[1:] if BEHAVES.match(row[0]) and not BEHAVES.match(parts[0][0])]
+    large = [row for row in parts if not _LESSER.match(row[0]) and row not in behind]
+    if parts and not large:  # what stands first says what it was about
+        removed = re.match(r"(?:also )?removed", parts[0][0], re.IGNORECASE)
+        return parts if (_WHOLE_THING.search(parts[0][0]) if removed else len(names) >= MANY_FILES) else []
+    return large + [row for row in parts if row not in large] if large else []
 
 
 def with_file(session: Session, closing: Closing, text: str) -> str:

@@ -77,8 +77,8 @@ def _unmerged(session: Session) -> Iterator[Found]:
             conflict = None
     if conflict:
         turn, merged = conflict
-        told = re.sub(r"\s--(?:no-\w+|\w+-only)\b|\s\d?>.*$", "", ASIDE.sub(" ", merged["what"]))
-        what = " ".join(f"git {merged['how']} {told}".split())
+        shown = re.sub(r"\s--(?:no-\w+|\w+-only)\b|\s\d?>.*$", "", ASIDE.sub(" ", merged["what"]))
+        what = " ".join(f"git {merged['how']} {shown}".split())
         text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 64, turn)
 

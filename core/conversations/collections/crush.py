@@ -41,9 +41,9 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
     model, at = store.column("messages", "model"), store.column("messages", "created_at")
     summary = store.column("messages", "is_summary_message")
     query = f"SELECT role, parts, {model}, {at}, {summary} FROM messages WHERE session_id = ? ORDER BY {at}, rowid"
-    for role, parts, told, made, sums in store.rows(query, (id,)):
+    for role, parts, said_by, made, sums in store.rows(query, (id,)):
         row = {"role": text(role), "parts": parsed(parts), "time": iso_time(made)}
-        yield row | ({"model": text(told)} if told else {}) | ({"summary": True} if number(sums) else {})
+        yield (row | ({"model": text(said_by)} if said_by else {}) | ({"summary": True} if number(sums) else {}))
 
 
 def read_record(record: Record, reading: Reading, delegated: bool) -> None:
@@ -65,8 +65,8 @@ def read_record(record: Record, reading: Reading, delegated: bool) -> None:
             reading.call(data.get("name"), arguments(data.get("input")), *place, id=text_of(data.get("id")))
         elif kind == "tool_result":
             failed = data.get("is_error")
-            told = failed if isinstance(failed, bool) else None
-            reading.result(text_of(data.get("content")), *place, id=text_of(data.get("tool_call_id")), failed=told)
+            is_error = failed if isinstance(failed, bool) else None
+            reading.result(text_of(data.get("content")), *place, id=text_of(data.get("tool_call_id")), failed=is_error)
         elif kind not in _SILENT:
             reading.skipped += 1
 

@@ -112,11 +112,11 @@ def read_record(record: Record, reading: Reading, delegated: bool) -> None:
         given, result = tool.get("input"), tool.get("result")
         given = parse_object(given) or given if isinstance(given, str) else given
         reading.call(tool.get("name"), given, *place, id="call")
-        told = parse_object(result) if isinstance(result, str) else None
-        told = told or {}
-        shown = text_of(told.get("output")) or text_of(told.get("contents"))
-        code = next((told[key] for key in ("exitCode", "exitCodeV2") if isinstance(told.get(key), int)), None)
-        refused = told.get("rejected") is True
+        answer = parse_object(result) if isinstance(result, str) else None
+        answer = answer or {}
+        shown = text_of(answer.get("output")) or text_of(answer.get("contents"))
+        code = next((answer[key] for key in ("exitCode", "exitCodeV2") if isinstance(answer.get(key), int)), None)
+        refused = answer.get("rejected") is True
         if result is not None:
-            failed = True if refused or told.get("error") else None
+            failed = True if refused or answer.get("error") else None
             reading.result(shown or text_of(result), *place, id="call", failed=failed, status=code, refused=refused)

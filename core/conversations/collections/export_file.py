@@ -165,8 +165,8 @@ def _canonical(kind: Kind, value: dict[str, Any]) -> tuple[str, bytes] | None:
     id = next((row for key in kind.id if (row := text(value.get(key)))), "")
     if not _ID.match(id):
         # Without a usable id its beginning stands for it, so that it is the same one when it has grown.
-        told = id or f"{value.get(kind.started)} {value.get(kind.title)}"
-        id = f"x{hashlib.sha256(clean(told).encode('utf-8', 'replace')).hexdigest()[:24]}"
+        identity = id or f"{value.get(kind.started)} {value.get(kind.title)}"
+        id = f"x{hashlib.sha256(clean(identity).encode('utf-8', 'replace')).hexdigest()[:24]}"
     made = kind.canonical(value, id)
     if made is None:
         return None

@@ -39,9 +39,9 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
     created, about = store.column("messages", "created_timestamp"), store.column("messages", "metadata_json")
     order = store.column("messages", "id", "created_timestamp")
     query = f"SELECT role, content_json, {created}, {about} FROM messages WHERE session_id = ? ORDER BY {order}"
-    for role, content, at, told in store.rows(query, (id,)):
+    for role, content, at, metadata in store.rows(query, (id,)):
         row = {"role": text(role), "created": at, "content": parsed(content)}
-        details = parsed(told) if told is not None else None
+        details = parsed(metadata) if metadata is not None else None
         yield row | ({"metadata": details} if isinstance(details, dict) else {})
 
 

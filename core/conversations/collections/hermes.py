@@ -41,8 +41,8 @@ def sessions(store: StoreFile) -> Iterator[StoredSession]:
 def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
     """The session's model and branch, then its messages in order."""
     model, branch = store.column("sessions", "model"), store.column("sessions", "git_branch")
-    for told, checked in store.rows(f"SELECT {model}, {branch} FROM sessions WHERE id = ?", (id,)):
-        about = {"model": text(told), "branch": text(checked)}
+    for answering_model, checked in store.rows(f"SELECT {model}, {branch} FROM sessions WHERE id = ?", (id,)):
+        about = {"model": text(answering_model), "branch": text(checked)}
         if any(about.values()):
             yield {"about": {key: value for key, value in about.items() if value}}
     key, name = store.column("messages", "tool_call_id"), store.column("messages", "tool_name")
@@ -84,12 +84,12 @@ def read_record(record: Record, reading: Reading, delegated: bool) -> None:
         reading.say("assistant", content, *place)
         read_calls(value.get("calls"), place, reading)
     elif role == "tool":
-        told = parsed(content) if content.startswith("{") else None
-        told = told if isinstance(told, dict) else {}
-        code = told.get("exit_code")
+        result = parsed(content) if content.startswith("{") else None
+        result = result if isinstance(result, dict) else {}
+        code = result.get("exit_code")
         code = code if isinstance(code, int) and not isinstance(code, bool) else None
-        failed = True if told.get("error") else None
-        shown = text_of(told.get("output")) or content
+        failed = True if result.get("error") else None
+        shown = text_of(result.get("output")) or content
         reading.result(shown, *place, id=text_of(value.get("call")), failed=failed, status=code)
     elif role != "session_meta":
         reading.skipped += 1

@@ -96,8 +96,8 @@ class OpenFolder:
                 if not found:
                     continue
                 times = about.get("time")
-                told = seconds(times.get("updated") or times.get("created")) if isinstance(times, dict) else 0.0
-                updated = max(told, *(row.st_mtime for row in found))
+                stated = seconds(times.get("updated") or times.get("created")) if isinstance(times, dict) else 0.0
+                updated = max(stated, *(row.st_mtime for row in found))
                 size = sum(row.st_size for row in found)
                 parent = bool(text(about.get("parentID")))
                 yield StoredSession(id, text(about.get("title")), text(about.get("directory")), updated, size, parent)

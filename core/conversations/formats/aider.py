@@ -69,9 +69,9 @@ def read(name: str, data: bytes) -> Conversation:
     turns = tuple(
         replace(turn, time=starts[at - 1]) if (at := bisect_right(places, turn.start)) else turn for turn in turns
     )
-    told = [line.text for line in lines if line.text.startswith(("> Cur", "> Main", "> Model"))]
-    folders = {found[1] for text in told if (found := _FOLDER.match(text))}
-    models = [found[1] for text in told if (found := _MODEL.match(text))]
+    notices = [line.text for line in lines if line.text.startswith(("> Cur", "> Main", "> Model"))]
+    folders = {found[1] for text in notices if (found := _FOLDER.match(text))}
+    models = [found[1] for text in notices if (found := _MODEL.match(text))]
     return Conversation(
         name,
         "aider",

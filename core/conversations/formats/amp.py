@@ -55,9 +55,9 @@ def read(name: str, data: bytes) -> Conversation:
     link = tree.get("repository")
     link = link if isinstance(link, dict) else {}
     branch = text_of(link.get("ref")).removeprefix("refs/heads/")
-    told = {"folder": _folder(tree.get("uri")), "repository": link.get("url"), "branch": branch}
+    facts = {"folder": _folder(tree.get("uri")), "repository": link.get("url"), "branch": branch}
     id, title, created = (about.get(key) for key in ("id", "title", "created"))
-    return reading.conversation(name, "amp", id=id, title=title, started=created, **told)
+    return reading.conversation(name, "amp", id=id, title=title, started=created, **facts)
 
 
 def _tree(env: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _read_result(block: dict[str, Any], place: tuple[str, int, int], reading: Re
     text = text_of(output) or (
         json.dumps(output, ensure_ascii=False) if isinstance(output, dict | list) and output else ""
     )
-    told = text_of(error.get("message")) if isinstance(error, dict) else text_of(error)
+    message = text_of(error.get("message")) if isinstance(error, dict) else text_of(error)
     code = back.get("exitCode") if isinstance(back, dict) else None
     code = code if isinstance(code, int) and not isinstance(code, bool) else None
     key, refused = text_of(block.get("toolUseID") or block.get("tool_use_id")), status.startswith("rejected")
@@ -90,5 +90,5 @@ def _read_result(block: dict[str, Any], place: tuple[str, int, int], reading: Re
         return
     failed = {"done": False, "error": True, "cancelled": True}.get(status, True if refused else None)
     failed = failed or bool(code) if failed is not None else None
-    shown = "\n".join(row for row in (text, told) if row)
+    shown = "\n".join(row for row in (text, message) if row)
     reading.result(shown, *place, id=key, failed=failed, status=code, refused=refused)

@@ -132,8 +132,8 @@ def _read_node(node: Record, reading: Reading) -> None:
     if kind in _SILENT:
         return
     if kind == "user_editable_context":
-        told = [text_of(content.get(key)) for key in ("user_profile", "user_instructions")]
-        reading.say("system", "\n".join(row for row in told if row), *place)
+        profile = [text_of(content.get(key)) for key in ("user_profile", "user_instructions")]
+        reading.say("system", "\n".join(row for row in profile if row), *place)
     elif role == "user" and not hidden:
         reading.person(said, *place)
     elif role == "assistant" and not hidden:

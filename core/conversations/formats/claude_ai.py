@@ -123,7 +123,7 @@ def _read_block(
         reading.call(block.get("name"), block.get("input"), *place, id=key)
     elif kind == "tool_result":
         key, failed = text_of(block.get("tool_use_id") or block.get("name")), block.get("is_error")
-        told = failed if isinstance(failed, bool) else None
-        reading.result(text_of(block.get("content")), *place, id=key, failed=told)
+        is_error = failed if isinstance(failed, bool) else None
+        reading.result(text_of(block.get("content")), *place, id=key, failed=is_error)
     elif kind not in _SILENT:
         reading.skipped += 1

@@ -138,8 +138,8 @@ class _Facts:
         for said, time, start, end in self.queued:  # the session ended before it was handed over
             if _typed(said) and said not in self.said:
                 reading.person(said, time, start, end)
-        told = {"title": title, "folder": self.folder, "model": self.model, "branch": self.branch}
-        return reading.conversation(name, "claude_code", id=own, **told)
+        facts = {"title": title, "folder": self.folder, "model": self.model, "branch": self.branch}
+        return reading.conversation(name, "claude_code", id=own, **facts)
 
 
 def _read_record(record: Record, reading: Reading, facts: _Facts) -> None:
@@ -244,13 +244,13 @@ def _typed(said: str) -> bool:
 
 def _read_hooks(value: dict[str, Any], record: Record, reading: Reading) -> None:
     errors = value.get("hookErrors")
-    told = "\n".join(text_of(row) for row in errors) if isinstance(errors, list) else ""
+    message = "\n".join(text_of(row) for row in errors) if isinstance(errors, list) else ""
     infos = value.get("hookInfos")
     for info in infos if isinstance(infos, list) else ():
         words = text_of(info.get("command")) if isinstance(info, dict) else ""
         if words:
-            failed = bool(told.strip())
-            reading.note(Hook(words=words, output=shortened(told), failed=failed, **_place(value, record)))
+            failed = bool(message.strip())
+            reading.note(Hook(words=words, output=shortened(message), failed=failed, **_place(value, record)))
 
 
 def _read_result(

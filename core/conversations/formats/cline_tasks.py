@@ -76,8 +76,8 @@ def read(name: str, data: bytes) -> Conversation:
             _read_shown(value, record, reading, first)
             first = False
         elif value is not None and value.get("role") in ("user", "assistant"):
-            told = _read_sent(value, record, reading, tools)
-            folder = folder or told
+            named = _read_sent(value, record, reading, tools)
+            folder = folder or named
         elif value is None or value.get("type") != "reasoning":
             reading.skipped += 1
     return reading.conversation(name, "cline", folder=folder)
@@ -111,8 +111,8 @@ def _read_sent(value: dict[str, Any], record: Record, reading: Reading, tools: d
             reading.skipped += 1
     text = "\n".join(sent)
     _read_text(text, place, reading, user=True)
-    for _, tool, told in results_in(clean(text).split("\n")):
-        reading.settle(tool, told, place[1], change=partial(result_of, text=told, start=place[1]))
+    for _, tool, output in results_in(clean(text).split("\n")):
+        reading.settle(tool, output, place[1], change=partial(result_of, text=output, start=place[1]))
     found = _FOLDER.search(text)
     return found[1] if found else ""
 
@@ -137,12 +137,12 @@ def _read_result(block: dict[str, Any], key: str, tool: str, place: tuple[str, i
     denied = parse_object(text) if text.startswith('{"status":"denied"') else None
     refused = denied is not None or text.startswith("The user denied this operation")
     failed = block.get("is_error")
-    told = True if refused else failed if isinstance(failed, bool) else None
+    is_error = True if refused else failed if isinstance(failed, bool) else None
 
     def change(event: Call) -> Call:
         return result_of(event, text, place[1]) if tool in ANSWERS else event
 
-    reading.settle(key, text, place[1], failed=told, refused=refused, change=change)
+    reading.settle(key, text, place[1], failed=is_error, refused=refused, change=change)
     if denied is not None:
         reading.say("tool", text_of(denied.get("message")), *place)
         reading.say("user", text_of(denied.get("feedback")), *place)

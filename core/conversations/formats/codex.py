@@ -289,8 +289,8 @@ class _Session:
             self._add("call", "", given, time, record, key)
         if given is not None and completed and kind == "command_execution":
             code = item.get("exit_code")
-            told = f"\nexit code: {code}" if isinstance(code, int) else ""
-            self._add("one", "tool", text_of(item.get("aggregated_output")) + told, time, record, key)
+            status = f"\nexit code: {code}" if isinstance(code, int) else ""
+            self._add("one", "tool", text_of(item.get("aggregated_output")) + status, time, record, key)
 
 
 class _Telling(_Session):

@@ -69,8 +69,8 @@ def read(name: str, data: bytes) -> Conversation:
             reading.say("system", text_of(detail.get("content")), *place)
         elif not kind.startswith(_SILENT):
             reading.skipped += 1
-    told = {"folder": context.get("cwd"), "branch": context.get("branch"), "repository": context.get("repository")}
-    return reading.conversation(name, "copilot_cli", id=session, started=started, **told)
+    facts = {"folder": context.get("cwd"), "branch": context.get("branch"), "repository": context.get("repository")}
+    return reading.conversation(name, "copilot_cli", id=session, started=started, **facts)
 
 
 class _Seen:
@@ -105,5 +105,5 @@ def _read_result(detail: dict[str, Any], place: tuple[str, int, int], reading: R
 def _result(detail: dict[str, Any]) -> str:
     result, error = detail.get("result"), detail.get("error")
     shown = text_of(result.get("content")) if isinstance(result, dict) else text_of(result)
-    told = text_of(error.get("message")) if isinstance(error, dict) else ""
-    return "\n".join(row for row in (shown, f"error: {told}" if told else "") if row)
+    message = text_of(error.get("message")) if isinstance(error, dict) else ""
+    return "\n".join(row for row in (shown, f"error: {message}" if message else "") if row)

@@ -102,8 +102,8 @@ def _read_content(role: str, content: Any, place: tuple[str, int, int], reading:
             reading.call(block.get("name", block.get("tool")), block.get("input", block.get("args")), *place, id=key)
         elif kind == "tool_result" and isinstance(block, dict):
             key, failed = text_of(block.get("tool_use_id", block.get("toolCallId"))), block.get("is_error")
-            told = failed if isinstance(failed, bool) else None
-            reading.result(text_of(block.get("content")), *place, id=key, failed=told)
+            is_error = failed if isinstance(failed, bool) else None
+            reading.result(text_of(block.get("content")), *place, id=key, failed=is_error)
         elif kind == "text":
             said.append(block if isinstance(block, str) else text_of([block]))
     text = "\n".join(said)

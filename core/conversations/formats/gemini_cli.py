@@ -186,10 +186,10 @@ class _Session:
         )
 
 
-def _folder_of(told: Any, values: Iterable[Any]) -> str:
+def _folder_of(project_hash: Any, values: Iterable[Any]) -> str:
     """The folder of the session, of which the file has the SHA-256 alone (`getProjectHash` in `utils/paths.ts` of the
     tool): it often stands above a path that a tool named. "" where no such folder has that hash."""
-    if not (isinstance(told, str) and _SHA256.fullmatch(told)):
+    if not (isinstance(project_hash, str) and _SHA256.fullmatch(project_hash)):
         return ""
     tried: set[str] = set()
     for value in values:
@@ -201,7 +201,7 @@ def _folder_of(told: Any, values: Iterable[Any]) -> str:
                     return ""
                 if folder not in tried:
                     tried.add(folder)
-                    if hashlib.sha256(folder.encode("utf-8", "replace")).hexdigest() == told:
+                    if hashlib.sha256(folder.encode("utf-8", "replace")).hexdigest() == project_hash:
                         return folder
     return ""
 

@@ -85,9 +85,9 @@ def read_message(record: Record, reading: Reading, delegated: bool = False) -> N
             name = str(call.get("name", "")).rpartition("__")[2]
             reading.call(name or "tool", call.get("arguments"), *place, id=text_of(block.get("id")))
         elif kind == "toolResponse":
-            told = block.get("toolResult")
+            result = block.get("toolResult")
             key = text_of(block.get("id"))
-            reading.result(_result(told), *place, id=key, failed=_failed(told), refused=_refused(told))
+            reading.result(_result(result), *place, id=key, failed=_failed(result), refused=_refused(result))
         elif kind in ("contextLengthExceeded", "summarizationRequested", "conversationCompacted", "systemNotification"):
             reading.say("system", text_of(block.get("msg")), *place)
         elif kind not in _SILENT:
@@ -109,8 +109,8 @@ def _result(wrapped: Any) -> str:
         return text_of(wrapped)
     inside = wrapped.get("value", wrapped)
     rows = inside.get("content") if isinstance(inside, dict) else inside
-    told = wrapped.get("error")
-    return text_of(rows) or (f"error: {told}" if isinstance(told, str) else "")
+    message = wrapped.get("error")
+    return text_of(rows) or (f"error: {message}" if isinstance(message, str) else "")
 
 
 def _failed(wrapped: Any) -> bool | None:

@@ -94,8 +94,8 @@ def _read_result(back: dict[str, Any], key: str, place: tuple[str, int, int], re
     failed = back.get("is_error", back.get("isError"))
     output, message = text_of(back.get("output")), text_of(back.get("message"))
     refused = message.startswith("The tool call is rejected by the user")
-    told = failed if isinstance(failed, bool) else None
-    reading.result("\n".join(row for row in (output, message) if row), *place, id=key, failed=told, refused=refused)
+    is_error = failed if isinstance(failed, bool) else None
+    reading.result("\n".join(row for row in (output, message) if row), *place, id=key, failed=is_error, refused=refused)
 
 
 def _read_context(value: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:

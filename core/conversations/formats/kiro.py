@@ -75,8 +75,8 @@ def _read_result(data: dict[str, Any], place: tuple[str, int, int], reading: Rea
     for row in content if isinstance(content, list) else ():
         held = row.get("data") if isinstance(row, dict) else None
         if isinstance(held, dict):
-            told = held.get("exit_status", held.get("exit_code"))
-            code = int(told) if isinstance(told, int) or (isinstance(told, str) and told.isdigit()) else code
+            status = held.get("exit_status", held.get("exit_code"))
+            code = int(status) if isinstance(status, int) or (isinstance(status, str) and status.isdigit()) else code
             shown = [text_of(held.get(key)) for key in ("stdout", "stderr")]
             rows.append("\n".join(part for part in shown if part) or json.dumps(held, ensure_ascii=False))
         else:

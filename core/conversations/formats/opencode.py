@@ -160,8 +160,8 @@ def read_state(state: dict[str, Any], key: str, place: tuple[str, int, int], rea
         reading.say("user", "\n".join(row for row in given if row), *place)
         return
     failed = status == "error" or (code is not None and code != 0)
-    told = f"{text}\nexit code: {code}" if code is not None else words or text
-    reading.result(told, *place, id=key, failed=failed, status=code, refused=refused)
+    output = f"{text}\nexit code: {code}" if code is not None else words or text
+    reading.result(output, *place, id=key, failed=failed, status=code, refused=refused)
     reading.person(feedback, *place)
 
 

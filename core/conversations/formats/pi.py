@@ -47,8 +47,8 @@ def read(name: str, data: bytes) -> Conversation:
 
 def _read_entry(kind: str, value: dict[str, Any], record: Record, reading: Reading) -> None:
     message = value.get("message")
-    told = message.get("timestamp") if isinstance(message, dict) else ""
-    place = (iso_time(value.get("timestamp")) or iso_time(told), record.start, record.end)
+    timestamp = message.get("timestamp") if isinstance(message, dict) else ""
+    place = (iso_time(value.get("timestamp")) or iso_time(timestamp), record.start, record.end)
     if kind == "message" and isinstance(message, dict):
         _read_message(message, place, reading)
     elif kind == "model_change":
@@ -77,8 +77,8 @@ def _read_message(message: dict[str, Any], place: tuple[str, int, int], reading:
                 reading.skipped += 1
     elif role == "toolResult":
         failed = message.get("isError")
-        told = failed if isinstance(failed, bool) else None
-        reading.result(text_of(content), *place, id=text_of(message.get("toolCallId")), failed=told)
+        is_error = failed if isinstance(failed, bool) else None
+        reading.result(text_of(content), *place, id=text_of(message.get("toolCallId")), failed=is_error)
     elif role == "bashExecution":
         code = message.get("exitCode")
         output = text_of(message.get("output"))

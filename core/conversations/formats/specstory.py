@@ -168,10 +168,10 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     listed = "**Input:**" in rows
     given: dict[str, Any] = _listed(rows) if listed else {}
     answer = next((at for at, row in enumerate(rows) if row.startswith("**Answer:**")), -1)
-    told = rows.index("**Result:**") if "**Result:**" in rows else -1
+    result_at = rows.index("**Result:**") if "**Result:**" in rows else -1
     begun = at = 0
     if listed:
-        fences = [row for row in fences if told >= 0 and row > told]
+        fences = [row for row in fences if result_at >= 0 and row > result_at]
     elif tool.lower() in SHELLS:
         begun, at, command = _typed(rows)
         given = {"command": command}
