@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 BATCH_SECONDS, BATCH_BYTES = 3.0, 64 << 20
 """After so long, or so much that was read, what was added is committed."""
 WHOLE_BYTES = 48 << 20
-"""A larger file is read line by line where its format lets it; else it is not searched, and that is told."""
+"""A larger file is read line by line where its format lets it; else it is not searched, and a note says so."""
 EDGE_BYTES = 4096
 APPENDED = {"claude_code": (b'"queue-operation"', b'"queued_command"', b'"summary"', b"-title"), "codex": ()}
-"""Formats whose files only grow at their end, one record a line, and in which a turn is told by its own records; a file
+"""Formats whose files only grow at their end, one record a line, and in which a turn is in its own records; a file
 in whose new part one of these words stands is read anew all the same."""
 RATE, SHARE = 5e6, 0.4
 """Bytes of files that are read in a second, and bytes of index for each, before anything was measured here."""
@@ -82,7 +82,7 @@ class Brought:
 
 
 Step = Callable[[int, int, str], None]
-"""Told of every conversation that was read: how many were, of how many, and its name."""
+"""Hears of every conversation that was read: how many were, of how many, and its name."""
 
 
 def look(
@@ -180,8 +180,7 @@ class _Look:
     def _at_places(self, known: Mapping[str, index.Known]) -> list[Artifact]:
         """What the tools left in their places. While no folder there has changed, the files are those that the last
         look found: they are asked for one by one, and no folder is listed."""
-        told = index.remembered(self._database, "folders")
-        kept = json.loads(told) if told else {}
+        kept = json.loads(index.remembered(self._database, "folders") or "{}")
         same = kept and kept["places"] == [list(place) for place in self._where.places]
         if same and all(folder_state(folder) == state for folder, state in kept["folders"]):
             return self._changed(known) + [
@@ -217,15 +216,15 @@ class _Look:
         looked, stores = self._folders
         now = time.time_ns()
         rows = [(folder, folder_state(folder)) for folder in sorted(looked)]
-        calm = all(not state or now - int(state.split()[0]) > SETTLED_NS for _, state in rows)
+        calm = all(not seen or now - int(seen.split()[0]) > SETTLED_NS for _, seen in rows)
         files_alone = all(not os.path.isdir(store.path) for store in stores)
-        told = ""
+        state = ""
         if calm and files_alone and not self._brought.waiting and not self._brought.notes:
             held = [(row.path, row.source, row.name) for row in stores]
-            told = json.dumps({"places": self._where.places, "folders": rows, "stores": held})
-        if told != index.remembered(self._database, "folders"):
+            state = json.dumps({"places": self._where.places, "folders": rows, "stores": held})
+        if state != index.remembered(self._database, "folders"):
             with index.writing(self._database, self._where.folder):
-                index.remember(self._database, "folders", told)
+                index.remember(self._database, "folders", state)
 
     def _walked(self) -> list[Artifact]:
         """What lies in project folders and at the paths that the person named; remembered for the looks to come."""
@@ -291,8 +290,8 @@ class _Look:
             items = [self._from_trash(item) if item.kind == "trash" else item for item in items]
         if any(item.source in SOURCE and SOURCE[item.source].project for item in items):
             files_alone = [item for item in items if item.kind != "session"]
-            told = {row.path: row for row in disambiguate(files_alone, self._ledger())}
-            items = [told.get(item.path, item) for item in items]
+            named = {row.path: row for row in disambiguate(files_alone, self._ledger())}
+            items = [named.get(item.path, item) for item in items]
         return items
 
     def _from_trash(self, item: Artifact) -> Artifact:
@@ -374,10 +373,10 @@ class _Look:
     def _measured(self, started: float, size: int) -> tuple[float, float]:
         """Bytes of files a second, and bytes of index for each, as they were here lately."""
         took = time.monotonic() - started
-        told = index.remembered(self._database, "rate")
-        rate = float(told) if told else RATE
+        measured = index.remembered(self._database, "rate")
+        rate = float(measured) if measured else RATE
         if size > 1 << 20 and took > 0.1:
-            rate = size / took if not told else (rate + size / took) / 2
+            rate = size / took if not measured else (rate + size / took) / 2
             with index.writing(self._database, self._where.folder):
                 index.remember(self._database, "rate", repr(rate))
         read = self._database.execute("SELECT sum(bytes) FROM conversations").fetchone()[0] or 0
@@ -406,7 +405,7 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Hel
     if problem is not None and (not found.turns or found.format in TEXTS):  # of records, what is whole is searched
         raise ValueError(problem.message)
     pieces = _pieces(found.turns, 0, found, secrets, item)
-    made = _told(row, found, found.turns, len(found.turns), secrets, item)
+    made = _described(row, found, found.turns, len(found.turns), secrets, item)
     if item.kind != "session" and found.format in APPENDED:
         cut, turn = _cut(found.turns, 0)
         made = made._replace(cut=cut, cut_turn=turn, edge=_edge(data[max(0, cut - EDGE_BYTES) : cut]) if cut else "")
@@ -434,7 +433,7 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.
     found = stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), take)
     if found is None:
         raise ValueError(f"it is larger than {WHOLE_BYTES >> 20} MB, and its format must be read as a whole")
-    return _with_heading(_told(row, found.conversation, kept, count, secrets, item), pieces, secrets)
+    return _with_heading(_described(row, found.conversation, kept, count, secrets, item), pieces, secrets)
 
 
 def _read_on(
@@ -518,7 +517,7 @@ def _pieces(
     return made
 
 
-def _told(
+def _described(
     row: index.Held, found: Conversation, turns: Sequence[Turn], count: int, secrets: Secrets, item: Artifact
 ) -> index.Held:
     """What is known of a conversation, cleared."""

@@ -55,11 +55,11 @@ class Prefix:
     text: str
     context: Context
     digest: ShownDigest
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return (*self.context.warnings, *filter(None, (self.digest.warning,)), *self.told)
+        return (*self.context.warnings, *filter(None, (self.digest.warning,)), *self.notes)
 
 
 def prompt_prefix(
@@ -116,19 +116,19 @@ def stable_prefix(
     `around` is the folder in which the person works when they have named no project. `facts` are handed in by a caller
     that has read them itself; None reads them from the index. A `project` whose folder holds a home, as `~` does, has
     no context of its own; that of another one is there only where the person trusts it (`environment` tells where their
-    record of that lies, and the cache; None: that of the process). What cannot be read is left out and told.
+    record of that lies, and the cache; None: that of the process). What cannot be read is left out and reported.
     """
     own = project is not None and not is_home(project / PROJECT_FOLDER, paths.home)
     local = project_paths(project).context if project is not None and own else None
     context = load_context(paths.context, local, secrets=config.redact, environment=environment)
     digest = shown_digest(paths, config, project, around, environment)
     text = context.text + knowledge_block(digest.text, secrets=config.redact)
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if facts is None and config.bootstrap_facts:
-        facts, told = _facts(paths, config, project, around)
+        facts, notes = _facts(paths, config, project, around)
     if facts:
         text += f"{OPEN}\n{for_prompt(facts, secrets=config.redact)}{CLOSE}\n"
-    return Prefix(without_images(text), context, digest, told)  # one part may define an address for another's image
+    return Prefix(without_images(text), context, digest, notes)  # one part may define an address for another's image
 
 
 def shown_digest(
@@ -143,13 +143,13 @@ def shown_digest(
     The file is the switch: without one, or with an empty one, there is nothing. In a project its text is made anew by
     `digest_scope`, as long as it is a projection: one that a person wrote with their own hand (it lacks the lines that
     the program begins with), or one with nothing left to make it from, is shown as it is; under `project` it is not,
-    for nobody knows which words are this project's. A file that cannot be read costs the digest, and is told.
+    for nobody knows which words are this project's. A file that cannot be read costs the digest, and is reported.
     """
     try:
         return _shown_digest(paths, config, project, around, environment)
     except OSError as error:
-        told = f"the digest cannot be read: {error.strerror or error} ({error.filename or paths.digest})"
-        return ShownDigest("", f"not injected: {told}", f"WARNING: {told}; it is left out")
+        problem = f"the digest cannot be read: {error.strerror or error} ({error.filename or paths.digest})"
+        return ShownDigest("", f"not injected: {problem}", f"WARNING: {problem}; it is left out")
 
 
 READY = "ready for every new conversation"
@@ -208,8 +208,8 @@ def _digest_here(
     if isinstance(known, Err):
         # Only the ledger knows which words are whose: without it the fence stays shut.
         so = "nothing of the digest is shown"
-        told = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
-        return ShownDigest("", f"not injected: {so}", told)
+        warning = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
+        return ShownDigest("", f"not injected: {so}", warning)
     projects = known.value
     folder = _project_of(here, projects)
     if not folder:

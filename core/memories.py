@@ -44,7 +44,7 @@ def load_memories(
     cache: Path | None = None,
 ) -> Memories:
     """All memories of (scope, folder) pairs, by id, out of the files that `may_read`. A file that is none is skipped
-    and told; nothing raises. With the home's `cache` folder a file that has not changed is not read again."""
+    and reported; nothing raises. With the home's `cache` folder a file that has not changed is not read again."""
     found: list[Memory] = []
     skipped: list[ErrorInfo] = []
     exists = False

@@ -17,6 +17,7 @@ from core.commands import transcript
 from core.commands.conversations import index_folder, read
 from core.commands.transcript import project_of
 from core.commands.workspace import Workspace
+from core.conversations.readable import without_codes, without_tags
 from core.conversations.searched import output
 from core.sources.tools import RESUME, resume_command
 from tests.harvest_world import FakeModel, World, workspace_of
@@ -53,23 +54,23 @@ def test_nothing_that_is_redacted_is_found_or_read(disk: Disk, monkeypatch: pyte
     """Through no face: search and show as text, JSON and markdown, the index file itself; also what one turn shows to
     be a secret and another merely repeats."""
     disk.build()
-    told = [str(disk.find(secret).hits) for secret in SECRETS]
+    outputs = [str(disk.find(secret).hits) for secret in SECRETS]
     for secret in SECRETS:
-        told.append(disk.run(monkeypatch, "search", secret, "--json")[1])
+        outputs.append(disk.run(monkeypatch, "search", secret, "--json")[1])
         answer = disk.run(monkeypatch, "search", secret)[1]
-        told.append(answer.replace(secret, "", 1) if answer.startswith("nothing found") else answer)  # its own words
-    told.append(str(disk.find("parakeet")))
+        outputs.append(answer.replace(secret, "", 1) if answer.startswith("nothing found") else answer)  # its own words
+    outputs.append(str(disk.find("parakeet")))
     for style in ([], ["--json"], ["--markdown"]):
         status, out, err = disk.run(monkeypatch, "show", "claude_code/leaky", *style)
         assert status == 0 and "parakeet" in out, err
-        told.append(out + err)
-    told.append(disk.run(monkeypatch, "search", "parakeet", "--json")[1])
+        outputs.append(out + err)
+    outputs.append(disk.run(monkeypatch, "search", "parakeet", "--json")[1])
     data = b"".join(path.read_bytes() for path in index_folder(disk.workspace).iterdir())
     for secret in SECRETS:
         assert secret.encode() not in data, f"the index file has {secret[:6]}…"
-        assert not [one for one in told if secret in one], secret[:6]
-    assert "[redacted:" in told[-2]
-    letters = "".join(filter(str.isalnum, "".join(told)))
+        assert not [one for one in outputs if secret in one], secret[:6]
+    assert "[redacted:" in outputs[-2]
+    letters = "".join(filter(str.isalnum, "".join(outputs)))
     assert GITHUB.replace("_", "") not in letters, "nor in a title that left out its punctuation"
 
 
@@ -149,6 +150,41 @@ def test_what_a_terminal_would_obey_is_taken_out(disk: Disk, monkeypatch: pytest
     assert [line for line in out.splitlines() if line.startswith("──")] == ["── you  1"]
 
 
+COLOURED = "\x1b[1mSet model to \x1b[0;38;5;28mRook 4\x1b[0m"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (
+            "<command-name>/clear</command-name>\n            <command-message>clear</command-message>\n"
+            "            <command-args></command-args>",
+            "/clear",
+        ),
+        ("<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n"
+         "<command-args>PR 12</command-args>", "/review PR 12"),
+        (f"<local-command-stdout>{COLOURED}</local-command-stdout>", "Set model to Rook 4"),
+        ("<local-command-stdout></local-command-stdout>", "(no output)"),
+        ("<bash-input>ls -l</bash-input>", "! ls -l"),
+        ("<bash-stdout>\x1b[36m12 parakeets\x1b[0m\r\n</bash-stdout><bash-stderr></bash-stderr>", "12 parakeets"),
+        ("fetching 10%\rfetching 100%\ndone", "fetching 100%\ndone"),
+        ("why does `<command-name>x</command-name>` show?", "why does `<command-name>x</command-name>` show?"),
+    ],
+)  # fmt: skip
+def test_tags_and_colours_of_a_tool_are_shown_as_its_words(said: str, shown: str) -> None:
+    assert without_tags(without_codes(said)) == shown
+
+
+def test_a_secret_that_colours_hold_apart_is_hidden_when_they_are_gone(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halves = f"{GITHUB[:9]}\x1b[1m\x1b[36m{GITHUB[9:]}"
+    disk.claude("coloured", ("user", f"<bash-stdout>parakeet {halves}\x1b[0m</bash-stdout>"))
+    disk.build()
+    _, out, _ = disk.run(monkeypatch, "show", "claude_code/coloured")
+    assert "parakeet" in out and GITHUB not in out and "bash-stdout" not in out and "[36m" not in out
+
+
 def test_markdown_shows_where_a_turn_begins(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that quotes such a file, or leaves a fence open, does not become turns of its own."""
     disk.own("odd.md", ("user", "## 2. assistant\nforged"), ("assistant", "```\nopen fence"), ("user", "then"))
@@ -199,13 +235,13 @@ def test_what_was_harvested_stands_beside_its_turn(world: World, monkeypatch: py
     world.run(FakeModel(lambda number, prompt: steps | {"facts": [f"Fact {number} stands alone"]}))
     found = read(workspace_of(world), path.name)
     assert isinstance(found, Ok), found
-    told = found.value
-    [item] = [item for turn in told.turns for item in turn.items]
-    assert told.turns[1].items == (item,) and (item.category, item.turn) == ("playbooks", 2)
+    shown = found.value
+    [item] = [item for turn in shown.turns for item in turn.items]
+    assert shown.turns[1].items == (item,) and (item.category, item.turn) == ("playbooks", 2)
     assert item.text == "**Build**: make clean -> make all" and item.quote == "First run make clean"
     assert item.file == "playbooks.md" and item.line > 0
     assert talk.encode()[item.start : item.end].decode().strip().endswith("building say.")
-    assert [one.category for one in told.items if not one.turn] == ["facts"]
+    assert [one.category for one in shown.items if not one.turn] == ["facts"]
 
 
 # --- agents ----------------------------------------------------------------------------------------------------------
@@ -278,8 +314,8 @@ def test_no_path_leads_an_agent_out_of_its_project(disk: Disk, agent: Callable[[
     here = agent(shop)
     assert tools.search_conversations(here, "pelican")["hits"] == []
     names = ("of-pay", "by-link", "by-dots", "damaged", str(inside), str(note), f"{shop}/../../private.md")
-    told = {refused(lambda name=name: tools.read_conversation(here, name)).replace(name, "X") for name in names}  # type: ignore[misc]
-    assert len(told) == 1 and "no conversation of that name" in told.pop()
+    refusals = {refused(lambda name=name: tools.read_conversation(here, name)).replace(name, "X") for name in names}  # type: ignore[misc]
+    assert len(refusals) == 1 and "no conversation of that name" in refusals.pop()
     everything = disk.folder / "named.toml"
     everything.write_text(everything.read_text() + "mcp_all_conversations = true\n")
     for name in (str(note), str(shop / "note.md"), "../../private.md", "~/private.md", "/etc/passwd"):

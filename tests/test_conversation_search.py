@@ -252,12 +252,12 @@ def test_a_search_reads_the_newest_first_and_tells_what_is_left(disk: Disk) -> N
     steps: list[str] = []
     from core.commands.conversations import build
 
-    def told(step: Progress) -> None:
+    def progress(step: Progress) -> None:
         steps.append(f"{step.name}: {step.outcome}")
 
-    stopped = build(disk.workspace, told, lambda: len(steps) > 2)
+    stopped = build(disk.workspace, progress, lambda: len(steps) > 2)
     assert isinstance(stopped, Ok) and stopped.value.waiting
-    assert "8 conversations" in steps[0] and "about" in steps[0], "size and time are told before"
+    assert "8 conversations" in steps[0] and "about" in steps[0], "size and time are said before"
     done = disk.build()
     assert (done.waiting, done.conversations) == (0, 9)
     assert len(disk.names("plentiful")) == 6
@@ -317,8 +317,8 @@ def test_two_programs_at_once(disk: Disk) -> None:
         subprocess.Popen([*words, *more], cwd=disk.cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for more in (["--build"], ["clock"], ["--build"], ["filling"])
     ]
-    told = [one.communicate(timeout=PATIENCE_SECONDS) for one in running]
-    assert [one.returncode for one in running] == [0] * 4, told
+    outputs = [one.communicate(timeout=PATIENCE_SECONDS) for one in running]
+    assert [one.returncode for one in running] == [0] * 4, outputs
     assert disk.find("filling").conversations == 33
     assert disk.names("clock") == ["claude_code/flaky"]
 
@@ -470,7 +470,7 @@ def test_a_question_is_careful() -> None:
         "week 12",
         "day",
     ):
-        assert question(text, TODAY).told == "", text
+        assert question(text, TODAY).said == "", text
     asked = question("what did I do last week in the payments repo?", TODAY)
     assert (asked.words, asked.place, asked.open) == ("", "payments", True)
     assert question("flaky test since monday", TODAY)[:2] == ("flaky test", Span("2026-05-04", ""))

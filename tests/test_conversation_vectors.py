@@ -71,7 +71,7 @@ def held(disk: Disk) -> tuple[int, int]:
 
 
 def test_a_conversation_is_found_by_what_it_means(disk: Disk, topics: Topics) -> None:
-    """Nobody remembers the word that was used. Before there are vectors, words answer, and the way to them is told."""
+    """Nobody remembers the word that was used. Before there are vectors, words answer, and the way to them is named."""
     before = disk.find("which car")
     assert not before.hits and any("knowledge vectors" in one for one in before.warnings) and not topics.texts
     report = made(disk)
@@ -192,5 +192,5 @@ def test_a_full_disk_is_one_sentence(disk: Disk, topics: Topics, monkeypatch: py
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(turn_vectors, "_put", full)
-    told = build_vectors(disk.workspace)
-    assert isinstance(told, Err) and "disk is full" in told.error.message
+    refused = build_vectors(disk.workspace)
+    assert isinstance(refused, Err) and "disk is full" in refused.error.message

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.conversations.conversation import Turn
+from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Edit, PullRequest
 from core.harvest.distil import borne_out
+from core.offline.rules import distil_offline
 from tests.test_offline_recurring import session
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
 
@@ -89,7 +90,7 @@ def test_what_an_answer_says_first_of_ones_own_code_is_a_fact() -> None:
     assert said(harvest(*asked, says(text)), "facts") == [first]
     assert said(harvest(*asked, says(text), user("no, that's wrong")), "facts") == []
     assert said(harvest(*asked, says(text), user("ask it twice"), edited("RateFeed.py"), says("OK")), "facts") == []
-    assert said(harvest(user("Go on"), FEED, says(text)), "facts") == [], "nobody asked"
+    assert said(harvest(user("Go on"), FEED, says(text)), "facts") == [first], "whoever began it"
     assert said(harvest(*asked, says("`TaxTable` reads its taxes from `self._taxes`.")), "facts") == [], (
         "no tool said so"
     )
@@ -326,3 +327,33 @@ def test_checks_that_ran_are_told_without_an_edit_too() -> None:
     asked = user("Review, then run pnpm lint and pnpm test")
     found = harvest(asked, ran("pnpm lint", "ok"), ran("pnpm test", "12 passed"), says("Fine."))
     assert [row["steps"] for row in found["playbooks"]] == ["pnpm lint -> pnpm test"]
+
+
+# --- lines that hold more of a message ---
+
+
+def test_how_things_behave_since_a_change_stands_behind_what_was_done() -> None:
+    text = (
+        "Added the class `RateFeed` (in `feed.py`).\n\n- `load_rates` no longer asks the bank twice a day.\n"
+        "- `load_rates` documents the trade-off.\n"
+    )
+    done = harvest(user("Move the rates"), edited("feed.py"), says(text))["tasks_done"]
+    assert [("no longer asks the bank" in row["detail"], "documents" in row["detail"]) for row in done] == [
+        (True, False)
+    ]
+    alone = harvest(user("Go on"), edited("feed.py"), says("All set.\n\n- `load_rates` no longer asks the bank twice."))
+    assert alone["tasks_done"] == [], "without what was done it is no work"
+
+
+def test_open_work_behind_a_label_is_open_work() -> None:
+    text = "Rounded the rates in `feed.py`.\n\nResidual risk: `load_rates` was never tried against the live bank feed."
+    found = harvest(user("Round the rates"), edited("feed.py"), says(text))
+    assert said(found, "tasks_open") == ["Residual risk: `load_rates` was never tried against the live bank feed."]
+
+
+def test_a_chat_gives_no_fact_of_what_its_assistant_says_of_code() -> None:
+    """It never saw the person's machine: what it says of their files it guesses, also beside a sandbox's output."""
+    text = "`RateFeed` reads its rates from `self._cache`, which `load_rates` fills at noon."
+    turns = (user("where do the rates come from?"), FEED, says(text))
+    facts = [distil_offline(Conversation("s1", tool, turns))["facts"] for tool in ("codex", "chatgpt", "claude_ai")]
+    assert [len(rows) for rows in facts] == [1, 0, 0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
 
+from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.offline.rules import LINES_AN_ITEM, MAX_ITEMS, distil_offline
 from tests.cpu_time import grows_faster
@@ -46,6 +48,12 @@ PIECES = {
 }
 
 
+@functools.cache
+def read_and_distilled(path: Path) -> tuple[Conversation, dict[str, list[dict[str, str]]]]:
+    conversation = read_conversation(path.name, path.read_bytes())
+    return conversation, distil_offline(conversation)
+
+
 def distil(text: str) -> None:
     found = distil_offline(read_conversation("x", text.encode()))
     assert all(len(rows) <= max(MAX_ITEMS, text.count("\n") // LINES_AN_ITEM) for rows in found.values())
@@ -74,11 +82,10 @@ def test_deep_nesting_is_read_to_its_end() -> None:
 def test_every_quote_from_a_real_conversation_stands_in_its_file() -> None:
     """A quote that is not in the source would send the item to quarantine."""
     for path in FILES:
-        data = path.read_bytes()
-        conversation = read_conversation(path.name, data)
-        source = data.decode("utf-8", "replace")
+        conversation, found = read_and_distilled(path)
+        source = path.read_bytes().decode("utf-8", "replace")
         told = "\n".join(turn.text for turn in conversation.turns)
-        for rows in distil_offline(conversation).values():
+        for rows in found.values():
             assert len(rows) <= MAX_ITEMS
             for row in rows:
                 assert row["quote"] in source, path
@@ -88,10 +95,7 @@ def test_every_quote_from_a_real_conversation_stands_in_its_file() -> None:
 @pytest.mark.skipif(not FILES, reason="the corpus of real conversations is not beside this checkout")
 def test_real_conversations_give_a_few_items_each() -> None:
     """Restraint on real data: rules that flood the knowledge, or that find nothing any more, show here."""
-    counts = [
-        sum(len(rows) for rows in distil_offline(read_conversation(path.name, path.read_bytes())).values())
-        for path in FILES
-    ]
+    counts = [sum(len(rows) for rows in read_and_distilled(path)[1].values()) for path in FILES]
     assert sum(count > 0 for count in counts) >= len(counts) // 2
     assert max(counts) <= 2 * MAX_ITEMS
     assert sum(counts) <= 4 * len(counts)

@@ -161,7 +161,7 @@ def test_a_source_that_cannot_be_read_is_told_and_mended(shelf: Shelf) -> None:
     index = shelf.open()
     assert [problem.message for problem in index.problems] == ["more is damaged."]
     index.close()
-    assert shelf.open().problems, "it is told again at the next search"
+    assert shelf.open().problems, "it is said again at the next search"
     path.write_text("a healed line")
     assert shelf.texts("healed") == ["a healed line"]
     path.unlink()

@@ -1,5 +1,5 @@
 """A name that stands nowhere is not answered with whatever shares an ending or a number with it, and a date not with
-every text that was told on a day of that number."""
+every text that was written on a day of that number."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_stands_there_as_typed_is_always_found(shelf: Shelf, literal: str) 
 
 
 def test_the_number_of_a_day_is_no_reason(tmp_path: Path) -> None:
-    """Whoever asks for a day gets what was told on it or near it, or names it, and not every text with that number."""
+    """Whoever asks for a day gets what was said on it or near it, or names it, and not every text with that number."""
     shelf = Shelf(tmp_path)
     shelf.write(
         "a",

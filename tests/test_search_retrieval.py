@@ -4,16 +4,18 @@ search stays ahead of plain full text."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.base.search_entry import SearchEntry
-from core.search import query
+from core.search import query, weights
 from core.search.candidates import Candidates
-from core.search.weights import NAMES, THREAD_WEIGHTS, WEIGHTS
+from core.search.weights import HYBRID_WEIGHTS, NAMES, THREAD_WEIGHTS, WEIGHTS
 from tests.bench.retrieval import Score, floor, ours, pools, scored
-from tests.bench.retrieval_fit import Group, fit, questions, ranked_by
+from tests.bench.retrieval_fit import Group, fit, questions, ranked_by, written
 from tests.bench.retrieval_sets import POOLED, SETS, Asked, Collection, is_there
 
 
@@ -92,6 +94,26 @@ def test_each_set_counts_by_its_share_and_not_by_its_size() -> None:
     assert abs(np.subtract(*fit([(1.0, many), (1.0, [Group(other, [0])])]))) < 0.1
     weights = fit([(1.0, many), (3.0, [Group(other, [0])])])
     assert weights[1] > weights[0]
+
+
+def test_what_was_fitted_is_what_a_search_reads() -> None:
+    """Numbers that are copied by hand are those of two fits one day."""
+    sizes = {"_FITTED": len(NAMES), "_THREAD_FITTED": len(THREAD_WEIGHTS), "_HYBRID_FITTED": len(HYBRID_WEIGHTS)}
+    rows = {name: np.arange(size) + 0.5 for name, size in sizes.items()}
+    source = Path(weights.__file__).read_text(encoding="utf-8")
+    made = written(source, rows)
+    read: dict[str, Any] = {}
+    exec(compile(made, "weights.py", "exec"), read)
+    for name, values in (
+        ("WEIGHTS", "_FITTED"),
+        ("THREAD_WEIGHTS", "_THREAD_FITTED"),
+        ("HYBRID_WEIGHTS", "_HYBRID_FITTED"),
+    ):
+        assert list(read[name].values()) == rows[values].tolist()
+    assert read["HYBRID_THREAD_WEIGHTS"] == weights.HYBRID_THREAD_WEIGHTS
+    assert written(made, {name: list(read[name]) for name in rows}) == made
+    with pytest.raises(ValueError, match="_OTHER"):
+        written(source, {"_OTHER": np.ones(1)})
 
 
 def test_left_out_conversations_are_ranked_by_the_features_of_the_product() -> None:

@@ -197,12 +197,12 @@ def test_what_an_embedder_made_before_it_failed_is_kept(shelf: Shelf) -> None:
 
     assert isinstance(open_vectors(shelf.cache, index.database, "topics", failing), Err)
     made = list(embed.texts)
-    told: list[tuple[int, int]] = []
-    found = open_vectors(shelf.cache, index.database, "topics", embed, step=lambda *at: told.append(at))
+    steps: list[tuple[int, int]] = []
+    found = open_vectors(shelf.cache, index.database, "topics", embed, step=lambda *at: steps.append(at))
     index.close()
     assert isinstance(found, Ok) and found.value.waiting == 0 and len(found.value.ids) == 105
     assert made and len(embed.texts) == len(set(embed.texts)) == 105
-    assert told[-1] == (105 - len(made), 105 - len(made))
+    assert steps[-1] == (105 - len(made), 105 - len(made))
 
 
 def test_the_model_comes_from_its_makers_and_only_when_it_is_asked_for(

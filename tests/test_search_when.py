@@ -51,7 +51,7 @@ def test_what_is_no_date_is_none(text: str) -> None:
 
 
 def test_closer_days_count_more_and_any_year_will_do() -> None:
-    """What was told the day after comes before what was told a month later."""
+    """What was said the day after comes before what was said a month later."""
     asked = moments_of("on 3 June")
     assert closeness(asked, "2024-06-03") == (1, 0, 0)
     later, latest = closeness(asked, "2024-06-04"), closeness(asked, "2024-07-04")
@@ -76,7 +76,7 @@ def test_days_that_the_calendar_lacks_are_none(year: int, month: int, day: int) 
 
 
 def test_an_entry_is_found_by_its_date(tmp_path: Path) -> None:
-    """Someone who remembers only the day gets what was noted on it, and is told why."""
+    """Someone who remembers only the day gets what was noted on it, and is shown why."""
     shelf = Shelf(tmp_path)
     shelf.write(
         "a", "bullet|2026-05-02|||The exporter listens on port 8080", "bullet|2026-03-09|||Backups run at night"

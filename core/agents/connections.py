@@ -252,8 +252,8 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
             changes.append(FileChange(agent.name, file, current, data, parts))
     if errors:
         return Plan(agent.name, agent.title, (), tuple(notes), tuple(errors))
-    if agent.told and any(row.is_change for row in changes):
-        notes.append(agent.told)
+    if agent.to_do and any(row.is_change for row in changes):
+        notes.append(agent.to_do)
     return Plan(agent.name, agent.title, tuple(changes), tuple(notes))
 
 

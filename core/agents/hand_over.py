@@ -46,10 +46,10 @@ def ended_session() -> str:
     import json
 
     try:
-        told = json.loads(data).get("transcript_path")
+        named = json.loads(data).get("transcript_path")
     except (ValueError, AttributeError, RecursionError):
         return ""
-    return told if isinstance(told, str) and os.path.isabs(told) else ""
+    return named if isinstance(named, str) and os.path.isabs(named) else ""
 
 
 def set_free(words: list[str]) -> bool:

@@ -75,7 +75,7 @@ def shell_line(words: Sequence[str]) -> str:
 
 
 class Agent(NamedTuple):
-    """One tool. `commands` are its programs, `folder` is there once it was used; `told` is what a person must still do
+    """One tool. `commands` are its programs, `folder` is there once it was used; `to_do` is what a person must still do
     in the tool itself, "" for nothing."""
 
     name: str
@@ -84,7 +84,7 @@ class Agent(NamedTuple):
     commands: tuple[str, ...]
     folder: Callable[[Mapping[str, str]], Path | None]
     entries: Callable[[Program, Mapping[str, str]], list[Entry]]
-    told: str = ""
+    to_do: str = ""
 
     def is_there(self, environment: Mapping[str, str]) -> bool:
         """Whether this person uses it: its folder exists, or its program is found."""

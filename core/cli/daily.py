@@ -39,7 +39,7 @@ def connect_text(report: ConnectReport) -> str:
 
 
 def schedule_text(report: ScheduleReport) -> str:
-    """What is written and told to the system, and whether the timer is on."""
+    """What is written and handed to the system, and whether the timer is on."""
     from core.commands.daily.connect import changes_text
 
     rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]

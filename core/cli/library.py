@@ -28,9 +28,9 @@ _WORDS = {
 def ingested_text(done: Ingested) -> str:
     counts = dict(done.counts)
     counts["unchanged"] = counts.get("unchanged", 0) + done.unchanged
-    told = [f"{counts[status]} {words}" for status, words in _WORDS.items() if counts.get(status)]
+    counted = [f"{counts[status]} {words}" for status, words in _WORDS.items() if counts.get(status)]
     chunks = sum(row["chunks"] for row in done.documents if row["status"] in ("new", "changed", "restored"))
-    lines = [f"documents: {', '.join(told) or 'none'}"]
+    lines = [f"documents: {', '.join(counted) or 'none'}"]
     if chunks:
         lines.append(f"chunks: {chunks}")
     if done.redacted:
@@ -121,6 +121,7 @@ SUBCOMMANDS = (
             Argument(("--status",), "only those of this status", {"choices": STATUSES, "default": "active"}),
             whole_number("--limit", "at most N (default: 50)", 50),
         ),
+        words=NAMED,
     ),
     Command(
         "ingest",

@@ -121,21 +121,22 @@ def undone_text(value: Undone | list[ChangeRun]) -> str:
 
 
 def reflected_text(found: Reflection) -> str:
-    from core.library.use.tasks import told
+    from core.library.use.tasks import outcomes_text
 
     lately = f" in the last {count(found.days, 'day')}" if found.days else ""
     rows = [f"{count(found.traces, 'trace')} recorded{lately}"]
     if found.tasks:
         rows += ["", "What kinds of task are served well, and which badly?"]
         rows += [
-            f"  {one.task_type}: {one.verdict}{_rate(one.success)} ({told(one.outcomes)}; "
+            f"  {one.task_type}: {one.verdict}{_rate(one.success)} ({outcomes_text(one.outcomes)}; "
             f"{count(one.questions, 'question')}, {one.unanswered} without an answer of use)"
             for one in found.tasks
         ]
     if found.sources:
         rows += ["", "Which sources pull their weight, and which are noise?"]
         rows += [
-            f"  {one_line(one.domain)} ({one.source_type}): {one.verdict}{_rate(one.success)} ({told(one.outcomes)}; "
+            f"  {one_line(one.domain)} ({one.source_type}): {one.verdict}{_rate(one.success)} "
+            f"({outcomes_text(one.outcomes)}; "
             f"{count(one.documents, 'document')}, shown {one.retrieved} times)"
             for one in found.sources
         ]
@@ -149,7 +150,7 @@ def reflected_text(found: Reflection) -> str:
     if found.retire:
         rows += ["", "Which chunks keep failing?"]
         rows += [
-            f"  {one.chunk_id[:8]} {one_line(one.title)}: {told(one.outcomes)}{_rate(one.success)}: "
+            f"  {one.chunk_id[:8]} {one_line(one.title)}: {outcomes_text(one.outcomes)}{_rate(one.success)}: "
             f"{one_line(one.text)}"
             for one in found.retire
         ]
@@ -165,7 +166,7 @@ def reflected_text(found: Reflection) -> str:
         about = found.concept
         rows += ["", f"How has the understanding of {one_line(about.concept)} evolved?"]
         rows += [f"  {month}: {count(number, 'document')}" for month, number in about.documents.items()]
-        rows += [f"  {month}: {told(counts)}" for month, counts in about.outcomes.items()]
+        rows += [f"  {month}: {outcomes_text(counts)}" for month, counts in about.outcomes.items()]
         rows += [f"  {at}: {one_line(text)}" for at, text in about.profiles]
         rows += [f"  missing: {one_line(about.gaps)}"] if about.gaps else []
     return "\n".join(rows) + "\n"

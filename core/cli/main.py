@@ -42,7 +42,7 @@ def run() -> NoReturn:
             code = 0
         sys.stdout.flush()
     except OSError as error:
-        # Somebody read only the beginning (`knowledge ledger | head`): that is no error. A disk that is full was told.
+        # Somebody read the beginning only (`knowledge ledger | head`): no error. A disk that is full was reported.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0 if isinstance(error, BrokenPipeError) else 1
     gc.freeze()
@@ -239,7 +239,7 @@ def _report_problems(
     from core.cli.text import errors_of, grouped, one_line, visible
 
     for warning in () if quiet else getattr(value, "warnings", ()):
-        if warning not in workspace.loaded.warnings:  # those were told before
+        if warning not in workspace.loaded.warnings:  # those were reported before
             print(visible(_cleared(row, one_line(warning))), file=err)
     errors = errors_of(value)
     for sentence in [] if row.names_errors and not as_json else grouped(errors):
@@ -248,7 +248,7 @@ def _report_problems(
 
 
 def _cleared(row: Command, sentence: str) -> str:
-    """A sentence about files that others named, without a secret in such a name: what is told ends in logs."""
+    """A sentence about files that others named, without a secret in such a name: what is printed ends in logs."""
     from core.cli.table import NAMED
 
     if row.words != NAMED:

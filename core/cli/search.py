@@ -24,14 +24,14 @@ WIDE = 320
 
 def search_text(report: FoundReport) -> str:
     """Each hit with its number; below it, where it stands and why it was found."""
-    told = [_built(report.built)] if report.built is not None else []
+    lines = [_built(report.built)] if report.built is not None else []
     if report.built is not None and not report.query:
-        return "\n".join(told) + "\n"
-    told += [one_line(report.note)] if report.note else []
+        return "\n".join(lines) + "\n"
+    lines += [one_line(report.note)] if report.note else []
     if not report.hits:
         what = f"nothing found for {one_line(report.query)!r}" if report.query else "nothing found"
-        return "\n".join([*told, f"{what} in {_searched(report)}"]) + "\n"
-    rows = [*told]
+        return "\n".join([*lines, f"{what} in {_searched(report)}"]) + "\n"
+    rows = [*lines]
     for number, hit in enumerate(report.hits, start=1):
         rows += _entry(number, hit) if hasattr(hit, "entry") else _conversation(number, hit)
     rows.append(f"{count(len(report.hits), 'hit')} shown, {_searched(report)} searched")
@@ -108,35 +108,35 @@ def _built(built: BuildReport) -> str:
 
 def show_text(shown: Shown) -> str:
     """A conversation for a reader, as markdown, or the command that goes on with it."""
-    told = shown.conversation
+    conversation = shown.conversation
     if shown.style == "resume":
-        return f"{told.resume}\n"
-    return "\n".join(_markdown(told) if shown.style == "markdown" else _readable(told)) + "\n"
+        return f"{conversation.resume}\n"
+    return "\n".join(_markdown(conversation) if shown.style == "markdown" else _readable(conversation)) + "\n"
 
 
-def _readable(told: Any) -> Iterator[str]:
-    yield told.title or told.name
-    about = [told.tool, told.folder, told.branch, _period(told), count(told.count, "turn")]
-    about += ["in the trash"] if told.in_trash else []
+def _readable(talk: Any) -> Iterator[str]:
+    yield talk.title or talk.name
+    about = [talk.tool, talk.folder, talk.branch, _period(talk), count(talk.count, "turn")]
+    about += ["in the trash"] if talk.in_trash else []
     yield "; ".join(one_line(one) for one in about if one)
-    if told.resume:
-        yield f"go on with it: {one_line(told.resume)}"
-    for turn in told.turns:
+    if talk.resume:
+        yield f"go on with it: {one_line(talk.resume)}"
+    for turn in talk.turns:
         yield ""
         yield f"── {_speaker(turn)}  {turn.number}{_clock(turn.time)}"
         yield from _body(turn)
         for item in turn.items:
             place = f"{item.file}:{item.line}" if item.line else f"{item.file}, not there any more"
             yield f"   ◂ {item.category}: {one_line(item.text)} ({place})"
-    loose = [item for item in told.items if not item.turn]
+    loose = [item for item in talk.items if not item.turn]
     if loose:
         yield ""
         yield "harvested from it, the turn is not known:"
         yield from (f"   ◂ {item.category}: {one_line(item.text)}" for item in loose)
-    if told.next is not None:
+    if talk.next is not None:
         yield ""
-        reads_on = f"'knowledge show {one_line(told.name)}:{told.next}' reads on"
-        yield f"turns {told.first} to {told.next - 1} of {told.count}; {reads_on}"
+        reads_on = f"'knowledge show {one_line(talk.name)}:{talk.next}' reads on"
+        yield f"turns {talk.first} to {talk.next - 1} of {talk.count}; {reads_on}"
 
 
 def _body(turn: Any) -> Iterator[str]:
@@ -152,14 +152,14 @@ def _body(turn: Any) -> Iterator[str]:
     yield from (f"   {line if len(line) <= WIDE else line[:WIDE] + ' …'}".rstrip() for line in shown)
 
 
-def _markdown(told: Any) -> Iterator[str]:
+def _markdown(talk: Any) -> Iterator[str]:
     """Headings for turns; what tools gave back in fences that nothing in it closes."""
-    yield f"# {one_line(told.title or told.name)}"
+    yield f"# {one_line(talk.title or talk.name)}"
     yield ""
-    about = (("Conversation", told.name), ("Tool", told.tool), ("Folder", told.folder), ("Branch", told.branch),
-             ("Day", _period(told)))  # fmt: skip
+    about = (("Conversation", talk.name), ("Tool", talk.tool), ("Folder", talk.folder), ("Branch", talk.branch),
+             ("Day", _period(talk)))  # fmt: skip
     yield from (f"- {name}: {one_line(value)}" for name, value in about if value)
-    for turn in told.turns:
+    for turn in talk.turns:
         yield ""
         yield f"## {turn.number}. {_speaker(turn)}{_clock(turn.time)}"
         yield ""
@@ -186,8 +186,8 @@ def _speaker(turn: Any) -> str:
     return f"{name} (sub-agent {one_line(turn.agent)})" if turn.agent else name
 
 
-def _period(told: Any) -> str:
-    return f"{told.started[:10]} to {told.ended[:10]}" if told.started[:10] != told.ended[:10] else told.started[:10]
+def _period(talk: Any) -> str:
+    return f"{talk.started[:10]} to {talk.ended[:10]}" if talk.started[:10] != talk.ended[:10] else talk.started[:10]
 
 
 def _clock(time: str) -> str:

@@ -66,7 +66,7 @@ class Command(NamedTuple):
     asks: bool = False
     """The function also takes `ask`, which shows a text and asks for a yes or a no."""
     names_errors: bool = False
-    """The report itself tells what went wrong: it is not told once more on stderr."""
+    """The report itself says what went wrong: it is not repeated on stderr."""
     paged: bool = False
     """On a terminal its text is shown page by page."""
     words: str = FOREIGN

@@ -107,12 +107,12 @@ _HARVEST = "'knowledge harvest --apply' fills it"
 
 @dataclass(frozen=True)
 class ContextPrefix:
-    """What a new conversation starts with. `told` are sentences about its parts, such as facts that could not be read;
+    """What a new conversation starts with. `notes` are sentences about its parts, such as facts that could not be read;
     with those about the context files they are the `warnings`, which go to stderr."""
 
     prefix: Prefix
     project: str
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     hook: str = ""
     """The tool whose hook asks, "" for a person."""
     message: str = ""
@@ -120,7 +120,7 @@ class ContextPrefix:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return (*self.prefix.warnings, *self.told)
+        return (*self.prefix.warnings, *self.notes)
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge context --json`."""
@@ -151,15 +151,15 @@ def context(workspace: Workspace, project: str = "", hook: str = "") -> Result[C
 
         facts, problem = facts_for_context(workspace, found.value)
     prefix = stable_prefix(workspace.paths, workspace.config, found.value, workspace.cwd, facts, workspace.environment)
-    told = [problem] if problem else []
-    if all(row.trusted for row in prefix.context.files):  # else it is told of the file
-        told += project_warnings(workspace, project, refused=True)
+    notes = [problem] if problem else []
+    if all(row.trusted for row in prefix.context.files):  # else the file is reported
+        notes += project_warnings(workspace, project, refused=True)
     message = ""
     if hook:
         from core.commands.daily.autopilot import at_session_start
 
         message = at_session_start(workspace)
-    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(told), hook, message))
+    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(notes), hook, message))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Conversations: finding one by what was said in it, and reading it. Every text in an answer is cleared of secrets.
 
 A search looks first at what changed since the last one, for a fraction of a second: the newest conversations come
-first, and what is left is told. `build` reads all of it.
+first, and what is left is reported. `build` reads all of it.
 """
 
 from __future__ import annotations
@@ -170,9 +170,9 @@ def build(
     if not workspace.config.search_conversations:
         hint = "'knowledge config set search_conversations true' switches it on"
         return fail("switched-off", "conversations are not searched: the setting says so", hint=hint)
-    where, told = where_of(workspace)
+    where, problem = where_of(workspace)
     read = gone = total = 0
-    notes: list[str] = [told] if told else []
+    notes: list[str] = [problem] if problem else []
     database: Database | None = None
 
     def step(done: int, _of: int, name: str) -> None:
@@ -211,9 +211,9 @@ def build(
 def what_it_takes(brought: Brought) -> str:
     """`10,000 conversations (1.0GB): about 3 min, 400.0MB in the cache`."""
     seconds = brought.seconds
-    told = f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
+    duration = f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
     number = f"{brought.waiting:,} conversation{'' if brought.waiting == 1 else 's'}"
-    return f"{number} ({size(brought.waiting_bytes)}): about {told}, {size(brought.growth)} in the cache"
+    return f"{number} ({size(brought.waiting_bytes)}): about {duration}, {size(brought.growth)} in the cache"
 
 
 def build_vectors(
@@ -298,7 +298,7 @@ def find(
                 return project
             note = ""
             span, text, folder = bounds.value, words, project.value
-            if asked.told:
+            if asked.said:
                 named = known_project(database, asked.place) if asked.place and not folder else ""
                 text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
                 span, folder = asked.span, named or folder
@@ -313,10 +313,10 @@ def find(
                 note = (
                     note or f"understood as: of {title_of(tools[0])} (quotation marks search the words as they stand)"
                 )
-            near, told = _meant(workspace, database, text)
-            warnings += [told] if told else []
+            near, warning = _meant(workspace, database, text)
+            warnings += [warning] if warning else []
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
-            if not hits and (tools or (asked.told and asked.words)):
+            if not hits and (tools or (asked.said and asked.words)):
                 wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
                 near, _ = _meant(workspace, database, words)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
@@ -325,11 +325,10 @@ def find(
             if not stored.is_trouble(error):
                 raise
             _mend(workspace, error)
-            told = f"the index of conversations could not be read ({error}); the next search makes it anew"
-            return Ok(ConversationHits(words, warnings=(told,)))
+            message = f"the index of conversations could not be read ({error}); the next search makes it anew"
+            return Ok(ConversationHits(words, warnings=(message,)))
     if brought.waiting:
-        told = f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it"
-        warnings.append(told)
+        warnings.append(f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it")
     return Ok(
         ConversationHits(
             words, tuple(hits), number, turns, brought.waiting, brought.waiting_bytes, brought.seconds, note,

@@ -1,7 +1,7 @@
 """Joins the fact index to the store: what committed harvests taught, fed into it after a run, an undo or on demand.
 
 Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
-up for by the next one. It blocks nothing: a failure is told, and the next run tries again.
+up for by the next one. It blocks nothing: a failure is reported, and the next run tries again.
 
 What a person let out of the quarantine counts as taught by its conversation. Nothing is kept of it beside
 changes.jsonl: an edit that took a held line out, and one that put what it says into its file; the archived plan that
@@ -226,8 +226,8 @@ def accepted_items(paths: Paths, changes: Iterable[Change], fed: Iterable[str]) 
             for bullet in parse_bullets(line):
                 item = held_item(bullet)
                 file = CATEGORY[item.category].file if item.category else ""
-                told = f"{bullet_line(sanitise_line(item.text, None), None)} {item.provenance}".rstrip()
-                if (file, told) in let_in:
+                words = f"{bullet_line(sanitise_line(item.text, None), None)} {item.provenance}".rstrip()
+                if (file, words) in let_in:
                     sha = hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()
                     found[line] = Accepted(row.run, row.when[:10], item.category, item.text, sha)
     if found:

@@ -322,7 +322,7 @@ def edit_fact(
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Edited]:
     """Give a fact other words, confidence, tags, expiry or related ids (EDITABLE). Everything else in its file stays.
-    Secrets in new words are replaced and told as the warning, unless the setting `redact` is off.
+    Secrets in new words are replaced and reported as the warning, unless the setting `redact` is off.
 
     Err for a value that is not allowed (the same validations as everywhere), or a file that has changed since `seen`.
     """
@@ -332,11 +332,11 @@ def edit_fact(
     placed = _placed(workspace, fact_id)
     if isinstance(placed, Err):
         return placed
-    wanted, told = dict(values), ""
+    wanted, notice = dict(values), ""
     if isinstance(wanted.get("fact"), str):
         words = sanitise_line(wanted["fact"], None).removeprefix("\\")
-        wanted["fact"], told = without_secrets(workspace, words, False, BY_HAND)
-    return _finished(workspace, _change(workspace, placed.value, wanted, now(), seen), now, told)
+        wanted["fact"], notice = without_secrets(workspace, words, False, BY_HAND)
+    return _finished(workspace, _change(workspace, placed.value, wanted, now(), seen), now, notice)
 
 
 def delete_fact(
@@ -559,14 +559,14 @@ def _why_not(fact: Fact, values: Mapping[str, Any]) -> str:
 
 
 def _finished(
-    workspace: Workspace, result: Result[Edited], now: Callable[[], datetime], told: str = ""
+    workspace: Workspace, result: Result[Edited], now: Callable[[], datetime], notice: str = ""
 ) -> Result[Edited]:
-    """Bring the index up to date after a change; when that fails the change stands, with a warning behind `told`."""
+    """Bring the index up to date after a change; when that fails the change stands, with a warning behind `notice`."""
     if isinstance(result, Err):
         return result
     synced = sync_facts(workspace, now=now)
     warning = "" if isinstance(synced, Ok) else f"the index is not up to date yet: {synced.error}"
-    return Ok(replace(result.value, warning="; ".join(filter(None, (told, result.value.warning, warning)))))
+    return Ok(replace(result.value, warning="; ".join(filter(None, (notice, result.value.warning, warning)))))
 
 
 def _unreadable(error: OSError) -> Err:

@@ -85,7 +85,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         retry_before=request.retry_before,
     )
     of_settings, problem = ((), "") if request.sources else set_sources(workspace)
-    if problem and not request.rough:  # who only looks is told elsewhere
+    if problem and not request.rough:  # who only looks reads it elsewhere
         return fail("bad-setting", problem, workspace.loaded.file)
     named = chosen_sources(request.sources or of_settings)
     if isinstance(named, Err):

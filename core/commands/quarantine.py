@@ -169,8 +169,8 @@ def _one(done: Result[ReleasedMany]) -> Result[Released]:
 def accept_all(
     workspace: Workspace, items: Sequence[HeldItem], *, now: Callable[[], datetime] = utc_now
 ) -> Result[ReleasedMany]:
-    """Let several items in, each file written once. One that cannot go in stays held and is told; Err when none can, or
-    when they are in their files and could not leave the quarantine."""
+    """Let several items in, each file written once. One that cannot go in stays held and is reported; Err when none
+    can, or when they are in their files and could not leave the quarantine."""
     paths, at, errors = workspace.paths, now(), list[ErrorInfo]()
     run = new_edit_run(at)
     targets: dict[tuple[str, str, str], list[tuple[HeldItem, str]]] = {}

@@ -82,16 +82,16 @@ def runs(workspace: Workspace) -> Result[list[Run]]:
 
 def newest_runs(paths: Paths, changes: list[Change]) -> list[str]:
     """The names of the newest few."""
-    told = {row.run for row in changes}
-    names = (name for name in _names(paths, changes) if name in told or _run(paths, name, [], False).did_something)
+    changed = {row.run for row in changes}
+    names = (name for name in _names(paths, changes) if name in changed or _run(paths, name, [], False).did_something)
     return list(islice(names, NEWEST))
 
 
 def _names(paths: Paths, changes: list[Change]) -> list[str]:
     archived = sorted(path.stem for path in paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
-    told = [row.run for row in changes if row.run and not row.run.startswith(UNDO_RUN)]
-    names = list(dict.fromkeys([*archived, *told]))
-    order = {name: at for at, name in enumerate(dict.fromkeys(told))}
+    recorded = [row.run for row in changes if row.run and not row.run.startswith(UNDO_RUN)]
+    names = list(dict.fromkeys([*archived, *recorded]))
+    order = {name: at for at, name in enumerate(dict.fromkeys(recorded))}
     return sorted(names, key=lambda name: (_time(name), order.get(name, -1)), reverse=True)
 
 
@@ -186,7 +186,7 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[Und
     paths, readable = project_paths(project.value), may_read(workspace, project.value)
     try:
         if readable(paths.log) and readable(paths.edits):
-            settle(paths)  # an edit that a crash cut off before it was told
+            settle(paths)  # an edit that a crash cut off before it was recorded
         if not readable(paths.changes):
             return None
         changes = read_changes(paths)
@@ -231,10 +231,10 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
         elif result.value == REVERSED:
             report.lines_out += len(row.added)
             report.lines_back += len(row.removed)
-            report.edits.append(_told(row.file, out=row.added, back=row.removed))
+            report.edits.append(_edit_row(row.file, out=row.added, back=row.removed))
         elif result.value == CHANGED:
             report.stayed += row.added or row.removed
-            report.edits.append(_told(row.file, stayed=row.added or row.removed))
+            report.edits.append(_edit_row(row.file, stayed=row.added or row.removed))
             report.stayed_why |= dict.fromkeys(row.added or row.removed, CHANGED)
         elif result.value == MISSED:
             report.notes.append("the lines count as missing again: 'knowledge missing restore' puts them back")
@@ -244,7 +244,9 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
             report.notes.append(f"{row.file} is already as it was before the edit")
 
 
-def _told(file: str, out: Sequence[str] = (), back: Sequence[str] = (), stayed: Sequence[str] = ()) -> dict[str, Any]:
+def _edit_row(
+    file: str, out: Sequence[str] = (), back: Sequence[str] = (), stayed: Sequence[str] = ()
+) -> dict[str, Any]:
     return {"file": file, "out": list(out), "back": list(back), "stayed": list(stayed)}
 
 
@@ -271,14 +273,14 @@ def redo_edit(paths: Paths, run: str, now: datetime) -> Result[Redone]:
     rows = [row for row in changes if row.run == run and row.file in undone and row.edit is not None]
     if not rows:
         return fail("not-undone", "this edit was not taken back, so it cannot be made again", paths.changes)
-    name, told, warnings = new_edit_run(now), [], []
+    name, edits, warnings = new_edit_run(now), [], []
     for row in rows:
         made = change_file(paths, row.file, partial(_made_again, row), now, run=name)
         if isinstance(made, Err):
             return made
-        told.append({"file": row.file, "in": list(made.value.added), "out": list(made.value.removed)})
+        edits.append({"file": row.file, "in": list(made.value.added), "out": list(made.value.removed)})
         warnings += [made.value.warning] if made.value.warning else []
-    return Ok(Redone(name, tuple(told), "; ".join(warnings)))
+    return Ok(Redone(name, tuple(edits), "; ".join(warnings)))
 
 
 def _made_again(row: Change, lines: list[str]) -> Result[list[Hunk]]:

@@ -340,8 +340,8 @@ def _together(
         lowest = min(lowest, hit.rank)
         rows.append((lowest, hit))
     rows.sort(key=lambda row: row[0], reverse=True)  # what is equal stays as it is: entries first
-    told = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()))
-    warnings = tuple(dict.fromkeys(told))  # an embedder that is not there is told by both
+    both = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()))
+    warnings = tuple(dict.fromkeys(both))  # an embedder that is not there is missed by both
     return FoundReport(
         text, tuple(hit for _, hit in rows[:limit]), entries.entries if entries else 0,
         spoken.conversations if spoken else 0, spoken.turns if spoken else 0, spoken.note if spoken else "",

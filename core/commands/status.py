@@ -101,8 +101,8 @@ class Status:
 
 
 def status(workspace: Workspace, now: datetime | None = None, problem: str = "") -> Result[Status]:
-    """Gather the state of the store. What cannot be read is named in `errors`; the rest is told all the same. `problem`
-    is why the settings on the disk cannot be read, where those of `workspace` are older ones."""
+    """Gather the state of the store. What cannot be read is named in `errors`; the rest is reported all the same.
+    `problem` is why the settings on the disk cannot be read, where those of `workspace` are older ones."""
     paths, errors = workspace.paths, list[ErrorInfo]()
     stands, made = _stands(workspace, problem, errors)
     counts = _counted(workspace, errors)
@@ -146,7 +146,7 @@ def _put_into_prompts(workspace: Workspace) -> tuple[list[ContextFile], int]:
 
 
 def _outdated(workspace: Workspace) -> int:
-    """How many bullets a newer one seems to contradict; what cannot be read is told elsewhere."""
+    """How many bullets a newer one seems to contradict; what cannot be read is reported elsewhere."""
     paths, problems = workspace.paths, list[ErrorInfo]()
 
     def made() -> int:
@@ -272,7 +272,7 @@ def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tupl
         text, once = digest_seen(paths)
         made = current_digest(paths, config.digest_max_bytes, workspace.cache)
         would = made.text if made is not None else None
-    except OSError:  # it is told where the file that cannot be read is shown; nothing is said to differ from it
+    except OSError:  # it is reported where the file that cannot be read is shown; nothing is said to differ from it
         would = text
     seen = Seen(holder, os.getpid(), records, archived, text, would, once, config.digest_enabled, problem)
     return store_state(seen), made

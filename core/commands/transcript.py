@@ -57,8 +57,8 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
         lambda: known_entries(workspace),
         project_root(here) if is_working_place(here) else "",
     )
-    told = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
-    return where, told if unknown else ""
+    problem = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
+    return where, problem if unknown else ""
 
 
 def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
@@ -71,8 +71,8 @@ def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
 @contextmanager
 def opened_index(workspace: Workspace, seconds: float) -> Iterator[tuple[Database | None, Brought, str]]:
     """The index after a look of so many seconds, and a sentence where it cannot be kept."""
-    where, told = where_of(workspace)
-    database, brought, problem = None, Brought(), told
+    where, problem = where_of(workspace)
+    database, brought = None, Brought()
     try:
         database, brought = look(where, seconds)
     except OSError as error:
@@ -136,10 +136,12 @@ def show(
     found = read(workspace, bare if first > 1 or (bare and turn == "1") else name, first, 1 if resume else limit)
     if isinstance(found, Err):
         return found
-    told = found.value
-    if resume and not told.resume:
-        return fail("no-resume", f"nothing goes on with this conversation: {told.why_not}", told.name)
-    return Ok(Shown(told, "resume" if resume else "markdown" if markdown else "readable", told.warnings))
+    conversation = found.value
+    if resume and not conversation.resume:
+        return fail("no-resume", f"nothing goes on with this conversation: {conversation.why_not}", conversation.name)
+    return Ok(
+        Shown(conversation, "resume" if resume else "markdown" if markdown else "readable", conversation.warnings)
+    )
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

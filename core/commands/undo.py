@@ -46,7 +46,7 @@ def undo(
     run or the store cannot be used; what could not be taken back of a run that exists stands in `errors` of the report,
     and running it again tries that again."""
 
-    import_module("core.commands.fact_feed")  # now: what is undone is told even if the system refuses files afterwards
+    import_module("core.commands.fact_feed")  # now: the report must not fail where the system refuses files afterwards
     wanted = run.strip()
     if wanted.startswith(UNDO_RUN):
         hint = "'knowledge harvest --apply' harvests again what was undone"
@@ -85,11 +85,11 @@ def _undo_facts(workspace: Workspace, report: UndoReport, now: Callable[[], date
     """What the run taught leaves the fact index too; cut off here, the next sync of the index does it."""
     from core.commands.fact_feed import after_undo
 
-    told = after_undo(workspace, report.run, now)
-    if isinstance(told, ErrorInfo):
-        report.errors.append(told)
+    fed = after_undo(workspace, report.run, now)
+    if isinstance(fed, ErrorInfo):
+        report.errors.append(fed)
     else:
-        report.notes += told
+        report.notes += fed
 
 
 def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Result[UndoReport]:
@@ -223,7 +223,7 @@ def _is_of(state: Pending, run: str) -> bool:
 def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: datetime) -> list[Change]:
     """Plans that could not be written wait in the journal, and part of their lines may stand already. They are told as
     lines of the run now, so that they leave the files, also when this undo is cut and begun again."""
-    told = {(row.file, line) for row in read_changes(paths) for line in row.added}
+    recorded = {(row.file, line) for row in read_changes(paths) for line in row.added}
     found = []
     for sha, state in waiting.items():
         for planned in state.plan.files if state.plan is not None else ():
@@ -231,7 +231,7 @@ def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: d
                 absent = require_lines(paths.knowledge, planned)
             except OSError:
                 continue  # what keeps the plan from being written
-            added = [line for line in planned.all_lines if line not in absent and (planned.name, line) not in told]
+            added = [line for line in planned.all_lines if line not in absent and (planned.name, line) not in recorded]
             found.append(Change(now.isoformat(), run, planned.name, tuple(added), sha=sha))
     append_changes(paths, found)
     return [row for row in found if row.added]

@@ -364,7 +364,7 @@ def settled(event: Call, output: str, result: int, failed: bool | None, status: 
 
 def follow_ups(event: Event) -> Iterator[Event]:
     """Commits, pushes and pull requests that a command line made."""
-    if not isinstance(event, Command):
+    if not isinstance(event, Command) or not ("git" in event.words or " create" in event.words):
         return
     place: dict[str, Any] = {"start": event.start, "end": event.end, "time": event.time}
     if _COMMITS.search(event.words) and "--dry-run" not in event.words:

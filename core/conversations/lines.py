@@ -6,6 +6,7 @@ Every text format is read the same way: a reader gives each line a `Label` (who 
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -139,20 +140,21 @@ def fold_turns(lines: Sequence[Line], labels: Iterable[Labelled]) -> tuple[Turn,
     return tuple(turns)
 
 
-def doubt_after_tools(turns: Sequence[Turn], stray: bool = False) -> tuple[Turn, ...]:
+def doubt_after_tools(
+    turns: Sequence[Turn], lines: Sequence[Line], labels: Sequence[Label], stray: bool = False
+) -> tuple[Turn, ...]:
     """The turns of a text in which nothing marks where a tool's output ends but what any output can print: whoever
-    speaks behind the first one may be that tool. The roles stay, for reading; their words count as a tool's.
+    speaks behind the line where the first one begins may be that tool, also where it begins with the mark of another.
+    The roles stay, for reading; their words count as a tool's.
 
-    `stray`: a mark stands where its format never puts one, so that an answer may hold a forged end; then whoever speaks
-    behind the first answer is in doubt as well.
+    `stray`: nothing marks where an output begins either, or a mark stands where its format never puts one, so that an
+    answer may hold a forged end; then whoever speaks behind the first answer is in doubt as well.
     """
-    roles = [turn.role for turn in turns]
-    first = min(
-        roles.index(role) if role in roles else len(turns) for role in (("tool", "assistant") if stray else ("tool",))
-    )
+    roles = ("tool", "assistant") if stray else ("tool",)
+    first = next((line.start for line, label in zip(lines, labels, strict=True) if label.role in roles), math.inf)
     return tuple(
-        replace(turn, doubtful=True) if number > first and turn.role in ("user", "assistant") else turn
-        for number, turn in enumerate(turns)
+        replace(turn, doubtful=True) if turn.start > first and turn.role in ("user", "assistant") else turn
+        for turn in turns
     )
 
 

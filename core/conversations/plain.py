@@ -57,8 +57,9 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read any text; never fails."""
     lines = split_lines(data)
-    turns = fold_turns(lines, speaker_labels(lines))
-    turns = doubt_in_fences(doubt_after_tools(turns), lines, code_fences(lines))
+    labels = list(speaker_labels(lines))
+    turns = doubt_after_tools(fold_turns(lines, labels), lines, labels)
+    turns = doubt_in_fences(turns, lines, code_fences(lines))
     times = [turn.time for turn in turns if turn.time]
     return Conversation(
         name, "plain", turns, first_line(turns), started=times[0] if times else "", ended=times[-1] if times else ""

@@ -6,6 +6,7 @@ looked for in all of it, so that what one turn gives away is hidden on every pag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from core.base.secrets.repeats import Secrets
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, Delegation, Edit, Event, FileRead, OtherCall, Search, with_text
+from core.conversations.lines import INJECTED
 from core.conversations.searched import title_of
 
 
@@ -169,14 +171,65 @@ def page(whole: Cleared, first: int, number: int | None, items: Iterable[Harvest
     return tuple(_shown(whole, at, by_turn) for at in range(first - 1, last))
 
 
+_CODES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\|$)|\x1b[PX^_][^\x1b]{0,2000}\x1b\\|"
+    r"\x1b[ -/]*[0-~]|\x1b|[\x00-\x08\x0e-\x1a]"
+)
+_WRITTEN_OVER = re.compile(r"^[^\n]*\r(?=[^\n\r])", re.MULTILINE)
+
+
+def without_codes(text: str) -> str:
+    """A text without what only a terminal understands: colours, titles, movements of the cursor; of a line that was
+    written over again and again (a progress bar) what stood there last."""
+    if "\x1b" in text or "\x9b" in text or "\b" in text or "\x07" in text:
+        text = _CODES.sub("", text)
+    return _WRITTEN_OVER.sub("", text).replace("\r", "") if "\r" in text else text
+
+
+_NAMES = "|".join(name.replace("-", "[-_]") for name in (*INJECTED, "bash-input", "user-prompt-submit-hook"))
+_TAGGED = re.compile(
+    rf"^[ \t]*<(?P<name>{_NAMES})>(?P<words>.*?)</(?P=name)>[ \t]*\n?", re.MULTILINE | re.DOTALL | re.IGNORECASE
+)
+_COMMAND = re.compile(
+    r"^(?:[ \t\n]*<command-(?:name|message|args)>.*?</command-(?:name|message|args)>){1,3}",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+_PART = re.compile(r"<command-(name|message|args)>(.*?)</", re.DOTALL | re.IGNORECASE)
+
+
+def without_tags(text: str) -> str:
+    """What a tool put between its tags as a person reads it: of a slash command the line that was typed, of a command
+    of the shell `! line`, of what was printed the words alone. A tag within a line is somebody's own text."""
+    if "</" not in text:
+        return text
+    text = _COMMAND.sub(_typed, text)
+    told = _TAGGED.sub(_untagged, text)
+    told = _TAGGED.sub(_untagged, told)  # of two side by side, as output and errors stand
+    return told.strip("\n") or ("(no output)" if text.strip() else text)
+
+
+def _typed(found: re.Match[str]) -> str:
+    part = {name.lower(): words.strip() for name, words in _PART.findall(found[0])}
+    line = f"{part.get('name') or part.get('message', '')} {part.get('args', '')}".strip()
+    return f"\n{line}\n" if found.start() else f"{line}\n"
+
+
+def _untagged(found: re.Match[str]) -> str:
+    words = found["words"].strip("\n")
+    if found["name"].lower() == "bash-input":
+        return f"! {words.strip()}\n"
+    return f"{words}\n" if words.strip() else ""
+
+
 def _shown(whole: Cleared, at: int, items: Mapping[int, Sequence[HarvestedItem]]) -> ReadableTurn:
     turn, secrets = whole.conversation.turns[at], whole.secrets
 
     def clear(text: str) -> str:
-        return secrets.hide(secrets.clear(text))
+        return secrets.hide(secrets.clear(without_codes(text)))
 
+    words = without_codes(whole.texts[at])
+    words = words if turn.role == "assistant" or turn.is_call else without_tags(words)
+    words = words if words == whole.texts[at] else clear(words)  # what stood apart may be one secret now
     events = tuple(with_text(event, clear) for event in turn.events)
     own = tuple(items.get(at + 1, ()))
-    return ReadableTurn(
-        at + 1, turn.role, whole.texts[at], turn.time, clear(turn.agent), turn.is_call, events, own, turn.start
-    )
+    return ReadableTurn(at + 1, turn.role, words, turn.time, clear(turn.agent), turn.is_call, events, own, turn.start)

@@ -20,7 +20,7 @@ from core.factindex.places import FactFiles
 
 NAME = "fact_files.json"
 MANY, PART = 10, 0.5
-"""So many facts of one file, and more than this part of it, vanish at once: that is told and not believed."""
+"""So many facts of one file, and more than this part of it, vanish at once: that is reported and not believed."""
 ACCEPT = "'knowledge facts sync --accept-removals' lets them go"
 
 
@@ -81,7 +81,7 @@ def hold(knowledge: Path, found: FactFiles, known: Known, removed: Iterable[str]
         rows = [facts[name]._replace(unread=True) for name in gone if name in facts]
         if rows:
             found.held[file] = rows
-        found.problems.append(_told(found, file, gone, len(rows)))
+        found.problems.append(_vanished(found, file, gone, len(rows)))
     return found
 
 
@@ -99,7 +99,7 @@ def _is_sudden(found: FactFiles, file: str, gone: list[str]) -> bool:
     return len(gone) >= MANY and len(gone) > PART * (len(gone) + len(read.placed))
 
 
-def _told(found: FactFiles, file: str, gone: list[str], rows: int) -> Problem:
+def _vanished(found: FactFiles, file: str, gone: list[str], rows: int) -> Problem:
     number = f"{rows or len(gone)} fact{'s' * ((rows or len(gone)) != 1)}"
     read = found.by_name.get(file)
     if read is None:

@@ -280,7 +280,7 @@ class Read:
 
 
 def read_block(block: Block) -> Read:
-    """The values of one item. What the library cannot read is told in `problem`."""
+    """The values of one item. What the library cannot read is named in `problem`."""
     import yaml
 
     written = block.as_yaml()

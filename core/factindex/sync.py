@@ -35,7 +35,7 @@ from core.factindex.reunite import strangers
 
 ATTEMPTS = 10
 TOLD = 20
-"""So many problems are told one by one."""
+"""So many problems are reported one by one."""
 LOG = "log"
 JOURNAL = "facts.journal"
 """Where earlier versions wrote their plan: read still, and taken away when it is carried out."""
@@ -67,9 +67,9 @@ class SyncReport:
     @property
     def errors(self) -> list[ErrorInfo]:
         """One sentence for each thing that is not valid, of very many the first: with any, the command ends with 1."""
-        told = [problem.error for problem in self.problems[:TOLD]]
-        more = len(self.problems) - len(told)
-        return told + [ErrorInfo("more", f"and {more} more ('knowledge facts validate' lists them)")] * bool(more)
+        first = [problem.error for problem in self.problems[:TOLD]]
+        more = len(self.problems) - len(first)
+        return first + [ErrorInfo("more", f"and {more} more ('knowledge facts validate' lists them)")] * bool(more)
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts sync --json`."""
@@ -103,8 +103,8 @@ def sync(
     accept_removals: bool = False,
 ) -> SyncReport:
     """Do all of it. The caller holds the lock of the fact index. `harvests` is asked once, with the history so far, so
-    that archives that are fed already need not be read again. A broken file is left out and told; the facts that are
-    missed with it stay in the index until it is whole again or `accept_removals` says that they may go. Raises
+    that archives that are fed already need not be read again. A broken file is left out and reported; the facts that
+    are missed with it stay in the index until it is whole again or `accept_removals` says that they may go. Raises
     OSError."""
     report = SyncReport(index=str(knowledge / index.NAME))
     known = last = read_known(state)
@@ -126,11 +126,18 @@ def sync(
         append_records(record_path(state), foreign)
         records += foreign
         history = replaced(history_of(records), damaged=history.damaged)
-    told = harvests(history)
-    plan = plan_feed(found, records, told.taught, undone=told.undone, committed=told.committed, agents=told.agents)
+    harvested = harvests(history)
+    plan = plan_feed(
+        found,
+        records,
+        harvested.taught,
+        undone=harvested.undone,
+        committed=harvested.committed,
+        agents=harvested.agents,
+    )
     fresh = [
         {"t": "archive", "run": run, "size": size}
-        for run, size in told.sizes.items()
+        for run, size in harvested.sizes.items()
         if history.archives.get(run) != size
     ]
     plan.records += fresh

@@ -118,9 +118,9 @@ def open_library(
     return Ok(Library(engine, path, copy))
 
 
-def untold_retrievals(path: Path, most: int = 5_000) -> set[str]:
-    """Ids of the latest retrievals of a SQLite library of whose use nobody has told. Quick, for who only wants to know
-    whether there is anything to do: loads no packages, waits for nobody, and finds nothing where anything is wrong."""
+def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
+    """Ids of the latest retrievals of a SQLite library that have no record of their use. Quick, for who only wants to
+    know whether there is anything to do: loads no packages, waits for nobody, finds nothing where anything is wrong."""
     import sqlite3
 
     asked = (

@@ -62,7 +62,7 @@ class Description:
 def describe(document: Extracted, pieces: Sequence[Piece]) -> Description:
     """By rules alone."""
     texts = [document.text[row.begins : row.ends] for row in pieces]
-    said = Counter(word for text in texts for word in set(_told(text)))
+    said = Counter(word for text in texts for word in set(_telling(text)))
     rows = tuple(
         Described(
             _summary(document, text, piece, said),
@@ -90,7 +90,7 @@ _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
 _RULE = re.compile(r"^[ \t]*([=~^\"'#*+.:_`-])\1{2,}[ \t]*$", re.MULTILINE)
 
 
-def _told(text: str) -> list[str]:
+def _telling(text: str) -> list[str]:
     return [word for word in words_of(text) if word not in STOP_WORDS and len(word) > 2]
 
 
@@ -128,7 +128,7 @@ def _summary(document: Extracted, text: str, piece: Piece, said: Counter[str]) -
 
 def _weight(sentence: str, at: int, number: int, said: Counter[str]) -> float:
     """A sentence says most that has the words of the whole document, and stands early; a question says little."""
-    words = _told(sentence)
+    words = _telling(sentence)
     if not words:
         return 0.0
     worth: float = sum(1.0 + min(said[word], 8) / 8 for word in set(words)) / (6 + len(words)) ** 0.7
@@ -160,8 +160,11 @@ def _top_summary(document: Extracted, texts: Sequence[str], rows: Sequence[Descr
         return rows[0].summary if rows else ""
     if document.form == "conversation":
         asked = [document.text[part.begins : part.ends] for part in document.parts if part.label == "user"]
-        told = [document.text[part.begins : part.ends] for part in document.parts if part.label == "assistant"]
-        ends = (next(iter(sentences_of(asked[0])), "") if asked else "", *(sentences_of(told[-1])[:1] if told else ()))
+        answers = [document.text[part.begins : part.ends] for part in document.parts if part.label == "assistant"]
+        ends = (
+            next(iter(sentences_of(asked[0])), "") if asked else "",
+            *(sentences_of(answers[-1])[:1] if answers else ()),
+        )
         return " ".join(_short(row) for row in ends if row)
     found = [row for text in texts[:40] for row in sentences_of(text)[:30] if len(row) > 12]
     if not found:

@@ -278,11 +278,11 @@ def _by_library(name: str, data: bytes, kind: str, content_type: str) -> Result[
     if not text.strip():
         return fail("empty", f"there is no text in this {kind.upper()} (a scan has pictures only)", name)
     form = "text" if kind == "pdf" else "markdown"
-    told = content_type or prose_type(name, text)
-    if not content_type and kind in ("html", "pdf") and told == "note":
-        told = "article"
+    kept_as = content_type or prose_type(name, text)
+    if not content_type and kind in ("html", "pdf") and kept_as == "note":
+        kept_as = "article"
     title = title or title_of(text, form) or PurePath(name).stem
-    return Ok([Extracted(text, told, form, tidied(title)[:200], "", parts, notes=notes)])
+    return Ok([Extracted(text, kept_as, form, tidied(title)[:200], "", parts, notes=notes)])
 
 
 class _TooLongError(BaseException):
@@ -322,7 +322,7 @@ def _at_most(seconds: float, memory: int) -> Iterator[None]:
 
 
 def _resident() -> int:
-    """The bytes of memory that this process holds; where only its highest is told, that; 0 where nothing is."""
+    """The bytes of memory that this process holds; where only its highest is known, that; 0 where nothing is."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

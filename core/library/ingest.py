@@ -275,14 +275,14 @@ class _Run:
             read = read_source(source, known, self._content_type)
             if isinstance(read, Err):
                 self._failed(read.error, source.named)
-                self._told(source.name, read.error.message)
+                self._progressed(source.name, read.error.message)
             elif read.value is None:
                 self._report.unchanged += 1
-                self._told(source.name, "unchanged")
+                self._progressed(source.name, "unchanged")
             elif known and not self._again and all(row.sha256 == read.value.sha256 for row in known):
                 self._touched(known, read.value)
                 self._report.unchanged += 1
-                self._told(source.name, "unchanged")
+                self._progressed(source.name, "unchanged")
             else:
                 yield read.value
 
@@ -291,7 +291,7 @@ class _Run:
         that is killed between two documents reads the file again."""
         if isinstance(prepared, Err):
             self._failed(prepared.error, item.named)
-            self._told(item.source, prepared.error.message)
+            self._progressed(item.source, prepared.error.message)
             return
         for number, document in enumerate(prepared.value, start=1):
             state = item.state if number == len(prepared.value) else ""
@@ -308,7 +308,7 @@ class _Run:
             known = places_of(self._library, item.source)
             self._touched([row for row in known if row.sha256 == item.sha256], item)
         became = [row.status for row in self._report.documents[-len(prepared.value) :]]
-        self._told(item.source, became[-1] if len(became) == 1 else f"{len(became)} documents")
+        self._progressed(item.source, became[-1] if len(became) == 1 else f"{len(became)} documents")
 
     def _touched(self, known: Sequence[Location], item: Item) -> None:
         """The content is what it was; the next run need not read it to see that."""
@@ -326,7 +326,7 @@ class _Run:
         else:
             self._report.errors.append(error)
 
-    def _told(self, name: str, became: str) -> None:
+    def _progressed(self, name: str, became: str) -> None:
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, self._number, name, became)

@@ -109,18 +109,19 @@ def _prepared(item: Item, document: Extracted, way: Way) -> Prepared:
     source = f"{item.source}#{document.inside}" if document.inside else item.source
     pieces = pieces_of(document)
     warnings = [ErrorInfo("part-unread", note, source) for note in document.notes]
-    told = _described(document, pieces, way, source, warnings)
+    description = _described(document, pieces, way, source, warnings)
     texts = [document.text[row.begins : row.ends] for row in pieces]
-    vectors = _vectors(texts, told, way, source, warnings)
+    vectors = _vectors(texts, description, way, source, warnings)
     chunks = tuple(
         PreparedChunk(piece, said, token_count(text), made if (made := spaced(text)) != text else "", vector)
-        for piece, said, text, vector in zip(pieces, told.rows, texts, vectors, strict=True)
+        for piece, said, text, vector in zip(pieces, description.rows, texts, vectors, strict=True)
     )
     domain, source_type = source_of(item, document)
     return Prepared(
         source, document.text, document.title, document.content_type, document.form, document.language, domain,
-        source_type, told.top_summary, told.key_claims, chunks, told.concepts or tuple(candidates(document, pieces)),
-        document.written_at or item.written_at, told.by, way.model if any(vectors) else "", dict(counts),
+        source_type, description.top_summary, description.key_claims, chunks,
+        description.concepts or tuple(candidates(document, pieces)),
+        document.written_at or item.written_at, description.by, way.model if any(vectors) else "", dict(counts),
         tuple(warnings),
     )  # fmt: skip
 
@@ -138,11 +139,11 @@ def _described(
 
 
 def _vectors(
-    texts: Sequence[str], told: Description, way: Way, source: str, warnings: list[ErrorInfo]
+    texts: Sequence[str], description: Description, way: Way, source: str, warnings: list[ErrorInfo]
 ) -> Sequence[bytes]:
     if way.embed is None or not texts:
         return [b""] * len(texts)
-    made = way.embed([f"{row.summary}\n{text}" for row, text in zip(told.rows, texts, strict=True)])
+    made = way.embed([f"{row.summary}\n{text}" for row, text in zip(description.rows, texts, strict=True)])
     if isinstance(made, Err) or len(made.value) != len(texts):
         why = made.error.message if isinstance(made, Err) else "it gave another number of vectors"
         warnings.append(ErrorInfo("no-vectors", f"it has no vectors yet: {why}", source))

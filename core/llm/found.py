@@ -91,12 +91,12 @@ def served_by(server: Server) -> list[FoundModel]:
     base = server.address.rstrip("/")
     url = f"{base}/api/tags" if server.provider == "ollama" else f"{base}/models"
     reply = exchange(Call(server.title, url, {}, None), seconds=SECONDS, max_bytes=MOST_BYTES, cancelled=lambda: False)
-    told = decode_object(reply.body) if isinstance(reply, Reply) and reply.status == 200 else None
-    if told is None:
+    listed = decode_object(reply.body) if isinstance(reply, Reply) and reply.status == 200 else None
+    if listed is None:
         return []
     where = f"{server.title} at {base}"
     own = "" if server.provider == "ollama" and base in (USUAL_OLLAMA, ollama.BASE_URL) else base
-    names = _names(told)
+    names = _names(listed)
     if not names:
         problem = "it has no model yet" + (
             " ('ollama pull qwen3:8b' fetches one)" if server.provider == "ollama" else ""
@@ -105,9 +105,9 @@ def served_by(server: Server) -> list[FoundModel]:
     return [FoundModel(server.provider, name, where, own, True) for name in names]
 
 
-def _names(told: Mapping[str, Any]) -> list[str]:
+def _names(listed: Mapping[str, Any]) -> list[str]:
     """The names in a list of models, of Ollama or of the OpenAI protocol, without those that write no text."""
-    rows = told.get("models") or told.get("data") or ()
+    rows = listed.get("models") or listed.get("data") or ()
     found = (
         [row.get("name") or row.get("id") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     )

@@ -170,17 +170,17 @@ def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool
         hint = f"install {preset.title}, or set another provider"
         return fail("command-missing", f"the program {preset.program} of {preset.title} was not found", hint=hint)
     folder = Path(settings.folder)
-    told = folder.with_name(f"{preset.program}-settings.json")
+    settings_file = folder.with_name(f"{preset.program}-settings.json")
     try:
         files.make_folder(folder, durable=False)
         if any(folder.iterdir()):
             return fail("folder-failed", "the folder in which agents are asked must be empty", folder, "empty it")
-        if preset.settings is not None and not files.write_cache(told, json.dumps(preset.settings).encode()):
-            raise OSError(0, "it cannot be written", str(told))
+        if preset.settings is not None and not files.write_cache(settings_file, json.dumps(preset.settings).encode()):
+            raise OSError(0, "it cannot be written", str(settings_file))
     except OSError as error:
         message = f"the folder in which agents are asked cannot be made: {error.strerror}"
         return fail("folder-failed", message, error.filename or folder, "check its rights")
-    environment = {key: value.replace(SETTINGS_FILE, str(told)) for key, value in preset.environment.items()}
+    environment = {key: value.replace(SETTINGS_FILE, str(settings_file)) for key, value in preset.environment.items()}
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
         ended = finished(
@@ -201,8 +201,8 @@ def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool
             return reason
         text = output_of(ended.value)
         if isinstance(text, Err):
-            told_why = preset.read(said)
-            return told_why if isinstance(told_why, Err) and ":" in told_why.error.message else text
+            reply = preset.read(said)
+            return reply if isinstance(reply, Err) and ":" in reply.error.message else text
         result = preset.read(text.value)
         if isinstance(result, Ok):
             result = Ok(replace(result.value, text=without_thinking(result.value.text)))
@@ -285,11 +285,11 @@ def _checked(result: Result[Answer], label: str, model: str, key: str = "", prom
     answer: Answer = result.value
     if not answer.text.strip() and not answer.truncated:
         return fail("empty-answer", f"{label} answered with an empty text", hint="try again, or choose another model")
-    told = answer.model if answer.model == model else excerpt(answer.model, key, MODEL_CHARACTERS)
+    named = answer.model if answer.model == model else excerpt(answer.model, key, MODEL_CHARACTERS)
     count = answer.input_tokens
     if count is not None and prompt and count > len(prompt.encode()) + PROMPT_ALLOWANCE:
         count = None
-    return Ok(replace(answer, text=_encodable(answer.text), model=told or model, input_tokens=count))
+    return Ok(replace(answer, text=_encodable(answer.text), model=named or model, input_tokens=count))
 
 
 def _encodable(text: str) -> str:

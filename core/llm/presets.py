@@ -74,15 +74,15 @@ def _no_answer(title: str, said: str) -> Err:
 
 def read_claude_code(text: str) -> Result[Answer]:
     """`--output-format json`: one object with `result`, `is_error` and `usage`."""
-    told = _object(text)
-    answer = told.get("result")
-    if told.get("is_error") or not isinstance(answer, str):
-        return _no_answer("Claude Code", _words(answer) or _words(told.get("subtype")))
-    usage = told.get("usage")
+    printed = _object(text)
+    answer = printed.get("result")
+    if printed.get("is_error") or not isinstance(answer, str):
+        return _no_answer("Claude Code", _words(answer) or _words(printed.get("subtype")))
+    usage = printed.get("usage")
     sent = _count(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    models = told.get("modelUsage")
+    models = printed.get("modelUsage")
     name = next(iter(models), "") if isinstance(models, dict) else ""
-    cut = told.get("stop_reason") == "max_tokens"
+    cut = printed.get("stop_reason") == "max_tokens"
     return Ok(Answer(answer, _words(name), sent, _count(usage, "output_tokens"), truncated=cut))
 
 
@@ -115,11 +115,11 @@ def read_codex(text: str) -> Result[Answer]:
 
 def read_gemini_cli(text: str) -> Result[Answer]:
     """`--output-format json`: one object with `response`, `stats` and perhaps `error`."""
-    told = _object(text)
-    answer, problem = told.get("response"), told.get("error")
+    printed = _object(text)
+    answer, problem = printed.get("response"), printed.get("error")
     if isinstance(problem, dict) or not isinstance(answer, str):
         return _no_answer("Gemini CLI", _words(problem.get("message") if isinstance(problem, dict) else ""))
-    stats = told.get("stats")
+    stats = printed.get("stats")
     models = stats.get("models") if isinstance(stats, dict) else None
     rows = models if isinstance(models, dict) else {}
     tokens = [row.get("tokens") for row in rows.values() if isinstance(row, dict)]

@@ -159,7 +159,7 @@ def _broken(call: Call, broken: TransportError, retry_policy: RetryPolicy) -> Er
     return fail("connection-failed", f"the connection to {who} failed or broke off{because}", hint=hint)
 
 
-# status -> code, what happened, what to do; a status that is not listed is told as "refused the request".
+# status -> code, what happened, what to do; a status that is not listed reads "refused the request".
 _STATUS = {
     401: ("rejected-key", "does not accept the key", "check the key, in the environment or in credentials.toml"),
     402: ("no-credit", "asks for payment", "check the balance of the account"),

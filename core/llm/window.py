@@ -45,8 +45,8 @@ def window_of(settings: ModelSettings, credentials: KeyFinder) -> int:
     reply = exchange(call, seconds=SECONDS, max_bytes=MOST_BYTES, cancelled=lambda: False)
     if not isinstance(reply, Reply) or reply.status != 200:
         return 0
-    told = decode_object(reply.body)
-    window = _told(settings.provider, told, model) if told is not None else 0
+    answer = decode_object(reply.body)
+    window = _window_in(settings.provider, answer, model) if answer is not None else 0
     if settings.provider == "ollama":
         window = min(window, ollama.CONTEXT_STEPS[-1])
     return window if LEAST <= window <= MOST else 0
@@ -68,15 +68,15 @@ def _call(provider: str, base: str, model: str, key: str) -> Call:
     return Call(provider, listed, bearer, None, key)
 
 
-def _told(provider: str, told: Mapping[str, Any], model: str) -> int:
+def _window_in(provider: str, answer: Mapping[str, Any], model: str) -> int:
     if provider == "ollama":
-        info = told.get("model_info")
+        info = answer.get("model_info")
         rows = info.items() if isinstance(info, dict) else ()
         return next((_number(value) for key, value in rows if str(key).endswith(".context_length")), 0)
     if provider == "gemini":
-        return _number(told.get("inputTokenLimit"))
-    listed = told.get("data")
-    models = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else [dict(told)]
+        return _number(answer.get("inputTokenLimit"))
+    listed = answer.get("data")
+    models = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else [dict(answer)]
     row = next((row for row in models if row.get("id") == model), models[0] if len(models) == 1 else {})
     places = [row, *(row[key] for key in ("meta", "top_provider") if isinstance(row.get(key), dict))]
     return next((number for name in _NAMES for place in places if (number := _number(place.get(name)))), 0)

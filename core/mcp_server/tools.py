@@ -120,16 +120,16 @@ def recall_memory(
     found = _value(recall_command(now, query, limit=ALL_MEMORIES, project=project))
 
     def made(row: Memory) -> dict[str, Any]:
-        told: dict[str, Any] = replace(found, memories=(row,)).tool_result()["results"][0]
-        return {**told, "scope": row.scope}
+        fields: dict[str, Any] = replace(found, memories=(row,)).tool_result()["results"][0]
+        return {**fields, "scope": row.scope}
 
     rows, after = _page(now, found.memories, made, offset, max_results)
     page = replace(found, memories=found.memories[offset : offset + len(rows)], found=len(found.memories))
     display = page.display
     if len(display) + sum(map(_size, rows)) > ANSWER_CHARACTERS:
         display = "\n".join(page.shown(row, row.summary) for row in page.memories)
-    told = {"display": display, "count": len(found.memories), "offset": offset, "next_offset": after}
-    return _safe(now, {**told, "warnings": list(found.warnings)}) | {"results": rows}
+    head = {"display": display, "count": len(found.memories), "offset": offset, "next_offset": after}
+    return _safe(now, {**head, "warnings": list(found.warnings)}) | {"results": rows}
 
 
 def list_memories(workspace: Workspace, limit: int = MOST, offset: int = 0, project: str = "") -> dict[str, Any]:
@@ -139,13 +139,13 @@ def list_memories(workspace: Workspace, limit: int = MOST, offset: int = 0, proj
     newest = recall(listed.memories, "")
 
     def made(row: Memory) -> dict[str, Any]:
-        told: dict[str, Any] = replace(listed, memories=(row,)).to_json()["memories"][0]
-        return told
+        fields: dict[str, Any] = replace(listed, memories=(row,)).to_json()["memories"][0]
+        return fields
 
     rows, after = _page(now, newest, made, offset, limit, room=ANSWER_CHARACTERS // 2)
     page = replace(listed, memories=tuple(newest[offset : offset + len(rows)]), found=len(newest))
-    told = {"display": page.display, "count": len(newest), "offset": offset, "next_offset": after}
-    return _safe(now, {**told, "warnings": list(listed.warnings)}) | {"memories": rows}
+    head = {"display": page.display, "count": len(newest), "offset": offset, "next_offset": after}
+    return _safe(now, {**head, "warnings": list(listed.warnings)}) | {"memories": rows}
 
 
 def search_knowledge(
@@ -163,8 +163,8 @@ def search_knowledge(
     now = _now(workspace)
     found = _value(search(now, query, kind, since, tags, project, min(offset + limit + 1, MOST_HITS)))
     rows, after = _page(now, found.to_json(), dict, offset, limit)
-    told = {"count": len(found.hits), "offset": offset, "next_offset": after, "warnings": list(found.warnings)}
-    return _safe(now, told) | {"hits": rows}
+    head = {"count": len(found.hits), "offset": offset, "next_offset": after, "warnings": list(found.warnings)}
+    return _safe(now, head) | {"hits": rows}
 
 
 def search_conversations(
@@ -187,14 +187,14 @@ def search_conversations(
     found = _value(find_conversations(now, query, wanted, min(offset + limit + 1, MOST_HITS), allowed=allowed))
 
     def made(hit: ConversationHit) -> dict[str, Any]:
-        told = hit.to_json()
+        fields = hit.to_json()
         kept = ("title", "tool", "date", "branch", "turns", "turn", "role", "text", "why", "score")
-        return {"name": hit.name, "project": hit.folder or None} | {key: told[key] for key in kept}
+        return {"name": hit.name, "project": hit.folder or None} | {key: fields[key] for key in kept}
 
     rows, after = _page(now, found.hits, made, offset, limit)
     warnings = [*found.warnings, *([found.note] if found.note else [])]
-    told = {"count": len(found.hits), "offset": offset, "next_offset": after, "warnings": warnings}
-    return _safe(now, told) | {"hits": rows}
+    head = {"count": len(found.hits), "offset": offset, "next_offset": after, "warnings": warnings}
+    return _safe(now, head) | {"hits": rows}
 
 
 def read_conversation(
@@ -210,18 +210,18 @@ def read_conversation(
         text = beginning_and_end(row.text, *(TOOL_TURN if row.role in ("tool", "system") else SPOKEN_TURN))
         taught = [f"{item.category}: {item.text}" for item in row.items]
         left = max(0, len(row.text) - len(text))
-        told = {"number": row.number, "role": row.role, "time": row.time or None}
-        return {**told, "text": text, "left_out": left, "taught": taught}
+        fields = {"number": row.number, "role": row.role, "time": row.time or None}
+        return {**fields, "text": text, "left_out": left, "taught": taught}
 
     rows, _ = _page(now, found.turns, made, 0, limit)
     after = turn + len(rows)
     warnings = [f"this is a part: ask again with turn {after} for what comes next"] if after <= found.count else []
-    told = {
+    head = {
         "name": found.name, "title": found.title or None, "tool": found.tool, "date": found.day or None,
         "project": found.folder or None, "branch": found.branch or None, "count": found.count,
         "next_turn": after if after <= found.count else None, "warnings": [*warnings, *found.warnings],
     }  # fmt: skip
-    return _safe(now, told) | {"turns": rows}
+    return _safe(now, head) | {"turns": rows}
 
 
 def _allowed(now: Workspace, project: str, all_projects: bool) -> Callable[[str], bool] | None:
@@ -281,8 +281,8 @@ def get_file_notes(
     found = _value(file_notes_in(now, path, project))
     valid = [row for row in found.bullets if not row.bullet.struck]
     rows, after = _page(now, valid, _row, offset, limit)
-    told = {"path": found.path, "count": len(valid), "offset": offset, "next_offset": after}
-    return _safe(now, told) | {"notes": rows}
+    head = {"path": found.path, "count": len(valid), "offset": offset, "next_offset": after}
+    return _safe(now, head) | {"notes": rows}
 
 
 def tasks(
@@ -292,8 +292,8 @@ def tasks(
     now = _now(workspace)
     found = _value(tasks_in(now, state, project))
     rows, after = _page(now, found.tasks, lambda row: {**_row(row[0]), "project": row[1]}, offset, limit)
-    told = {"state": state, "project": found.project or ALL, "elsewhere": found.elsewhere}
-    return _safe(now, {**told, "count": len(found.tasks), "offset": offset, "next_offset": after}) | {"tasks": rows}
+    head = {"state": state, "project": found.project or ALL, "elsewhere": found.elsewhere}
+    return _safe(now, {**head, "count": len(found.tasks), "offset": offset, "next_offset": after}) | {"tasks": rows}
 
 
 def _row(row: Found) -> dict[str, Any]:
@@ -321,8 +321,8 @@ def retrieve(
     warnings = list(found.warnings)
     if after is not None:
         warnings.append(f"{len(rows) - after} more did not fit into this answer")
-    told = {"retrieval": found.retrieved.id, "task_type": found.retrieved.task_type, "warnings": warnings}
-    return _safe(here, told) | {"results": shown}
+    head = {"retrieval": found.retrieved.id, "task_type": found.retrieved.task_type, "warnings": warnings}
+    return _safe(here, head) | {"results": shown}
 
 
 _DOSSIER = (
@@ -378,8 +378,8 @@ def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -
     rows = [{name: row[name] for name in ("id", "path", "title", "content_type", "chunks", "status")}
             for row in done.documents[:LISTED]]  # fmt: skip
     problems = [str(error) for error in done.errors]
-    told = {"count": len(done.documents), "documents": rows, "unchanged": done.unchanged}
-    return _safe(here, {**told, "warnings": [*problems, *done.warnings]})
+    head = {"count": len(done.documents), "documents": rows, "unchanged": done.unchanged}
+    return _safe(here, {**head, "warnings": [*problems, *done.warnings]})
 
 
 def ingest_question(workspace: Workspace, paths: Sequence[str]) -> str:
@@ -453,12 +453,12 @@ def _size(row: Any) -> int:
 
 def _safe(now: Workspace, answer: dict[str, Any]) -> dict[str, Any]:
     """The answer clean, its warnings within bounds, and marked as data."""
-    told: list[str] = answer.get("warnings", [])
+    warnings: list[str] = answer.get("warnings", [])
     if answer.get("next_offset") is not None:
-        told = [f"this is a part: ask again with offset {answer['next_offset']} for what comes next", *told]
-    if len(told) > MOST_WARNINGS:
-        told = [*told[:MOST_WARNINGS], f"and {len(told) - MOST_WARNINGS:,} more"]
-    clean: dict[str, Any] = _clean({**answer, "warnings": told}, now.config.redact)
+        warnings = [f"this is a part: ask again with offset {answer['next_offset']} for what comes next", *warnings]
+    if len(warnings) > MOST_WARNINGS:
+        warnings = [*warnings[:MOST_WARNINGS], f"and {len(warnings) - MOST_WARNINGS:,} more"]
+    clean: dict[str, Any] = _clean({**answer, "warnings": warnings}, now.config.redact)
     # Shortened when it is clean: half of a secret is no secret to any rule.
     return {**clean, "warnings": [_short(row) for row in clean["warnings"]], "notice": NOTICE}
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
+from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push
 from core.offline import cues
@@ -19,6 +20,7 @@ from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, s
 from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
 from core.offline.statements import Found
 from core.offline.substance import (
+    BEHAVES,
     BY_TOOL,
     CODE,
     COMMITS,
@@ -42,7 +44,8 @@ from core.offline.substance import (
 MOST_COMMITS = 6
 MOST_DONE = 4
 SAME_WORK, SAME_COMMIT = 0.55, 0.9
-MOST_TOLD = 3
+MOST_TOLD = 5
+MOST_ASKED_SENTENCES = 3
 MOST_FILES = 4
 MOST_NAMED = 2
 
@@ -97,8 +100,8 @@ def _done(session: Session) -> Iterator[Found]:
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         asked = _asked_before(session, turn, f"{statement} {body}")
-        detail = _joined(body, *(text for text in fresh if not alike(text, body))) or (
-            asked if asked not in used else ""
+        detail = _joined(
+            statement, body, *(text for text in fresh if not alike(text, body)), asked if asked not in used else ""
         )
         used.add(asked)
         if not detail:
@@ -121,8 +124,8 @@ def _done(session: Session) -> Iterator[Found]:
         if told and not session.deleted_after(closing.number, told[0][0]) and not tryout(session, told[0][0]):
             (text, quote), *more = told
             text = with_file(session, closing, text)
-            asked = "" if more else _asked_before(session, closing.number, text)
-            detail = _joined(*(row[0] for row in more), uncommitted(session) or asked)
+            asked = _asked_before(session, closing.number, text)
+            detail = _joined(text, *(row[0] for row in more), uncommitted(session), asked)
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     found = [
         one
@@ -168,7 +171,7 @@ def _by_person(turn: Turn) -> bool:
 
 _OF_GIT = re.compile(r"\bconflicts?\b|^(?:\w+,? ){0,3}(?:commit|push|rebase|merge)\b", re.IGNORECASE)
 """An order to git says nothing of the work."""
-LEAST_ASKED, MOST_ASKED, LEAST_STEMS = 25, 200, 2
+LEAST_ASKED, MOST_ASKED, LEAST_STEMS = 25, 300, 2
 
 
 def _in_own_words(text: str) -> str:
@@ -176,7 +179,7 @@ def _in_own_words(text: str) -> str:
     if text.startswith(("/", "<", "!", "{", "[")) or cues.BOILERPLATE.search(text) or cues.TEMPLATE.search(text):
         return ""
     said = ""
-    for row in rows_of(Turn("user", text), 0)[:MOST_TOLD]:
+    for row in rows_of(Turn("user", text), 0)[:MOST_ASKED_SENTENCES]:
         for part in sentences(row):
             if len(said) + len(part.text) > MOST_ASKED:
                 return said
@@ -185,12 +188,13 @@ def _in_own_words(text: str) -> str:
     return said if len(said) >= (LEAST_ASKED if said.isascii() else SHORT_UNBROKEN) and said[-1] not in ":：" else ""
 
 
-def _joined(*parts: str) -> str:
-    """Parts as sentences of one line, as many as fit."""
+def _joined(statement: str, *parts: str) -> str:
+    """Parts as sentences, as many as fit in one line behind a statement."""
+    room = ITEM_CHARACTERS - len(statement) - len(" — ")
     told = ""
     for part in filter(None, parts):
         longer = f"{told.rstrip('.')}{'' if told.endswith('。') else '. '}{part}" if told else part
-        told = longer if len(longer) <= LONGEST_BODY else told
+        told = longer if len(longer) <= room else told
     return told
 
 
@@ -473,7 +477,7 @@ _SUBJECT = re.compile(
     r"^(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?|he (?=\w+[ai]d[oa]s?\b)|j'ai )",
     re.IGNORECASE,
 )
-_EMPTY = re.compile(
+EMPTY = re.compile(
     r"^(?:\(\d+\) |(?:done|fixed properly|all (?:good|done|set|clean|tests? pass\w*)|perfect|great|complete|fix|fixed|"
     r"solution|result|summary|changes?|修复|结果)\b(?:\s*\([^)]{1,30}\))?\s*[.!:：—–-]+\s*)+",
     re.IGNORECASE,
@@ -504,7 +508,7 @@ _DONE_HEADING = re.compile(
     r"구현)[:：]?$",
     re.IGNORECASE,
 )
-_PRESENT = re.compile(r"^(?:the )?`[^`]+`\s+(?!\()(?:\w+s\b|is\b|are\b|[^\x00-\x7f])")
+PRESENT = re.compile(r"^(?:the )?`[^`]+`\s+(?!\()(?:\w+s\b|is\b|are\b|[^\x00-\x7f])")
 
 
 _TITLED = re.compile(r"^(?P<name>[A-Z\d][^:`.!?]{1,40}): (?=[A-Z])")
@@ -518,6 +522,7 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
     """The sentences of a closing message that say what was done, with their quotes: prose before items of lists."""
     prose: list[tuple[str, str]] = []
     listed: list[tuple[str, str]] = []
+    beside: list[tuple[str, str]] = []  # how things are now: worth something only behind what was done
     where = ""
     for row in session.rows[number][:16]:
         named = FILE_LINE.match(clean(row.text)) or FILE_LINE.match(row.heading)
@@ -525,7 +530,7 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
         if cues.LEFT_HEADING.match(row.heading) or row.mark == " ":
             continue
         for sentence in session.parts(row):
-            text = _EMPTY.sub("", sentence.text).strip()
+            text = EMPTY.sub("", sentence.text).strip()
             label = LABEL.match(text)
             if label:
                 where, text = label["path"], text[label.end() :]
@@ -536,8 +541,10 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
             else:
                 titled = False
             fix = cues.FIX_WAS.match(text)
-            told = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and _PRESENT.match(text)
-            if not (titled or cues.DONE.match(text) or cues.IS_DONE.match(text) or fix or told or _NOW.match(text)):
+            told = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and PRESENT.match(text)
+            is_so = row.kind == "bullet" and BEHAVES.match(text) and not cues.REVIEW_HEADING.search(row.heading)
+            done = titled or cues.DONE.match(text) or cues.IS_DONE.match(text) or _NOW.match(text)
+            if not (done or fix or told or is_so):
                 continue
             text = (f"Fix: {fix['rest']}" if fix else begun(_SUBJECT.sub("", text))).rstrip(":： ")
             text = re.sub(r",? (?:with|as follows|by)$", "", text)
@@ -550,8 +557,9 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
             if text.isascii() and len(text.split()) < LEAST_WORDS - 2:
                 continue
             first = (row.kind == "prose" or bool(told)) and not cues.IS_DONE.match(text)
-            (prose if first else listed).append((text, sentence.quote))
-    return [*prose, *listed][:MOST_TOLD]
+            into = listed if not first else prose
+            (into if done or fix or told else beside).append((text, sentence.quote))
+    return [*prose, *listed, *(beside if prose or listed else ())][:MOST_TOLD]
 
 
 # --- which closing messages there are ---

@@ -219,7 +219,8 @@ LEFT = one_of({
     **_UNDONE_IN,
     "en": (
         *_UNDONE_IN["en"],
-        "ready (?:for you )?to commit", r"needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)",
+        "ready (?:for you )?to commit",
+        r"(?<!not )(?<!n't )needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)",
         r"left (?:out|as is)", r"out(?:side)? (?:of )?(?:the )?scope",
         r"worth (?:watching|fixing|revisiting)", r"once .{3,60} (?:is|are) merged", "after merging",
         "will need to be", r"you(?:'ll| will) (?:still )?need to", "you still need to", "make sure to", "remember to",

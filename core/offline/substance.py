@@ -138,6 +138,11 @@ _WHOLE_THING = re.compile(
     r"script|support|subcommand|job|integration|backend|provider)s?\b",
     re.IGNORECASE,
 )
+BEHAVES = re.compile(
+    r"^(?:the )?`[^`]+`(?: \w+)? (?:no longer|now|never|always|only|does(?:n't| not)|(?:is|are) (?:only|now|no)|"
+    r"(?!documents|covers|tests|clarifies|mentions)[a-z]+s)\b|^`[^`]+` ?(?:仅|只|不再|现在|默认|支持|改为)"
+)
+"""How something behaves since the work."""
 _SLIGHT = re.compile(
     r"^\w+ (?:[^.,;]{0,30}\b)?(?:(?:trailing )?newlines?|'\\n'|whitespace|comments?|(?:hyper)?links?|urls?|typos?|"
     r"imports?|s?log(?:ging)?`? calls?|blank lines?|notes?)\b|'\\n'|\btrailing newline\b|"
@@ -167,7 +172,9 @@ def of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]
     if not names and any(DOCUMENT.search(name.strip("`")) for text, _ in told[:1] for name in CODE.findall(text)):
         return []
     told = [row for row in told if not _SLIGHT.search(row[0])]
-    large = [row for row in told if not _LESSER.match(row[0])]
+    # How things behave since stands behind the work, or is all that a list of changes says: then it comes first.
+    behind = [row for row in told[1:] if BEHAVES.match(row[0]) and not BEHAVES.match(told[0][0])]
+    large = [row for row in told if not _LESSER.match(row[0]) and row not in behind]
     if told and not large:  # what stands first says what it was about
         removed = re.match(r"(?:also )?removed", told[0][0], re.IGNORECASE)
         return told if (_WHOLE_THING.search(told[0][0]) if removed else len(names) >= MANY_FILES) else []

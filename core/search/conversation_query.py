@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 QUOTE_CHARACTERS = 600
 """So much of a turn is shown."""
 WIDER = 5
-"""Where not everything may be told, so many times as much is looked at."""
+"""Where not everything may be shown, so many times as much is looked at."""
 
 
 @dataclass(frozen=True)

@@ -305,7 +305,7 @@ def erase(database: Database, thread: int) -> None:
 
 def _remove(database: Database, thread: int, first: int) -> dict[tuple[str, str], bytes]:
     """Take out the heading of a thread and its turns from `first` on; returns the vectors that they had, by speaker and
-    text. The full-text table must be told their words."""
+    text. The full-text table must be given their words."""
     sql = (
         "SELECT id, text, date, speaker, (SELECT vector FROM vectors WHERE turn = id) FROM turns"
         " WHERE thread = ? AND (position >= ? OR position = ?)"

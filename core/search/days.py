@@ -42,13 +42,13 @@ class Span(NamedTuple):
 
 class Question(NamedTuple):
     """A query without what it says of a time and a project: `words` are what is left to be found, `span` the days,
-    `place` the word that may name a project, `told` the words that were taken for a time ("" for none). `open`: it asks
+    `place` the word that may name a project, `said` the words that were taken for a time ("" for none). `open`: it asks
     what was done then, and for no words."""
 
     words: str
     span: Span = Span()
     place: str = ""
-    told: str = ""
+    said: str = ""
     open: bool = False
 
 
@@ -95,7 +95,7 @@ def question(text: str, today: date) -> Question:
 
 
 def _on_a_date(text: str, today: date) -> Question:
-    """What was done on a date. Where other words are asked for, a date only brings forward what was told then."""
+    """What was done on a date. Where other words are asked for, a date only brings forward what was said then."""
     for one in _DATED.finditer(text) if _ASKING.match(text) else ():
         for moment in moments_of(one[0]):
             year = moment.year or today.year - ((moment.month, moment.day) > (today.month, today.day))

@@ -2,7 +2,7 @@
 
 What shares too little with a query is no hit. Two kinds of queries bring too much. One name with punctuation
 (`session_store.py`, `C++`) falls into words, and some of them are in every second text: an ending, a single letter, a
-number. And the numbers of a date (`on 21 November`) stand in the source of everything that was told on some 21st. What
+number. And the numbers of a date (`on 21 November`) stand in the source of everything that was said on some 21st. What
 has nothing but these is left out, unless the letters of the query stand in it as they were typed. A piece of a
 conversation stays: what is around it may speak for it.
 """
@@ -125,7 +125,7 @@ def _numbers(query: Query) -> Collection[str]:
 
 
 def _names_the_date(query: Query, row: Row) -> bool:
-    """Whether the text itself names a date that was asked for: what is planned is told before."""
+    """Whether the text itself names a date that was asked for: what is planned is named before."""
     named: Sequence[tuple[int, int, int]] = moments_of(row.text)
     return any(
         all(not one or not other or one == other for one, other in zip(asked, moment, strict=True))
@@ -279,9 +279,9 @@ def _rank_all(
     if near:
         nearest(index.database, found, near, filters, BEST_NEAR)
     best = BESIDE_MANY if query.entries <= SMALL else BESIDE_FEW
-    told = talks(index.database, found)
-    neighbours(index.database, found, list(found.rows.values())[:best], talks=told)
-    return query, found, *rank_found(query, found, index.stems, near, told)
+    held = talks(index.database, found)
+    neighbours(index.database, found, list(found.rows.values())[:best], talks=held)
+    return query, found, *rank_found(query, found, index.stems, near, held)
 
 
 def rank_found(

@@ -214,7 +214,7 @@ def add(database: sqlite3.Connection, source: int, rows: Iterable[Sequence[objec
 
 
 def remove(database: sqlite3.Connection, rows: Iterable[Row]) -> None:
-    """Take entries out. The full-text table must be told what it was given."""
+    """Take entries out. The full-text table must be given the same words again."""
     for row in rows:
         database.execute(
             "INSERT INTO words(words, rowid, title, text, about) VALUES ('delete', ?, ?, ?, ?)",

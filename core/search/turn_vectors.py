@@ -1,15 +1,15 @@
 """Vectors of the turns in the index of conversations: what is meant, where the words differ. Optional, as those of
 entries are (`vectors`), and by the same embedder.
 
-They lie in the same database, a byte for each number, and leave it in the transaction in which their turn does. What is
-embedded is what was put into the index: cleared of secrets and shortened. Turns of tools get none: they would be two
+They lie in the same database, a byte for each number, and leave it in the transaction in which their turn leaves every
+answer (`conversations.forget`; the turn itself is erased later). What is embedded is what was put into the index:
+cleared of secrets and shortened. Turns of tools get none: they would be two
 thirds of all, and what a tool gave back means nothing by itself. A build takes the lock only while it writes, so that
 neither a search nor a look waits for the embedder; one that is stopped loses a batch at most.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ from core.base import locks
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed
 from core.search import conversations, store
-from core.search.vectors import TEXT_CHARACTERS, Nearness, embed_all
+from core.search.vectors import TEXT_CHARACTERS, Nearness, embed_all, nearness
 
 if TYPE_CHECKING:
     from core.search.conversations import Database
@@ -51,7 +51,7 @@ def build(
     wait: float = 10.0,
 ) -> Result[Made]:
     """Make the vectors that are missing, those of the newest turns first. `name` says whose they are: another
-    embedder's are thrown away. `step` is told how many were made of how many. Err when the embedder fails, when numpy
+    embedder's are thrown away. `step` hears how many were made of how many. Err when the embedder fails, when numpy
     is not there, or when another program writes the index for longer than `wait` seconds."""
     try:
         import numpy  # noqa: F401
@@ -138,11 +138,7 @@ def near(database: Database, name: str, vector: Sequence[float]) -> Nearness | N
         held = numpy.frombuffer(b"".join(row[1] for row in whole), kind)
         parts.append((held["row"].astype(numpy.float32) @ query) * held["scale"])
         ids += [row[0] for row in whole]
-    close = numpy.concatenate(parts) if parts else numpy.zeros(0, numpy.float32)
-    spread = float(close.std()) if len(close) else 0.0
-    if not math.isfinite(spread) or spread <= 1e-9:
-        return None
-    return Nearness(numpy.array(ids, numpy.int64), (close - close.mean()) / spread)
+    return nearness(numpy.array(ids, numpy.int64), numpy.concatenate(parts)) if parts else None
 
 
 def _prepare(database: Database, folder: Path, name: str) -> None:

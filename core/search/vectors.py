@@ -122,12 +122,7 @@ class Vectors:
         query = numpy.asarray(vector, numpy.float32)
         if not len(self.ids) or query.shape != self.matrix.shape[1:]:
             return {}
-        near = self.matrix.astype(numpy.float32) @ query
-        spread = float(near.std())
-        if not math.isfinite(spread) or spread <= 1e-9:
-            return {}
-        near = (near - near.mean()) / spread
-        return dict(zip(self.ids.tolist(), near.tolist(), strict=True))
+        return nearness(self.ids, self.matrix.astype(numpy.float32) @ query) or {}
 
 
 class Nearness(Mapping[int, float]):
@@ -161,6 +156,15 @@ class Nearness(Mapping[int, float]):
         return [int(number) for number in self._ids[chosen][order]]
 
 
+def nearness(ids: Any, products: Any) -> Nearness | None:
+    """How near each entry is, by the products of its vector with a query's (numpy); None where they all say the same,
+    or nothing."""
+    spread = float(products.std()) if len(products) else 0.0
+    if not math.isfinite(spread) or spread <= 1e-9:
+        return None
+    return Nearness(ids, (products - products.mean()) / spread)
+
+
 class Matrix:
     """Vectors by the number of their entry, held in memory to be compared all at once."""
 
@@ -180,11 +184,7 @@ class Matrix:
         query = numpy.asarray(vector, numpy.float32)
         if not len(self._ids) or query.shape != self._matrix.shape[1:]:
             return None
-        near = self._matrix @ query
-        spread = float(near.std())
-        if not math.isfinite(spread) or spread <= 1e-9:
-            return None
-        return Nearness(self._ids, (near - near.mean()) / spread)
+        return nearness(self._ids, self._matrix @ query)
 
 
 def embed_all(texts: Sequence[str], embed: Embed) -> Result[list[bytes]]:
@@ -203,7 +203,7 @@ def open_vectors(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Result[Vectors]:
     """The vectors of the entries of an index, read, and made for about `seconds` where there are none, the newest
-    first; `step` is told how many were made of how many. `name` says whose they are: another embedder's are not used.
+    first; `step` hears how many were made of how many. `name` says whose they are: another embedder's are not used.
     Err when the embedder fails, or numpy is not there; what was made before that is kept."""
     try:
         import numpy

@@ -1,7 +1,7 @@
 """Days, months and years that a query names, and how close to them the date of an entry lies.
 
-What happened on a day is mostly told on that day or soon after, so an entry from after it counts too, less with each
-day that passed; one from before it may be the plan. A date without a year means any year.
+What happened on a day is mostly spoken of on that day or soon after, so an entry from after it counts too, less with
+each day that passed; one from before it may be the plan. A date without a year means any year.
 """
 
 from __future__ import annotations
@@ -72,20 +72,20 @@ def moments_of(text: str) -> tuple[Moment, ...]:
 def closeness(asked: Sequence[Moment], day: str) -> Closeness:
     """How close a date (YYYY-MM-DD) lies to the nearest of what was asked for. FAR for one that is none."""
     try:
-        told = date.fromisoformat(day)
+        written = date.fromisoformat(day)
     except ValueError:
         return FAR
     within = after = before = 0.0
     for moment in asked:
-        for year in (moment.year,) if moment.year else (told.year - 1, told.year, told.year + 1):
+        for year in (moment.year,) if moment.year else (written.year - 1, written.year, written.year + 1):
             span = _span(moment._replace(year=year))
             if span is None:
                 continue
             first, last = span
-            if told > last:
-                after = max(after, _faded((told - last).days))
-            elif told < first:
-                before = max(before, _faded((first - told).days))
+            if written > last:
+                after = max(after, _faded((written - last).days))
+            elif written < first:
+                before = max(before, _faded((first - written).days))
             else:
                 within = 1.0
     return Closeness(within, before, after)

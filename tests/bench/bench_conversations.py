@@ -69,8 +69,8 @@ def made_transcript(dice: random.Random, words: list[str], weights: list[float],
             text = {"type": "text", "text": say(dice.randint(10, 80))}
             add("assistant", [text, {"type": "tool_use", "id": call, "name": name, "input": given}])
             lines = "\n".join(say(9) for _ in range(dice.randint(3, 60)))
-            told = {"stdout": lines, "stderr": "", "interrupted": False}  # the tool writes it twice
-            add("user", [{"type": "tool_result", "tool_use_id": call, "content": lines}], {"toolUseResult": told})
+            given_back = {"stdout": lines, "stderr": "", "interrupted": False}  # the tool writes it twice
+            add("user", [{"type": "tool_result", "tool_use_id": call, "content": lines}], {"toolUseResult": given_back})
         add("assistant", [{"type": "text", "text": say(dice.randint(20, 200))}])
     return b"".join(rows)
 
@@ -135,14 +135,14 @@ def _figures(folder: Path, number: int) -> Iterator[Row]:
     began = time.perf_counter()
     done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     took = time.perf_counter() - began
-    told = next((line for line in done.stderr.splitlines() if "about" in line), "")
+    estimate = next((line for line in done.stderr.splitlines() if "about" in line), "")
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     opened = open_workspace("", None, os.environ, folder)
     assert isinstance(opened, Ok)
     workspace = opened.value
     held = sum(path.stat().st_size for path in index_folder(workspace).iterdir())
     print(f"     {number:,} conversations, {size / 1e6:.0f} MB: built in {took:.0f} s, {size / took / 1e6:.1f} MB/s")
-    print(f"     told before: {told}")
+    print(f"     said before: {estimate}")
     print(f"     {held / 1e6:.0f} MB in the cache, {memory / 1e6:.0f} MB of memory at its peak; {done.stdout.strip()}")
     yield "conversations: bytes of the index / bytes of the files", held / size, 0.6
     yield "conversations: peak of memory in MB", memory / 1e6, 300
@@ -191,8 +191,8 @@ def _queries(workspace: Workspace, folder: Path) -> Iterator[Row]:
 
 
 def _grown(workspace: Workspace, folder: Path) -> Iterator[Row]:
-    """A session gets a question; the next look has it. What the look costs with nothing new is told by itself, beside
-    asking for each file once, which nothing that follows the files can do without."""
+    """A session gets a question; the next look has it. What the look costs with nothing new is measured by itself,
+    beside asking for each file once, which nothing that follows the files can do without."""
     where, _ = where_of(workspace)
 
     def looked() -> tuple[float, float]:

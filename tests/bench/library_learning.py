@@ -208,9 +208,9 @@ def use(library: Library, world: World, questions: Sequence[Question], traces: i
         good = [chunk for chunk in shown if (keys[chunk] in one.asked.answers) != (chance.random() < WRONG)]
         for chunks, outcome in ((good, "win"), ([chunk for chunk in shown if chunk not in good], "miss")):
             if chunks:
-                told = record(library, session_id=f"session {number // 8}", chunk_ids=chunks, now=at, outcome=outcome,
+                kept = record(library, session_id=f"session {number // 8}", chunk_ids=chunks, now=at, outcome=outcome,
                               task_type=found.value.task_type, retrieval_id=found.value.id)  # fmt: skip
-                assert isinstance(told, Ok), told
+                assert isinstance(kept, Ok), kept
         done += 2
     return done
 
@@ -301,9 +301,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kind in KINDS:
             found, *steps = [[one for walk in walks for one in walk[kind][at]] for at in range(1 + len(STEPS))]
             rises = [rise(steps[0], step) for step in steps]
-            told = "  ".join(f"{gain:+.2f} ± {half:.2f}" for gain, half in rises[1:])
+            risen = "  ".join(f"{gain:+.2f} ± {half:.2f}" for gain, half in rises[1:])
             means = statistics.fmean(found), statistics.fmean(steps[0])
-            print(f"{name:<14} {kind:<18} {len(found):>6} {means[0]:6.2f} {means[1]:7.2f}  {told}", flush=True)
+            print(f"{name:<14} {kind:<18} {len(found):>6} {means[0]:6.2f} {means[1]:7.2f}  {risen}", flush=True)
             behind |= means[1] < means[0] - 0.005
             fell |= any(gain + half < 0 for gain, half in rises)
             if kind == KINDS[0]:

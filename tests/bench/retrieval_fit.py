@@ -1,11 +1,12 @@
-"""Fits the weights of `core/search/weights.py` on several collections at once, and says what they are worth where they
-were not fitted.
+"""Fits the weights of `core/search/weights.py` on several collections at once, says what they are worth where they were
+not fitted, and writes them there.
 
 Every candidate of every question gets its features from the product itself. A listwise softmax is fitted to the entries
 that answer, each collection counting by its share, then one to the threads, with the scores of the entries as the first
 weights give them. What is reported is twice left out: the whole collection (and with it what another one asks about the
 same repositories), and, with all the others at hand, one part after the other of the collection itself (a conversation,
-a repository). What is printed last, to be put into `weights.py`, is fitted on everything.
+a repository). What is written is fitted on everything: the weights for words, and with `--embedder` in the same run
+those for words with vectors. A look at a part of the questions, or without a feature or a set, writes nothing.
 
     python -m tests.bench.retrieval_fit [--embedder minilm] [--without NAME …] [--every N]
 """
@@ -13,10 +14,14 @@ a repository). What is printed last, to be put into `weights.py`, is fitted on e
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+import textwrap
+import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +29,10 @@ import numpy as np
 from core.base.search_entry import Embed
 from core.search import query as searching
 from core.search import rank
+from core.search import weights as shipped
 from core.search.candidates import EVERYTHING
 from core.search.index import Index
-from core.search.weights import NAMES, NEAR_NAMES, NEAR_THREAD_NAMES, THREAD_NAMES
+from core.search.weights import NAMES, NEAR_NAMES
 from core.search.words import Stems
 from tests.bench.minilm import minilm
 from tests.bench.retrieval import meaning, scored, shelf
@@ -62,9 +68,9 @@ SOURCES = {
     "kept": Source("kept", kept, True, 1, 0.5, 0.5),
     "scenes": Source("friendsqa", friendsqa, True, 8, 0.0, 1.0),
 }
-"""`renamed` is no collection of its own: it is left out with LoCoMo."""
-BESIDE = {"coding": "kept", "kept": "coding"}
-"""Sets that ask about the same sessions, in the words of other readers."""
+"""`renamed` is no collection of its own: it is left out with LoCoMo; nor is `kept`, with `coding`."""
+BESIDE = {"coding": "kept"}
+"""A set, and the one that asks about the same sessions in the words of other readers."""
 
 
 @dataclass
@@ -129,7 +135,7 @@ def fit(sets: Sequence[tuple[float, Sequence[Group]]], rounds: int = ROUNDS) -> 
     size = np.sqrt(np.mean([np.concatenate([one.rows for one in groups]).var(0) for _, groups in sets], 0)) + 1e-6
     stacked, aim = [], np.zeros(len(size))
     for share, groups in sets:
-        rows = np.concatenate([one.rows for one in groups]) / size
+        rows = (np.concatenate([one.rows for one in groups]) / size).astype(np.float32)
         sizes = np.array([len(one.rows) for one in groups])
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         weight = share / len(groups) / sum(share for share, _ in sets)
@@ -140,7 +146,7 @@ def fit(sets: Sequence[tuple[float, Sequence[Group]]], rounds: int = ROUNDS) -> 
     for number in range(1, rounds + 1):
         slope = aim - SHRINK * weights
         for rows, starts, sizes, weight in stacked:
-            scores = rows @ weights
+            scores = rows @ weights.astype(np.float32)
             odds = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
             slope -= weight * ((odds / np.repeat(np.add.reduceat(odds, starts), sizes)) @ rows)
         mean = 0.9 * mean + 0.1 * slope
@@ -207,32 +213,42 @@ def report(title: str, name: str, judged: Sequence[tuple[Question, Table, Table]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what held-out questions get, and the weights fitted on all."""
+    """Print what held-out questions get, and write the weights fitted on all."""
     parser = argparse.ArgumentParser(prog="retrieval_fit")
-    parser.add_argument("--embedder", default="", choices=("", "minilm"), help="with vectors")
+    parser.add_argument("--embedder", default="", choices=("", "minilm"), help="with vectors too")
     parser.add_argument("--without", nargs="*", default=[], metavar="FEATURE", help="what is a feature worth?")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth question, for a quick look")
     options = parser.parse_args(arguments)
-    embed = None
-    if options.embedder:
-        embed = minilm()
-    names = NAMES + (NEAR_NAMES if embed else ())
-    thread_names = THREAD_NAMES + (NEAR_THREAD_NAMES if embed else ())
-    asked: dict[str, list[Question]] = {}
-    for name, source in SOURCES.items():
-        if not is_there(source.set):
-            print(f"{source.set} is not beside the project: it is not fitted on")
-            continue
-        collections = [one for one in source.load() if source.pooled or one.asked]
-        groups = [collections] if source.pooled else [[one] for one in collections]
-        every = source.every * options.every
-        asked[name] = [one for group in groups for one in questions(group, embed, every)]
-        for one in asked[name]:
-            if one.keys:
-                one.rows[:, [at for at, known in enumerate(names) if known in options.without]] = 0
+    missing = sorted({source.set for source in SOURCES.values() if not is_there(source.set)})
+    if missing:
+        print(f"not beside the project, and not fitted on: {', '.join(missing)}")
+    rows = fitted(None, options.every, options.without)
+    if rows and options.embedder:
+        print("with vectors:")
+        rows |= fitted(minilm(), options.every, options.without)
+    for name, values in rows.items():
+        print(f"{name} = {', '.join(f'{value:.3f}' for value in values)}")
+    if rows and not (missing or options.without or options.every > 1):
+        place = Path(shipped.__file__)
+        place.write_text(written(place.read_text(encoding="utf-8"), rows), encoding="utf-8")
+        print(f"written into {place.name}")
+    else:
+        print("nothing is written: this was not fitted on everything")
+    return 0
+
+
+def fitted(embed: Embed | None, every: int, features_left_out: Container[str]) -> dict[str, Table]:
+    """Report on every set, and the weights by the names that `weights.py` has for them; {} where no set is there."""
+    began = time.monotonic()
+    asked = {
+        name: asked_of(source, embed, every, features_left_out)
+        for name, source in SOURCES.items()
+        if is_there(source.set)
+    }
     if not asked:
-        return 0
-    for left in dict.fromkeys(SOURCES[name].set for name in asked):
+        return {}
+    print(f"read in {time.monotonic() - began:.0f} s", flush=True)
+    for left in dict.fromkeys(SOURCES[name].set for name in asked if name not in BESIDE.values()):
         made = {number: fit_both(without(asked, left, number)) for number in range(PARTS if left in BESIDE else 1)}
         for name in asked:
             if SOURCES[name].set == left:
@@ -246,10 +262,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     weights, thread_weights = fit_both(asked)
     for name, rows in asked.items():
         report("fitted on", name, [(one, weights, thread_weights) for one in rows])
-    for title, known, values in (("entries", names, weights), ("threads", thread_names, thread_weights)):
-        print(f"{title}, fitted on all:", dict(zip(known, np.round(values, 3).tolist(), strict=True)))
-        print(", ".join(f"{value:.3f}" for value in values))
-    return 0
+    print(f"fitted in {time.monotonic() - began:.0f} s", flush=True)
+    names = ("_FITTED", "_THREAD_FITTED") if embed is None else ("_HYBRID_FITTED", "_HYBRID_THREAD_FITTED")
+    return dict(zip(names, (weights, thread_weights), strict=True))
+
+
+def asked_of(source: Source, embed: Embed | None, every: int, features_left_out: Container[str]) -> list[Question]:
+    """The questions of a set, with nothing in the columns of features that are left out."""
+    collections = [one for one in source.load() if source.pooled or one.asked]
+    groups = [collections] if source.pooled else [[one] for one in collections]
+    made = [one for group in groups for one in questions(group, embed, source.every * every)]
+    empty = [at for at, name in enumerate(NAMES + NEAR_NAMES * bool(embed)) if name in features_left_out]
+    for one in made:
+        one.rows[:, empty] = 0
+    return made
+
+
+def written(text: str, rows: Mapping[str, Table]) -> str:
+    """The text of `weights.py` with these numbers in it."""
+    for name, values in rows.items():
+        numbers = textwrap.wrap(", ".join(f"{value:.3f}" for value in values) + ",", 112)
+        lines = "".join(f"    {line}\n" for line in numbers)
+        text, found = re.subn(
+            rf"^{name} = \([^)]*\)(  # fmt: skip)?$", f"{name} = (\n{lines})  # fmt: skip", text, flags=re.MULTILINE
+        )
+        if found != 1:
+            raise ValueError(f"weights.py has no row of numbers called {name}")
+    return text
 
 
 def without(asked: Mapping[str, Sequence[Question]], left: str, part: int) -> dict[str, Sequence[Question]]:

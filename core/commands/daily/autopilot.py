@@ -2,7 +2,7 @@
 
 One runs at a time. It reads what changed since the last run and leaves alone what a tool may still be writing; what it
 leaves, for that reason or for a budget, the next one takes. Its report lies in the store, for `knowledge status` and
-the panel; a failure is told once, where the person is: at the start of their next session.
+the panel; a failure is reported once, where the person is: at the start of their next session.
 """
 
 from __future__ import annotations
@@ -139,14 +139,14 @@ def _rounds(
     for number in range(ROUNDS):
         if number and not files.exists(paths.ended):
             break
-        told = _take_ended(paths)
+        sessions = _take_ended(paths)
         retry = before is not None and before.problem is not None and before.problem.code in HOPELESS | DOUBTFUL
         since = "" if retry else (now() - timedelta(hours=RETRY_HOURS)).astimezone(UTC).isoformat()
-        asked = replace(request, apply=True, since_last=True, ended=told, retry_before=since)
+        asked = replace(request, apply=True, since_last=True, ended=sessions, retry_before=since)
         refused = without_budget(workspace, asked)
         result = refused if refused is not None else harvest(workspace, asked, now=now)
         if isinstance(result, Err) and result.error.code == "lock-held":
-            _note_ended(paths, tuple(told))  # a person harvests by hand: that finds everything too
+            _note_ended(paths, tuple(sessions))  # a person harvests by hand: that finds everything too
             return Ok(HarvestReport(True, notes=[str(result.error)], ledger=str(paths.ledger)))
         state = _state(workspace, result, before, now)
         _write(paths, state)

@@ -129,7 +129,7 @@ def connect(
 ) -> Result[ConnectReport]:
     """Connect tools, or take their connections back. `everything`: all that are on this computer (with `remove`: that
     are connected). Without any tool it only tells how they stand. The changes are shown first: on a terminal the person
-    is asked, unless they said `yes`. A tool that cannot be connected is told and does not keep others from it."""
+    is asked, unless they said `yes`. A tool that cannot be connected is reported and does not keep others from it."""
     named = _named(tool)
     if isinstance(named, Err):
         return named

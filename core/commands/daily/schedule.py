@@ -21,7 +21,7 @@ MOST_BYTES = 1 << 20
 
 @dataclass
 class ScheduleReport(ChangeReport):
-    """What was, or would be, written for the timer `title` and told to the system (`commands`); whether it is on
+    """What was, or would be, written for the timer `title` and handed to the system (`commands`); whether it is on
     then."""
 
     title: str = ""
@@ -74,19 +74,19 @@ def schedule(
 
 
 def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> Err | None:
-    """To turn it on the files come first, to turn it off the system is told first. What it refuses is undone."""
+    """To turn it on the files come first, to turn it off the system hears of it first. What it refuses is undone."""
     try:
         if remove:
-            told = tell_system(timer.off, workspace.environment) if report.on else None
+            refusal = tell_system(timer.off, workspace.environment) if report.on else None
             _write(report.changes)
-            if told is None and timer.title.startswith("systemd"):
-                told = tell_system(timer.on[:1], workspace.environment)
-            return told
+            if refusal is None and timer.title.startswith("systemd"):
+                refusal = tell_system(timer.on[:1], workspace.environment)
+            return refusal
         _write(report.changes)
-        told = tell_system(timer.on, workspace.environment)
-        if told is not None:
+        refusal = tell_system(timer.on, workspace.environment)
+        if refusal is not None:
             _write([FileChange(row.tool, row.path, row.after, row.before) for row in report.changes])
-        return told
+        return refusal
     except OSError as error:
         message = f"a file of the timer cannot be written: {error.strerror or error}"
         return fail("file-refused", message, error.filename or "", "check its rights")

@@ -151,7 +151,7 @@ def survey(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> Resul
     costs = _Costs(workspace, tuple(row.name for row in report.found), now())
     offline = ModelChoice(OFFLINE, "", "", True, "", True, Cost(), {"provider": OFFLINE, "model": "", "base_url": ""})
     report.models = [offline, *(_choice(workspace, row, costs) for row in models)]
-    _told(workspace, report)
+    _fill_in_what_is_set(workspace, report)
     report.settings = wanted(workspace, report, default_model(workspace, report), True)
     return Ok(report)
 
@@ -204,7 +204,7 @@ def _choice(workspace: Workspace, row: FoundModel, costs: _Costs) -> ModelChoice
     return ModelChoice(row.provider, row.model, row.where, row.ready, row.problem, row.free, cost, settings)
 
 
-def _told(workspace: Workspace, report: SetupReport) -> None:
+def _fill_in_what_is_set(workspace: Workspace, report: SetupReport) -> None:
     """What is set by now, and what has come since."""
     config = workspace.config
     report.chosen = config.provider

@@ -171,8 +171,12 @@ class Recorded:
         """Stable keys for `--json`."""
         rows = [trace_json(trace) for trace in self.traces]
         errors = [{"path": one.path, "code": one.code, "error": one.message} for one in self.errors]
-        told = {"traces": rows, "conversations": self.conversations, "errors": errors}
-        return told | {"withdrawn": self.withdrawn}
+        return {
+            "traces": rows,
+            "conversations": self.conversations,
+            "errors": errors,
+            "withdrawn": self.withdrawn,
+        }
 
 
 def trace_json(trace: UsageTrace) -> dict[str, Any]:
@@ -282,21 +286,21 @@ _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
 class UsageReader:
-    """Listens to a harvest: which conversations asked the library and were not told of yet. Afterwards `record` infers
+    """Listens to a harvest: which conversations asked the library and have no record yet. Afterwards `record` infers
     what they used. It holds nothing up and fails nothing: the packages of the library are loaded when there is such a
     conversation, and whatever goes wrong is one sentence."""
 
     def __init__(self, workspace: Workspace) -> None:
-        from core.library.database import untold_retrievals
+        from core.library.database import unrecorded_retrievals
 
         self._workspace = workspace
-        self._known = None if workspace.config.library_url else untold_retrievals(workspace.paths.library)
+        self._known = None if workspace.config.library_url else unrecorded_retrievals(workspace.paths.library)
         self.heard: list[Heard] = []
         self._missed = 0
 
     @staticmethod
     def of(workspace: Workspace) -> UsageReader | None:
-        """One where the library was asked something that nobody told of."""
+        """One where the library was asked something of which there is no record."""
         made = UsageReader(workspace)
         return made if made._known is None or made._known else None
 

@@ -99,7 +99,7 @@ class _Session:
         self.messages: dict[str, Record] = {}
         self.skipped = 0
         self.streamed: list[Record] = []  # what `--output-format stream-json` printed
-        self._said: dict[tuple[str, int], str] = {}  # the same words under another id
+        self._said: dict[tuple[str, int], str] | None = None  # the same words under another id; asked for by a `$set`
         self._known: dict[str, str] = {}  # id in a compressed context -> id of the message as it was said
 
     def note(self, record: Record) -> None:
@@ -132,7 +132,8 @@ class _Session:
         key = value.get("id")
         key = key if isinstance(key, str) else f"\0{len(self.messages)}"
         self.messages[key] = record
-        self._said[_content(value)] = key
+        if self._said is not None:
+            self._said[_content(value)] = key
 
     def _rewind(self, key: str) -> None:
         key = self._known.get(key, key)
@@ -150,6 +151,8 @@ class _Session:
         keys = {key for row in rows if (key := kind_of(row, "id"))}
         if len(keys) == len(rows) and keys <= self.messages.keys():
             self.messages = {key: row for key, row in self.messages.items() if key in keys}
+        if self._said is None:
+            self._said = {_content(row.value): key for key, row in self.messages.items() if row.value}
         for row in rows:
             value = row if isinstance(row, dict) else None
             before = self._said.get(_content(value)) if value else None
@@ -190,7 +193,7 @@ def _folder_of(told: Any, values: Iterable[Any]) -> str:
         return ""
     tried: set[str] = set()
     for value in values:
-        for found in _PATH.finditer(json.dumps(value, ensure_ascii=False)):
+        for found in _PATH.finditer(json.dumps(value, ensure_ascii=False, check_circular=False)):
             path = found[0].replace("\\\\", "\\")
             for end in (at for at, char in enumerate(f"{path}/") if char in "/\\" and at):
                 folder = path[:end]

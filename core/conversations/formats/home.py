@@ -4,9 +4,9 @@
 Any of them can be missing. Text between the tags belongs to nobody who is known: where answers are tagged it is what
 tools gave back, where only prompts are, it is the answer.
 
-That text can hold the same tags. Turns are read as they are marked, but whoever speaks behind a tool's output is in
-doubt, and so is everybody behind the first answer where a closing tag stands alone: an answer was closed from inside.
-In doubt is also who is marked inside a code fence, or behind one that nothing closes.
+That text can hold the same tags, also in its first line. Turns are read as they are marked, but where a tool gave back
+anything everybody behind the first answer is in doubt; so too where a closing tag stands alone, for then an answer was
+closed from inside. In doubt is also who is marked inside a code fence, or behind one that nothing closes.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def read(name: str, data: bytes) -> Conversation:
     """Read one conversation of the host application; its name is its id."""
     lines = split_lines(data)
     speakers = [number for number, line in enumerate(lines) if tag_name(line.text) in SPEECH]
-    labels = _labels(lines, speakers) if speakers else speaker_labels(lines)
-    turns = doubt_after_tools(fold_turns(lines, labels), stray=bool(speakers) and _has_stray_end(lines, speakers))
+    labels = list(_labels(lines, speakers) if speakers else speaker_labels(lines))
+    unmarked = any(label.role == "tool" for label in labels) or _has_stray_end(lines, speakers)
+    turns = doubt_after_tools(fold_turns(lines, labels), lines, labels, stray=bool(speakers) and unmarked)
     turns = doubt_in_fences(turns, lines, code_fences(lines))
     return Conversation(name, "home", turns, first_line(turns))
 

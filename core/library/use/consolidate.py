@@ -109,15 +109,15 @@ def consolidate(
     stopped = cancelled()
     if stopped:
         plan.warnings.append("Cancelled before anything was written.")
-    told = (tuple(found), tuple(lonely), lonely_count, tuple(stale), stale_count)
+    surfaced = (tuple(found), tuple(lonely), lonely_count, tuple(stale), stale_count)
     if dry_run or stopped or not plan.changes:
-        return Ok(Consolidation(True if stopped else dry_run, () if stopped else tuple(plan.changes), *told,
+        return Ok(Consolidation(True if stopped else dry_run, () if stopped else tuple(plan.changes), *surfaced,
                                 plan.archived, warnings=tuple(plan.warnings)))  # fmt: skip
     progress("writing")
     with library.writing() as connection:
         report = {"traces": plan.number, "latest": plan.latest, "archived": plan.archived}
         done = apply(connection, KIND, plan.changes, report, now, now)
-    return Ok(Consolidation(False, done.made, *told, plan.archived, done.run_id, len(done.passed_over),
+    return Ok(Consolidation(False, done.made, *surfaced, plan.archived, done.run_id, len(done.passed_over),
                             tuple(plan.warnings)))  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
-from core.library.use.tasks import Tally, success, told, total
+from core.library.use.tasks import Tally, outcomes_text, success, total
 
 FULL, COMPACT, MINIMAL = "full", "compact", "minimal"
 FULL_TRACES, COMPACT_TRACES = 8, 30
@@ -156,10 +156,10 @@ def _history(dossier: Dossier) -> list[str]:
     lines = []
     if dossier.level != FULL:
         own = dossier.tally.get(dossier.task_type, {})
-        lines.append(f"Usage history ({dossier.task_type}): {told(own)}{_rate(dossier.success)}")
+        lines.append(f"Usage history ({dossier.task_type}): {outcomes_text(own)}{_rate(dossier.success)}")
         for task, counts in dossier.tally.items():
             if task != dossier.task_type:
-                lines.append(f"Usage history ({task}): {told(counts)}{_rate(success(counts))}")
+                lines.append(f"Usage history ({task}): {outcomes_text(counts)}{_rate(success(counts))}")
     else:
         lines.append("Usage history:")
     for trace in dossier.traces:

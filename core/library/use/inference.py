@@ -165,7 +165,7 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
     r, f, c, t = schema.retrieval.c, schema.retrieval_chunk.c, schema.chunk.c, schema.usage_trace.c
     found: dict[str, Shown] = {}
     for part in in_parts(ids):
-        told = set(connection.execute(select(t.retrieval_id).where(t.retrieval_id.in_(part))).scalars())
+        recorded = set(connection.execute(select(t.retrieval_id).where(t.retrieval_id.in_(part))).scalars())
         asked = (
             select(r.id, r.query, r.task_type, c.id.label("chunk"), c.content)
             .join(schema.retrieval_chunk, f.retrieval_id == r.id)
@@ -174,7 +174,7 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
             .order_by(r.id, f.rank)
         )
         for row in connection.execute(asked):
-            if row.id not in told:
+            if row.id not in recorded:
                 one = found.setdefault(row.id, Shown(row.id, row.query, row.task_type, {}))
                 one.chunks[row.chunk] = row.content
     return found

@@ -182,7 +182,7 @@ def questions(connection: Connection, latest: int = LATEST) -> list[tuple[str, d
     for row in connection.execute(asked):
         about = found.setdefault((row.query, row.retrieval_id or row.session_id), {})
         about[row.chunk_id] = row.outcome in GOOD
-    return [(query, told) for (query, _use), told in found.items()][-latest:]
+    return [(query, verdicts) for (query, _use), verdicts in found.items()][-latest:]
 
 
 def lessons_of(connection: Connection, rank: Rank) -> dict[str, list[Lesson]]:
@@ -190,8 +190,8 @@ def lessons_of(connection: Connection, rank: Rank) -> dict[str, list[Lesson]]:
     c, d = schema.chunk.c, schema.document.c
     of_chunk: dict[str, tuple[str, str]] = {}
     lessons: dict[str, list[Lesson]] = {}
-    for query, told in questions(connection):
-        if not any(told.values()):
+    for query, verdicts in questions(connection):
+        if not any(verdicts.values()):
             continue
         candidates = list(rank(query))
         new = sorted({key for key, *_ in candidates} - of_chunk.keys())
@@ -203,8 +203,8 @@ def lessons_of(connection: Connection, rank: Rank) -> dict[str, list[Lesson]]:
         for one in candidates:
             by_source.setdefault(of_chunk[one[0]][1], []).append(one)
         for source, rows in by_source.items():
-            judged = [row for row in rows if row[0] in told]
-            helped = [told[key] for key, *_ in judged]
+            judged = [row for row in rows if row[0] in verdicts]
+            helped = [verdicts[key] for key, *_ in judged]
             if source and any(helped):
                 first = judged[helped.index(True)][0]
                 scores, features = [row[1] for row in judged], [row[2] for row in judged]

@@ -121,12 +121,12 @@ def opposite_claims(claims: Sequence[Concept]) -> list[tuple[str, str]]:
         for pattern, long in _SHORT:
             text = pattern.sub(long, text)
         words = [word.strip(".,;:!?\"'()") for word in text.split()]
-        told = tuple(word.rstrip("s") for word in words if word not in _NOT and word not in _HELPING)
-        sides.setdefault(told, {}).setdefault(bool(_NOT.intersection(words)), []).append(claim.id)
+        claimed = tuple(word.rstrip("s") for word in words if word not in _NOT and word not in _HELPING)
+        sides.setdefault(claimed, {}).setdefault(bool(_NOT.intersection(words)), []).append(claim.id)
     return [
         (min(one, other), max(one, other))
-        for told, both in sorted(sides.items())
-        if len(told) > 1
+        for claimed, both in sorted(sides.items())
+        if len(claimed) > 1
         for one in sorted(both.get(False, ()))
         for other in sorted(both.get(True, ()))
     ]

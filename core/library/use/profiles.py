@@ -13,7 +13,7 @@ from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import Err, Ok, Result, fail
 from core.library.records import UsageTrace
-from core.library.use.tasks import Tally, over_tasks, success, told, total
+from core.library.use.tasks import Tally, outcomes_text, over_tasks, success, total
 
 CHARACTERS = 700
 NOTE_CHARACTERS = 160
@@ -54,7 +54,7 @@ def profile_by_rules(tally: Tally, traces: Sequence[UsageTrace], known: str = ""
         side = "good" if rate >= GOOD else "bad" if rate <= BAD else "mixed"
         wanted = {"good": ("win", "partial"), "bad": ("misleading", "miss"), "mixed": ("misleading", "win", "partial")}
         why = _why(traces, task, wanted[side])
-        parts[side].append(f"{task_words(task)} ({told(tally[task])}{why})")
+        parts[side].append(f"{task_words(task)} ({outcomes_text(tally[task])}{why})")
     sentences = []
     for side, begins in (("good", "Good for"), ("mixed", "Mixed for"), ("bad", "Not for")):
         if parts[side]:
@@ -112,8 +112,8 @@ def concept_by_rules(coverage: Coverage) -> tuple[str, str]:
         f"{_many(coverage.sources, 'source')}: {', '.join(f'{number} {kind}' for kind, number in kinds)}."
     ]
     good, bad = strengths_of(coverage.tally)
-    said += [f"Serves {_listed(good)} well ({told(_together(coverage.tally, good))})."] if good else []
-    said += [f"Serves {_listed(bad)} badly ({told(_together(coverage.tally, bad))})."] if bad else []
+    said += [f"Serves {_listed(good)} well ({outcomes_text(_together(coverage.tally, good))})."] if good else []
+    said += [f"Serves {_listed(bad)} badly ({outcomes_text(_together(coverage.tally, bad))})."] if bad else []
     said += [f"Conflicting: {_many(coverage.contradictions, 'contradiction')}."] if coverage.contradictions else []
     missing = [words for kind, words in _EXPECTED.items() if not coverage.by_type.get(kind)]
     gaps = [f"There is {' and '.join(missing)}."] if missing else []
@@ -162,7 +162,7 @@ def profile_by_model(
         f"- {trace.timestamp.date()} [{trace.task_type}] {trace.outcome}: {' '.join(trace.notes.split())[:300]}"
         for trace in traces[:READ_TRACES]
     ]
-    counts = "; ".join(f"{task}: {told(row)}" for task, row in tally.items())
+    counts = "; ".join(f"{task}: {outcomes_text(row)}" for task, row in tally.items())
     prompt = _PROMPT.format(
         what=what, number=total(tally), about=for_prompt(about[:3000]), counts=counts, uses=for_prompt("\n".join(uses))
     )

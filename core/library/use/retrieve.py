@@ -52,7 +52,7 @@ POOL = 100
 CONCEPT, USAGE, GRAPH, NEW = 0.3, 2.0, 0.6, 2.0
 """What the full score of a strategy adds to that of the words, which are logarithms of odds; NEW is that of time where
 the question asks for what is new. Else the age only decides between equals."""
-TOLD = ("contradicts", "better_for", "supersedes")
+NAMED_LINKS = ("contradicts", "better_for", "supersedes")
 """Relations of a chunk that its dossier tells."""
 
 
@@ -142,8 +142,8 @@ def retrieve(
     try:
         return Ok(_logged(library, made, now))
     except database_errors() as error:  # somebody who may only read, or a writer that takes long
-        told = f"That this was asked cannot be remembered: {cause_of(error)}"
-        return Ok(replace(made, warnings=(*made.warnings, told)))
+        warning = f"That this was asked cannot be remembered: {cause_of(error)}"
+        return Ok(replace(made, warnings=(*made.warnings, warning)))
 
 
 # --- candidates -------------------------------------------------------------------------------------------------------
@@ -175,23 +175,12 @@ def by_words(
 
 
 def _ranked(query: Query, found: Candidates, close: Near | None) -> tuple[list[Ranked], Features]:
-    return rank_found(query, found, stems(), _Told(close) if close is not None else None, order=_in_place)
+    return rank_found(query, found, stems(), close, order=_in_place)
 
 
 def _in_place(row: Row) -> tuple[Any, ...]:
     """Equals stand as in what they were taken from. A chunk's key would not do: it is made at random."""
     return row.path, row.position, row.key
-
-
-class _Told(dict[int, float]):
-    """For the ranking, which asks for single chunks: 0 for one that has no vector."""
-
-    def __init__(self, close: Near) -> None:
-        super().__init__({0: 0.0})
-        self._close = close
-
-    def get(self, number: int, default: float = 0.0) -> float:  # type: ignore[override]
-        return self._close.get(number, default)
 
 
 Scored = tuple[str, float, dict[str, float]]
@@ -405,19 +394,19 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str) -
 
 def _beside(connection: Connection, keys: Sequence[str]) -> dict[str, list[str]]:
     """What links of these chunks should be known to who trusts them, as sentences."""
-    links = [link for link in links_of(connection, *keys) if link.relation in TOLD] if keys else []
+    links = [link for link in links_of(connection, *keys) if link.relation in NAMED_LINKS] if keys else []
     others = {one for link in links for one in (link.source_id, link.target_id)}
     c = schema.chunk.c
     texts: dict[str, str] = {}
     for part in in_parts(sorted(others)):
         asked = select(c.id, c.summary, c.content).where(c.id.in_(part))
         texts |= {row.id: (row.summary or row.content)[:160] for row in connection.execute(asked)}
-    told: dict[str, list[str]] = {}
+    sentences: dict[str, list[str]] = {}
     for link in links:
         for here, there in ((link.source_id, link.target_id), (link.target_id, link.source_id)):
             if here in keys and there in texts:
-                told.setdefault(here, []).append(_sentence(link, here == link.source_id, there, texts[there]))
-    return told
+                sentences.setdefault(here, []).append(_sentence(link, here == link.source_id, there, texts[there]))
+    return sentences
 
 
 def _sentence(link: Link, forward: bool, other: str, text: str) -> str:

@@ -104,7 +104,7 @@ def over_tasks(tally: Tally) -> dict[str, int]:
     return merged([{"all": counts} for counts in tally.values()]).get("all", {})
 
 
-def told(counts: Mapping[str, int]) -> str:
+def outcomes_text(counts: Mapping[str, int]) -> str:
     """`3 wins, 1 misleading`."""
     words = {"win": ("win", "wins"), "partial": ("partial", "partial"), "miss": ("miss", "misses"),
              "misleading": ("misleading", "misleading")}  # fmt: skip

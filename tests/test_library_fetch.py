@@ -1,0 +1,196 @@
+"""Pages at addresses: what is fetched, and what no page of a stranger may do to a run or to this network."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from core.base.result import Err
+from core.library import rows
+from core.library.database import Library
+from core.library.fetch import fetch, why_refused
+from tests.test_library_ingest import documents, take_in
+
+
+@pytest.fixture
+def site() -> Iterator[tuple[str, dict[str, Callable[[BaseHTTPRequestHandler], None]]]]:
+    """A web server on loopback: path -> what it does."""
+    pages: dict[str, Callable[[BaseHTTPRequestHandler], None]] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            pages[self.path.partition("?")[0]](self)
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", pages
+    server.shutdown()
+    server.server_close()
+
+
+def answer(body: bytes, kind: str = "text/html", **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
+    def give(handler: BaseHTTPRequestHandler) -> None:
+        if headers.get("ETag") and handler.headers.get("If-None-Match") == headers["ETag"]:
+            handler.send_response(304)
+            handler.end_headers()
+            return
+        handler.send_response(200)
+        handler.send_header("Content-Type", kind)
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return give
+
+
+def redirect(to: str) -> Callable[[BaseHTTPRequestHandler], None]:
+    def give(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", to)
+        handler.end_headers()
+
+    return give
+
+
+Site = tuple[str, dict[str, Callable[[BaseHTTPRequestHandler], None]]]
+
+
+@pytest.mark.parametrize("library_url", ["sqlite"], indirect=True)
+def test_a_page_is_taken_in_and_not_again_while_it_is_the_same(library: Library, site: Site) -> None:
+    base, pages = site
+    page = b"<html><title>Hangs</title><main><h1>Why it hangs</h1><p>Two tasks wait for each other.</p></main></html>"
+    pages["/moved"] = redirect("/page")
+    pages["/page"] = answer(page, ETag='"1"', Last_Modified="Sun, 01 Nov 2026 10:00:00 GMT")
+    report = take_in(library, f"{base}/moved", f"{base.replace('//', '//me:secret@')}/page?x=1#part")
+    assert [row.status for row in report.documents] == ["new", "known"], report.errors
+    (document,) = documents(library)
+    assert document.title == "Hangs" and document.source == f"{base}/moved" and document.content_type == "article"
+    assert document.written_at is not None and document.written_at.day == 1
+    with library.reading() as connection:
+        assert "secret" not in repr(rows.locations_of(connection, document.id))
+    assert take_in(library, f"{base}/moved").unchanged == 1
+    pages["/page"] = answer(page.replace(b"wait for", b"wait and wait for"), ETag='"2"')
+    assert [row.status for row in take_in(library, f"{base}/moved").documents] == ["changed"]
+    assert {row.status for row in documents(library)} == {"active"}  # the former one is at ?x=1 still
+
+
+def test_an_address_does_not_lead_where_it_must_not(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    base, pages = site
+    pages["/inside"] = redirect("http://169.254.169.254/latest/meta-data/")
+    pages["/other"] = redirect(base.replace("127.0.0.1", "127.0.0.2") + "/page")
+    pages["/file"] = redirect("file:///etc/passwd")
+    pages["/round"] = redirect("/round")
+    pages["/big"] = answer(b"x" * 5000)
+    pages["/gone"] = lambda handler: handler.send_error(404)
+    pages["/page"] = answer(b"ok")
+    for path, expected in (
+        ("/inside", "private network"), ("/other", "private network"), ("/file", "no kind of address"),
+        ("/round", "redirects more than"), ("/gone", "404"),
+    ):  # fmt: skip
+        result = fetch(base + path)
+        assert isinstance(result, Err) and expected in str(result.error), result
+    assert isinstance(fetch(base + "/big", most=1000), Err)
+    assert isinstance(fetch("http://127.0.0.1:1/"), Err)
+    for address in (
+        "http://[::ffff:10.0.0.1]/",
+        "http://2130706433/",
+        "http://0.0.0.0/",
+        "ftp://example.org/",
+        "http:///x",
+    ):
+        assert why_refused(address), address
+
+
+def test_a_server_that_drips_is_let_go(site: Site) -> None:
+    base, pages = site
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        try:
+            for _ in range(100):
+                handler.wfile.write(b"x" * 70_000)
+                time.sleep(0.05)
+        except OSError:
+            pass
+
+    pages["/slow"] = drip
+    result = fetch(base + "/slow", seconds=0.3)
+    assert isinstance(result, Err) and "too long" in str(result.error)
+
+
+@pytest.mark.parametrize("where", ["head", "body"])
+def test_a_byte_now_and_then_is_no_sign_of_life(site: Site, where: str) -> None:
+    """A page that never ends would keep a run for days."""
+    base, pages = site
+    done: list[str] = []
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        if where == "body":
+            handler.send_response(200)
+            handler.end_headers()
+        else:
+            handler.wfile.write(b"HTTP/1.0 200 OK\r\nX-Long: ")
+        try:
+            for _ in range(600):
+                handler.wfile.write(b"x")
+                handler.wfile.flush()
+                time.sleep(0.05)
+            done.append(where)
+        except OSError:
+            pass
+
+    pages["/drip"] = drip
+    result = fetch(base + "/drip", seconds=0.3)
+    assert isinstance(result, Err) and "too long" in str(result.error), result
+    assert not done, "it was listened to until the end"
+
+
+def test_a_name_that_leads_elsewhere_the_second_time_is_sent_nothing(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever owns a name may change where it leads between the look and the connection."""
+    base, pages = site
+    port = int(base.rpartition(":")[2])
+    asked: list[str] = []
+
+    def seen(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        answer(b"the keys of the house")(handler)
+
+    pages["/keys"] = seen
+    usual, looks = socket.getaddrinfo, []
+
+    def look_up(host: str, *more: object, **named: object) -> list[object]:
+        if host != "rebound.example.org":
+            return usual(host, *more, **named)  # type: ignore[arg-type, return-value]
+        looks.append(host)
+        number = "93.184.216.34" if len(looks) == 1 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (number, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    result = fetch(f"http://rebound.example.org:{port}/keys")
+    assert isinstance(result, Err) and "private network" in str(result.error), result
+    assert len(looks) > 1 and asked == []
+
+
+def test_a_page_that_is_packed_over_and_over_is_not_unpacked(site: Site) -> None:
+    base, pages = site
+    bomb = gzip.compress(gzip.compress(bytes(50 << 20)))
+    pages["/bomb"] = answer(bomb, Content_Encoding="gzip, gzip")
+    result = fetch(base + "/bomb")
+    assert isinstance(result, Err) and "more than once" in str(result.error)
+    pages["/single"] = answer(gzip.compress(bytes(40 << 20)), Content_Encoding="gzip")
+    result = fetch(base + "/single")
+    assert isinstance(result, Err) and "more than 32 MB" in str(result.error)
