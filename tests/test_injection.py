@@ -25,7 +25,7 @@ from core.cli.kept_context import kept_answer
 from core.cli.main import main
 from core.commands.context import context
 from core.commands.status import status
-from core.commands.workspace import open_workspace
+from core.commands.workspace import open_workspace, utc_now
 from core.injection import Prefix, join_prompt, knowledge_block, prompt_prefix
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.ledger import write_ledger
@@ -379,6 +379,31 @@ def trust(place: Path) -> None:
 CHANGES: list[Callable[[Path], None]] = [
     strike, switch_off, tell, harvest, set_own, set_here, begin_project, clone, open_to_all, link_home, trust,
 ]  # fmt: skip
+
+
+def test_the_hook_of_a_tool_gets_a_kept_answer_while_nothing_is_to_be_caught_up_with(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is what every session waits for. A harvest that is due, a failure, or our own question still count."""
+    asked, state = ["context", "--hook", "claude_code"], knowledge(place) / ".state"
+    state.mkdir(exist_ok=True)
+    monkeypatch.setattr("core.commands.daily.connect.hand_over", lambda *_: True)
+    assert "port 8080" in call(*asked)[1]
+    assert kept_answer(asked) is None  # no harvest has run by itself: one is handed over each time
+    at = utc_now().isoformat()
+    (state / "autopilot.json").write_text(json.dumps({"at": at}))
+    said = call(*asked)[1]
+    assert kept_answer(asked) == said and "port 8080" in json.loads(said)["hookSpecificOutput"]["additionalContext"]
+    assert kept_answer(["context", "--hook", "codex"]) is None
+    with monkeypatch.context() as ours:
+        ours.setenv("KNOWLEDGE_HARVEST", "1")
+        assert kept_answer(asked) is None
+    later = time.time() + 400 * 3600
+    with monkeypatch.context() as long_after:
+        long_after.setattr(time, "time", lambda: later)
+        assert kept_answer(asked) is None
+    (state / "ended").write_text("/a/session\n")
+    assert kept_answer(asked) is None
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 
 WHICH = 5
 """So many fields tell which path it is and whose."""
-VARIABLES = ("HOME", "MANUAL_SLOP_HOME", "SLOP_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "GIT_CEILING_DIRECTORIES")
+VARIABLES = (
+    "HOME",
+    "MANUAL_SLOP_HOME",
+    "SLOP_CONFIG",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "GIT_CEILING_DIRECTORIES",
+    "KNOWLEDGE_HARVEST",
+)
 GROUPS = ("/etc/group", "/etc/passwd")
 SETTLED_SECONDS = 2.0
 """What was changed so lately may change again without its time telling so: such an answer is not kept."""
@@ -44,6 +52,11 @@ def kept_answer(arguments: Sequence[str]) -> str | None:
             kept = json.loads(stream.read())
         if kept["asked"] != asked or any(_seen(row[0], len(row) != WHICH) != row for row in kept["paths"]):
             return None
+        if kept["until"]:
+            import time
+
+            if time.time() >= kept["until"]:
+                return None  # the start of a session has something to catch up with
         text = kept["text"]
         return text if isinstance(text, str) else None
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
@@ -71,9 +84,17 @@ def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPre
     if made.project or made.warnings or workspace.loaded.warnings:
         return
     above = (here, *here.parents)
+    until = 0.0
+    if made.hook:
+        from core.commands.daily.autopilot import quiet_until
+
+        until = quiet_until(workspace)
+        if made.message or not until:
+            return
     which = [*above, *(folder / ".git" for folder in above), paths.home, paths.state]
     whole = [SHIPPED_FILE, user_config_file(environment), here / "config.toml", trust_file(environment)]
     whole += [folder / name for folder in above for name in (PROJECT_FOLDER, f"{PROJECT_FOLDER}/knowledge")]
+    whole += [paths.autopilot, paths.ended] if made.hook else []
     whole += [*map(Path, GROUPS)]  # whether a group may write is asked of its members
     whole += [paths.knowledge, *(row for row in paths.knowledge.glob("*") if not row.is_dir())]
     code = [module.__file__ or "" for name, module in sys.modules.items() if name.partition(".")[0] == "core"]
@@ -84,7 +105,9 @@ def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPre
     newest = max((max(row[-2:]) for row in rows if len(row) > WHICH), default=0)
 
     if newest < (begun - SETTLED_SECONDS) * 1e9:
-        files.write_cache(Path(place), json.dumps({"asked": asked, "paths": rows, "text": text}).encode())
+        files.write_cache(
+            Path(place), json.dumps({"asked": asked, "paths": rows, "text": text, "until": until}).encode()
+        )
 
 
 def _asked(arguments: Sequence[str]) -> list[Any] | None:
@@ -92,7 +115,7 @@ def _asked(arguments: Sequence[str]) -> list[Any] | None:
     words = list(arguments)
     rest = iter(words[1:])
     for word in rest:
-        if word != "--quiet" and (word != "--home" or not next(rest, "")):
+        if word != "--quiet" and (word not in ("--home", "--hook") or not next(rest, "")):
             return None
     if words[:1] != ["context"]:
         return None

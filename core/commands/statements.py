@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.choices import ANY_CATEGORY
@@ -21,13 +21,15 @@ from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now, without_secrets
 from core.knowledge import bullet_text
-from core.knowledge.alike import Placed
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.edit import Edited, change_file
-from core.knowledge.hunks import Hunk
 from core.knowledge.same import statements, what_is_said
+
+if TYPE_CHECKING:
+    from core.knowledge.alike import Placed
+    from core.knowledge.hunks import Hunk
 
 SHOWN = 5
 WIDTH = 90

@@ -297,6 +297,18 @@ def at_session_start(workspace: Workspace, now: Callable[[], datetime] = utc_now
     return f"Knowledge memory could not harvest: {state.problem} ('knowledge status' tells more.)"
 
 
+def quiet_until(workspace: Workspace) -> float:
+    """Until when (seconds since 1970) the start of a session has nothing to say or to catch up with, while neither the
+    report nor the note of ended sessions changes; 0.0 where it has now."""
+    state = read_autopilot(workspace.paths)
+    if state is None or files.exists(workspace.paths.ended) or (state.problem is not None and not state.problem.told):
+        return 0.0
+    try:
+        return datetime.fromisoformat(state.at).timestamp() + CATCH_UP_HOURS * 3600
+    except (ValueError, TypeError):
+        return 0.0
+
+
 def _hours_since(at: str, now: datetime) -> float:
     try:
         return (now - datetime.fromisoformat(at)).total_seconds() / 3600
