@@ -95,7 +95,7 @@ def test_the_harvest_that_nobody_waited_for_tells_the_panel(desk: Desk, at_home:
 
     with seated(desk, workspace) as seat:
         words = told()
-        assert "3 conversations, 7 lines · 2 left for the next time" in words and words.startswith(
+        assert "3 conversations, 7 bullets · 2 left for the next time" in words and words.startswith(
             "Harvested by itself"
         )
         words = told(problem={"code": "server-down", "message": "the server does not answer"})

@@ -136,7 +136,7 @@ class FirstStart:
         head = int(dpg.add_group(horizontal=True, parent=self._column))
         text(look, head, icon("library"), "heading", "accent")
         self._title = text(look, head, LOOKING, "heading")
-        self._words = text(look, self._column, NOTHING_SENT, "text", "muted", fit=END)
+        self._words = text(look, self._column, NOTHING_SENT, "text", "muted", wrap=True)
         space(look, self._column, 4)
         self._parts = int(dpg.add_group(horizontal=True, parent=self._column))
         self._left = box(look, self._parts, "clear", width=FOUND_WIDTH, height=0)
