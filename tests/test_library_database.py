@@ -284,11 +284,11 @@ def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pyte
 
 
 def test_chunks_of_an_earlier_library_are_found_by_their_date(
-    library_url: str, monkeypatch: pytest.MonkeyPatch
+    new_library_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the third step the full-text table had no dates; what was taken in then must not stay behind."""
     monkeypatch.setattr(database, "HEAD", "0002")
-    library = opened(library_url)
+    library = opened(new_library_url)
     with library.writing() as connection:
         rows.add_document(connection, replace(DOCUMENT, source_profile_id=None, status="active"))
         connection.execute(schema.entity.insert().values(id=CHUNK.id, kind="chunk"))
@@ -298,7 +298,7 @@ def test_chunks_of_an_earlier_library_are_found_by_their_date(
         ), row | {"last_retrieved": None})  # fmt: skip
     library.close()
     monkeypatch.undo()
-    library = opened(library_url)
+    library = opened(new_library_url)
     with library.writing() as connection:
         stems = Stems()
         for asked, number in (("on 19 November 2026", 1), ("in 2024", 0), ("spaced", 1)):
