@@ -61,8 +61,8 @@ def gather(
     problems += looked.value.status.errors
     rows, seen = _ledger(now, before, ledger_seen, problems)
     known = before.titles if before is not None else None
-    told = known is not None and before is not None and before.ledger is rows and not known.more
-    names = known if told and known is not None else titles(now, rows, known)
+    unchanged = known is not None and before is not None and before.ledger is rows and not known.more
+    names = known if unchanged and known is not None else titles(now, rows, known)
     learn(names.by_name)
     renamed = before is not None and before.titles is not names
     settings = config_show(now)

@@ -314,5 +314,5 @@ def ended_words(report: HarvestReport) -> str:
     """One sentence about a run."""
     begun = "Stopped" if report.cancelled else "Harvested"
     items = sum(report.items.values())
-    words = f"{begun}: {report.harvested} conversation{'' if report.harvested == 1 else 's'}, {items} new lines"
+    words = f"{begun}: {report.harvested} conversation{'' if report.harvested == 1 else 's'}, {items} new bullets"
     return f"{words}, {report.failed} failed" if report.failed else words

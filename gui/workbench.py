@@ -70,7 +70,7 @@ class ViewRow:
 VIEWS: tuple[ViewRow, ...] = (
     ViewRow("timeline", "Timeline", "calendar", "conversations and what they taught, day by day", TimelineView, "1"),
     ViewRow("ledger", "Ledger", "database", "what became of every conversation", LedgerView, "2"),
-    ViewRow("knowledge", "Knowledge", "lightbulb", "what was learned, by category", KnowledgeView, "3", depth="Lines"),
+    ViewRow("knowledge", "Knowledge", "lightbulb", "what was learned", KnowledgeView, "3", depth="Bullets"),
     ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView, "4"),
     ViewRow("search", "Search", "search", "everything, ranked, and why it was found", SearchView, "5"),
     ViewRow("library", "Library", "library", "documents, and what they were good for", LibraryView, "6"),

@@ -1,8 +1,8 @@
 """A long working day in the panel: `python -m tests.panel_endurance [500] [100] [beside]`.
 
-A harvest of that many small conversations by a slow model, four at a time, while a person writes and edits bullets,
-scrolls and filters the ledger with real keys and mouse; then that many harvests one after the other, with what they
-leave behind in memory. With `beside` a second program harvests, and the panel only looks on.
+A harvest of that many small conversations, four at a time, by a model that answers as the person goes on: they write
+and edit bullets, scroll and filter the ledger with real keys and mouse. Then that many harvests one after the other,
+with what they leave behind in memory. With `beside` a second program harvests, and the panel only looks on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -41,6 +41,30 @@ LONG_FRAME = 10
 """A frame that takes so many times the usual one is a stutter that a person sees."""
 
 
+STEPS = 45
+"""So many steps a person makes while a harvest goes on: fifteen bullets written and edited."""
+
+
+class Pace:
+    """Lets a model answer only as the person goes on."""
+
+    def __init__(self, answers: int, steps: int) -> None:
+        self._answers, self._each = answers, max(1, answers // max(1, steps))
+        self._free = threading.Semaphore(2 * self._each)
+
+    def wait(self) -> None:
+        """Before an answer."""
+        self._free.acquire()
+
+    def step(self) -> None:
+        """The person has done something."""
+        self._free.release(self._each)
+
+    def open(self) -> None:
+        """Nobody waits any more."""
+        self._free.release(self._answers + 1)
+
+
 @dataclass
 class Day:
     """What came of it: the person's bullets as they must stand, their refused saves (the file had changed meanwhile),
@@ -53,6 +77,7 @@ class Day:
     calls: int = 0
     items: int = 0
     said: set[str] = field(default_factory=set)
+    pace: Pace = field(default_factory=lambda: Pace(0, 0))
 
     @property
     def long_frames(self) -> int:
@@ -70,13 +95,15 @@ def converse(workspace: Workspace, amount: int, begin: int = 0) -> None:
 
 
 @contextmanager
-def slow_home(folder: Path, seconds: float, jobs: int = 4) -> Iterator[tuple[Workspace, ChattyModel]]:
-    """An empty home whose model takes so long for an answer."""
+def model_home(
+    folder: Path, wait: Callable[[], object] = lambda: None, jobs: int = 4
+) -> Iterator[tuple[Workspace, ChattyModel]]:
+    """An empty home whose model waits before each answer."""
     with chatty_model(failing=0.0, busy=0.0, broken=0.0) as model:
         quick = model.answer
 
         def slowly(prompt: str) -> tuple[int, str]:
-            time.sleep(seconds)
+            wait()
             return quick(prompt)
 
         model.answer = slowly  # type: ignore[method-assign]
@@ -102,11 +129,12 @@ def watched_frames(desk: Desk, frames: list[float]) -> Iterator[None]:
 
 
 def working_day(
-    desk: Desk, folder: Path, conversations: int, seconds: float, beside: bool = False
+    desk: Desk, folder: Path, conversations: int, beside: bool = False, steps: int = STEPS
 ) -> tuple[Day, Workspace]:
-    """The harvest and the person; returns when both are done and everything is drawn."""
-    day = Day()
-    with slow_home(folder, seconds) as (workspace, model):
+    """The harvest and the person, who makes so many steps while it goes on; returns when both are done and everything
+    is drawn. The model answers as the person goes on, however slow the machine is."""
+    day = Day(pace=Pace(conversations, steps))
+    with model_home(folder, day.pace.wait) as (workspace, model):
         converse(workspace, conversations)
         seat = Seat(desk, workspace)
         try:
@@ -119,6 +147,7 @@ def working_day(
             day.calls = model.calls
             assert seat.faults() == []
         finally:
+            day.pace.open()
             seat.leave()
     return day, workspace
 
@@ -135,6 +164,7 @@ def by_the_panel(desk: Desk, seat: Seat, day: Day) -> None:
         while seat.state.activity is not None:
             day.steps.append(seat.state.activity.done)
             next(steps)
+            day.pace.step()
     seat.until(lambda: seat.panel.run.now.phase == "ended")
     day.items = sum(seat.panel.run.now.report.items.values())
 
@@ -148,16 +178,25 @@ def by_another_program(desk: Desk, seat: Seat, day: Day) -> None:
     with subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as other:
         with watched_frames(desk, day.frames):
             steps = person(seat, day)
+            seat.until(lambda: _hear(seat, said, day) or other.poll() is not None)
             while other.poll() is None:
-                if seat.state.snapshot is not None:
-                    run = seat.state.snapshot.overview.status.stands.run
-                    said.add(run.state)
-                    day.steps.append(run.through)
+                _hear(seat, said, day)
                 next(steps)
+                day.pace.step()
         assert other.stdout is not None and other.stderr is not None
         report, told = json.loads(other.stdout.read()), other.stderr.read().decode("utf-8", "replace")
         assert other.returncode == 0, told
     day.items, day.said = sum(report["items"].values()), said
+
+
+def _hear(seat: Seat, said: set[str], day: Day) -> bool:
+    """What the panel tells of the other program; true while it tells that it is at work."""
+    if seat.state.snapshot is None:
+        return False
+    run = seat.state.snapshot.overview.status.stands.run
+    said.add(run.state)
+    day.steps.append(run.through)
+    return bool(run.at_work)
 
 
 def person(seat: Seat, day: Day) -> Iterator[None]:
@@ -183,7 +222,9 @@ def person(seat: Seat, day: Day) -> Iterator[None]:
         desk.type_text(words)
         seat.until(lambda words=words: len(view.list.rows) == 1 and words in view.list.rows[0].text)
         seat.until(lambda: view.list.slot_of(view.list.rows[0].key) is not None)
-        desk.click(view.list.slot_of(view.list.rows[0].key).text, times=2)
+        desk.click(view.list.slot_of(view.list.rows[0].key).text)  # two clicks of a slow machine are no double click
+        seat.until(lambda: view.list.selected == view.list.rows[0].key and not view._look.typing())
+        desk.press("F2")
         seat.until(lambda: view.session.target is not None and view._look.typing())
         desk.press("ctrl+End")
         desk.type_text("x")
@@ -270,7 +311,7 @@ def main(conversations: int, harvests: int, beside: bool = False) -> int:
     desk.fresh()
     folder = Path(tempfile.mkdtemp(prefix="knowledge-endurance-"))
     begun = time.monotonic()
-    day, workspace = working_day(desk, folder, conversations, 0.25, beside)
+    day, workspace = working_day(desk, folder, conversations, beside)
     usual = statistics.median(day.frames)
     print(
         f"{conversations} conversations in {time.monotonic() - begun:.0f} s; meanwhile {len(day.bullets)} bullets "
@@ -280,7 +321,7 @@ def main(conversations: int, harvests: int, beside: bool = False) -> int:
         flush=True,
     )
     faults = faults_of(day, workspace, conversations)
-    with slow_home(Path(tempfile.mkdtemp(prefix="knowledge-endurance-")), 0.0) as (workspace, _model):
+    with model_home(Path(tempfile.mkdtemp(prefix="knowledge-endurance-"))) as (workspace, _model):
         seat = Seat(desk, workspace)
         seat.settle()
         for number in range(harvests):

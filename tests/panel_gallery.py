@@ -34,6 +34,7 @@ from core.sources.artifact import Artifact
 from gui.harvest_run import Run, Watch
 from tests import gui_window, panel_gallery_library, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
+from tests.harvest_world import says
 from tests.made_home import allow_project
 from tests.panel_desk import Seat, workspace_at
 from tests.panel_gallery_lists import Shot
@@ -67,15 +68,92 @@ MEMORIES = [
         ["correction", "sqlite", "storage"],
     ),
 ]
+RICH = [
+    ("user", "Checkout sometimes charges twice. Find out why, and write down what we decide."),
+    (
+        "assistant",
+        "I read the gateway's log of Monday. The second call comes 30 s after the first, from the same cart: "
+        "the browser gives up, the person clicks again.\n\n```python\ndef charge(cart):\n    key = cart.id\n    "
+        "return gateway.post('/charge', json=cart.total, headers={'Idempotency-Key': key})\n```",
+    ),
+    ("user", "So is the key sent on the second call as well?"),
+    (
+        "assistant",
+        "No.\n\nThe root cause is that the retry builds a new request and leaves `Idempotency-Key` out.\n\n"
+        "Let's go with one key for every cart: each charge carries the cart's id, also in retries.",
+    ),
+    ("user", "Note that the gateway drops keys after 24 hours, so a charge of yesterday must never be retried."),
+    (
+        "assistant",
+        "Noted.\n\nTODO: add a test that retries a charge after the timeout.\nTODO: tell support which carts of "
+        "Monday were charged twice.",
+    ),
+    ("user", "And the limit? I think the gateway allows 50 requests a second."),
+    (
+        "assistant",
+        "Its answer says 40: `X-RateLimit-Limit: 40`. Open question: who raises it before the sale in December?",
+    ),
+    ("user", "We decided to stay below 30 requests a second until then."),
+    (
+        "assistant",
+        "Done: `gateway.py` waits with a token bucket of 30.\n\nTo release it: run `make check`, then `git "
+        "tag v2.4.1`, then `git push --tags`.",
+    ),
+]
+"""A conversation in which much was decided, for the reader."""
+
+
+def _item(statement: str, quote: str) -> dict[str, str]:
+    return {"statement": statement, "detail": "", "quote": quote}
+
+
+LEARNED: dict[str, Any] = {
+    "facts": [
+        _item(
+            "Retries of a charge leave `Idempotency-Key` out: the retry builds a new request.",
+            "the retry builds a new request and leaves `Idempotency-Key` out",
+        ),
+        _item("The gateway drops idempotency keys after 24 hours.", "the gateway drops keys after 24 hours"),
+        _item("The gateway allows 40 requests a second.", "Its answer says 40: `X-RateLimit-Limit: 40`"),
+    ],
+    "decisions": [
+        _item("Every charge carries the cart's id as its key, also in retries.", "each charge carries the cart's id"),
+        _item("Stay below 30 requests a second until the limit is raised.", "stay below 30 requests a second"),
+    ],
+    "tasks_open": [_item("Test that a charge is retried with its key.", "add a test that retries a charge")],
+    "questions": [_item("Who raises the gateway's limit before December?", "who raises it before the sale")],
+}
+"""What a model would learn from it."""
+REASONS = ["the model did not answer within 120 s", "the answer was no JSON: it ended in the middle of a list",
+           "the provider refused the key (401)", "the file changed while it was read"]  # fmt: skip
 STATUSES = ["harvested"] * 14 + ["harvest-failed", "deleted-unharvested", "too-large", "too-large", "pruned"]
+
+
+def leave_rich(folder: Path) -> None:
+    """A conversation of Claude Code with much in it."""
+    session = "7b1c5a90-3f0e-4c53-9d6a-0b5a4e2f9c11"
+    path = folder / f".claude/projects/-srv-shop/{session}.jsonl"
+    path.parent.mkdir(parents=True)
+    begun = datetime.now(UTC) - timedelta(hours=5)
+    rows = [
+        {"type": role, "sessionId": session, "cwd": "/srv/shop", "gitBranch": "charge-once", "uuid": f"{at:08d}",
+         "parentUuid": None,
+         "timestamp": (begun + timedelta(minutes=3 * at)).isoformat(), "message": {"role": role, "content": words}}
+        for at, (role, words) in enumerate(RICH)
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    old = time.time() - 4 * 3600
+    os.utime(path, (old, old))
 
 
 def full_home(folder: Path) -> Workspace:
     """A home with some years behind it."""
     workspace = workspace_at(folder)
     workspace = replace(workspace, environment={**workspace.environment, "HOME": str(folder)})
-    done = harvest(workspace, HarvestRequest(apply=True))
-    assert isinstance(done, Ok), done
+    leave_rich(folder)
+    for sources, model in (((), None), (("claude_code",), says(**LEARNED))):
+        done = harvest(workspace, HarvestRequest(apply=True, sources=sources), generate=model)
+        assert isinstance(done, Ok), done
     for category, text in BULLETS:
         assert isinstance(add(workspace, category, text), Ok)
     project = workspace.paths.home / "project"
@@ -88,12 +166,15 @@ def full_home(folder: Path) -> Workspace:
         status = chance.choice(STATUSES)
         when = now - timedelta(minutes=chance.randrange(1, 60 * 24 * 400))
         name = f"{chance.choice(NAMES)}-{number}"
+        unread = status in ("harvest-failed", "too-large", "pruned", "deleted-unharvested")
         row: dict[str, Any] = {
             "path": str(workspace.paths.home / chance.choice(FOLDERS) / name),
             "status": status,
             "at": when.isoformat(),
             "deleted": status in ("deleted-unharvested", "pruned"),
-            "items": {"facts": chance.randrange(0, 9), "decisions": chance.randrange(0, 4)},
+            "items": {} if unread else {"facts": chance.randrange(0, 9), "decisions": chance.randrange(0, 4)},
+            "date": (when - timedelta(hours=chance.randrange(1, 90))).date().isoformat(),
+            "error": chance.choice(REASONS) if status == "harvest-failed" else "",
             "provider": chance.choice(["offline", "ollama", "openai"]),
             "model": chance.choice(["", "qwen3:8b", "deepseek-chat"]),
         }
@@ -128,8 +209,8 @@ TITLES = [
     "Say hello", "회의록 요약",
 ]  # fmt: skip
 SAID = [
-    NewLine("decisions", "Round once per invoice, on the sum, half to even; never per line.", "may put an earlier line "
-            "right", 7),
+    NewLine("decisions", "Round once per invoice, on the sum, half to even; never per line.", "may correct an earlier "
+            "bullet", 7),
     NewLine("facts", "The gateway drops the client's address: trust X-Forwarded-For only from 10.0.0.0/8.", "a pitfall",
             3),
     NewLine("playbooks", "Move sessions: dual-write for a day, compare counts, switch reads, stop the old writer.",
@@ -160,8 +241,10 @@ def going_on() -> Watch:
         at = begun + 7 * number
         watch.hear(Progress(0, 41, row.name, "", kind=BEGUN, path=row.path), at)
         if number < 17:
-            lines = tuple(chance.sample(SAID, chance.randrange(0, 6)))
-            outcome = "failed" if number == 6 else f"{len(lines)} items" if lines else "nothing durable"
+            lines = tuple(SAID[at] for at in range(number % 7, len(SAID), 7)) if number < 7 else ()
+            lines += tuple(NewLine("facts", f"{TITLES[number % 12]}: seen {at + 2} times since spring.", "", 1)
+                           for at in range(chance.randrange(0, 4)))  # fmt: skip
+            outcome = "failed" if number == 6 else f"{len(lines)} items"
             lines = () if number == 6 else lines
             watch.hear(Progress(number, 41, row.name, outcome, path=row.path, sent=17_000 * number,
                                 received=700 * number, lines=lines), at + 6)  # fmt: skip
@@ -218,8 +301,15 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shot("menu")
         ledger._menu.close()
         ledger._only("harvest-failed")
+        ledger._select(ledger.table.rows[2])
+        seat.settle()
         shell.error(
-            ErrorInfo("no-credentials", "No key for openai was found", "~/credentials.toml", "Set OPENAI_API_KEY"),
+            ErrorInfo(
+                "no-credentials",
+                "Nothing was harvested: no key for openai was found",
+                "~/credentials.toml",
+                "write it there, or set OPENAI_API_KEY and start again",
+            ),
             "Open settings",
             lambda: None,
         )
@@ -240,15 +330,16 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shot("settings-filtered")
         settings_of.press("Esc", False)
         searching: Any = panel.workbench.views["search"]
-        for name, words in (("search-begin", ""), ("search", "index 検索"), ("search-none", "zzqq")):
+        for name, words in (("search-begin", ""), ("search", "release tag"), ("search-none", "zzqq")):
             shell.run("view.search")
             seat.settle()
-            desk.dpg.set_value(searching.filter, words)
-            searching.typed(words)
+            desk.press("ctrl+a")
+            desk.press("Delete")
+            desk.type_text(words)
             seat.until(lambda: not searching.pending)
             seat.settle()
             shot(name)
-        read = next(row for row in shell.state.snapshot.ledger if row.entry.get("run"))
+        read = next(row for row in shell.state.snapshot.ledger if row.entry.get("source") == "claude_code")
         shell.read(key=read.key)
         seat.until(lambda: panel.reading.talk is not None and not shell.busy())
         shot("reader")
@@ -321,7 +412,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         panel.harvest.dialog.open()
         now = time.monotonic()
         panel.shell.change(activity=Activity("Harvesting", watch.through, len(watch.talks), "", now - 60, False,
-                                             301_000, 0.27, watch.left))  # fmt: skip
+                                             watch.sent + watch.received, 0.27, watch.left))  # fmt: skip
         panel.run._set(Run("running", watch=watch, workspace=replace(workspace, loaded=replace(
             workspace.loaded, config=replace(workspace.config, provider="openai", model="made-up")))))  # fmt: skip
         shot("running")

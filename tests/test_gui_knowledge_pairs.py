@@ -59,7 +59,7 @@ def test_a_statement_of_several_conversations_is_one_row(home: Workspace) -> Non
 def test_what_seems_outdated_and_what_is_alike_are_rows(home: Workspace) -> None:
     lists = value(pair_lists(home))
     (outdated,), (near,) = lists.rows["outdated"], lists.rows["alike"]
-    assert outdated.text == "The tea server listens on port 8080.\n→  The tea server listens on port 9090"
+    assert outdated.text == "Old:  The tea server listens on port 8080.\nNew:  The tea server listens on port 9090"
     assert outdated.meta == "Facts  ·  8080 → 9090  ·  2 May 2026 → 3 May 2026"
     assert near.text.startswith("1.  The kettle of the kitchen boils water in three minutes\n2.  The kettle")
     assert "% alike" in near.meta and near.can == {"first", "second", "copy"}
@@ -109,9 +109,21 @@ def test_the_outdated_one_is_struck_through_by_key_and_comes_back(stand: Stand, 
 
 def test_keep_both_is_remembered_and_writes_no_bullet(stand: Stand, home: Workspace) -> None:
     stand.click(stand.view.tabs["outdated"].item)
-    stand.click(stand.point("→")["both"].item)
+    stand.click(stand.point("Old:")["both"].item)
     assert read(home, "facts.md") == FACTS and stand.texts() == [] and stand.view.tabs["outdated"].count == 0
     assert value(supersede_list(home)).to_json() == []
+
+
+def test_the_old_one_can_stay_when_the_new_one_is_wrong(stand: Stand, home: Workspace) -> None:
+    """Else a mistake of the newest conversation can only be kept beside the truth, or take its place."""
+    stand.click(stand.view.tabs["outdated"].item)
+    stand.press("Down", "o")
+    text = read(home, "facts.md")
+    assert "- ~~The tea server listens on port 9090~~" in text and "8080~~" not in text and stand.texts() == []
+    stand.press("ctrl+z")
+    assert read(home, "facts.md") == FACTS and len(stand.texts()) == 1
+    stand.click(stand.point("Old:")["old"].item)
+    assert "9090~~" in read(home, "facts.md") and "8080~~" not in read(home, "facts.md")
 
 
 def test_the_buttons_of_a_pair_do_what_they_say(stand: Stand, home: Workspace) -> None:
@@ -123,7 +135,7 @@ def test_the_buttons_of_a_pair_do_what_they_say(stand: Stand, home: Workspace) -
         stand.click(stand.toast()[1])
         assert read(home, "facts.md") == FACTS and len(stand.texts()) == 1
     stand.click(stand.view.tabs["outdated"].item)
-    stand.click(stand.point("→")["replace"].item)
+    stand.click(stand.point("Old:")["replace"].item)
     text = read(home, "facts.md")
     assert "- ~~The tea server listens on port 8080~~" in text and "9090~~" not in text and stand.texts() == []
     stand.click(stand.toast()[1])
@@ -134,7 +146,7 @@ def test_a_pair_is_copied_by_key(stand: Stand) -> None:
     stand.click(stand.view.tabs["outdated"].item)
     stand.press("Down", "ctrl+c")
     copied = stand.desk.dpg.get_clipboard_text()
-    assert copied == "The tea server listens on port 8080.\n→  The tea server listens on port 9090"
+    assert copied == "Old:  The tea server listens on port 8080.\nNew:  The tea server listens on port 9090"
 
 
 def test_a_click_on_a_confirmation_goes_to_its_line(desk: Desk, home: Workspace) -> None:

@@ -53,7 +53,7 @@ def test_a_harvest_by_mouse_from_the_dry_run_to_its_undo(desk: Desk, at_home: Pa
         desk.click(panel.header.harvest.item)
         seat.until(lambda: panel.run.now.phase == "planned")
         assert not workspace.paths.knowledge.exists(), "a dry run has written something"
-        assert panel.harvest.chips["Harvest"].count == 6 and panel.harvest.dialog.confirm_button
+        assert panel.harvest.chips["To harvest"].count == 6 and panel.harvest.dialog.confirm_button
         desk.click(panel.harvest.dialog.confirm_button.item)
         seat.until(lambda: panel.run.now.phase == "ended")
         seat.settle()
@@ -190,6 +190,7 @@ def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: D
             "status": "harvest-failed" if number % 100 == 0 else "harvested",
             "at": f"2026-05-{number % 28 + 1:02d}T12:00:00+00:00",
             "items": {"facts": number},
+            "error": "the model did not answer" if number % 100 == 0 else "",
         }
         for number in range(1, 301)
     ]
@@ -200,13 +201,16 @@ def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: D
         assert len(table.rows) == 300 and seat.state.shown == (300, 300)
         desk.click(view.chips["harvest-failed"].item)
         assert [row(at).name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
+        why = [column.key for column in table.columns].index("why")
+        assert view._cell(table.rows[0], why) == "The model did not answer" and "why" not in table._widths.left_out
         desk.click(view.all.item)
+        assert "why" in table._widths.left_out
         desk.press("slash")
         desk.type_text("299")
         assert [row(at).items for at in table.rows] == [299] and seat.state.shown == (1, 300)
         desk.press("Escape")
         assert len(table.rows) == 300
-        left = desk.dpg.get_item_rect_min(table._pool[0].texts[4])
+        left = desk.dpg.get_item_rect_min(table._pool[0].texts[[column.key for column in table.columns].index("items")])
         x, y = desk.dpg.get_viewport_pos()
         desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
         desk.frames(4)

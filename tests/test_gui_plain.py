@@ -254,8 +254,8 @@ def test_ages_are_told_anew_when_one_of_them_is_another_and_not_before() -> None
     ages = Ages()
     assert ages.turn(5000.0) == 0
     for old in (30.0, 3000.0, 7200.0, 90_000.0):
-        ages.told(10_000.0 - old, 10_000.0)
+        ages.shown(10_000.0 - old, 10_000.0)
     assert ages.due == 10_030.0 and ages.turn(10_029.0) == 0 and ages.turn(10_030.0) == 1
-    ages.told(10_000.0 - 90_000.0, 10_030.0)
+    ages.shown(10_000.0 - 90_000.0, 10_030.0)
     assert ages.due == 10_000.0 - 90_000.0 + 2 * 86_400
     assert since(10_000.0 - 90_000.0, ages.due - 1) == "1 d" and since(10_000.0 - 90_000.0, ages.due) == "2 d"

@@ -21,7 +21,7 @@ from core.commands.panel.settings import explained, shipped_help
 from core.commands.runs import Run
 from core.commands.settings import config_show
 from core.commands.workspace import Workspace
-from core.harvest.report import HarvestReport
+from core.harvest.report import HarvestReport, NewLine
 from core.knowledge.run_state import (
     DELETED,
     ELSEWHERE,
@@ -35,6 +35,7 @@ from core.knowledge.run_state import (
     RunState,
 )
 from gui.gather import gather
+from gui.harvest_run import Came, Talk
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
@@ -42,6 +43,7 @@ from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
 from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, home_words, resting_words
 from gui.views.harvest_dialog import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
+from gui.views.harvest_watch import best_rows
 from gui.views.ledger import Wish, arrange, chip_counts, items_of, row_of
 from gui.views.palette import action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.settings import set_words, setting_rows
@@ -129,7 +131,7 @@ def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
     )
     assert [(row.name, row.amount, row.age, row.age_color) for row in rows] == [
         ("facts.md", "12", "edited", "edited"),
-        ("digest.md", "", "absent", "hint"),
+        ("digest.md", "", "none yet", "hint"),
         ("summarize.md", "12B", "yours", "edited"),
     ]
     assert "2 lines of your own and 1 line of a harvest that you changed or took out" in rows[0].tip
@@ -146,7 +148,7 @@ def test_the_last_days_count_harvests_that_stand(home: Workspace) -> None:
     ]
     days = last_days(runs, today.date())
     assert len(days) == 14 and days[-1].harvested == 3 and sum(day.harvested for day in days) == 3
-    assert "1 harvest, 3 conversations, 9 lines added" in day_words(days)
+    assert "1 harvest, 3 conversations, 9 bullets added" in day_words(days)
     assert day_words(last_days([], date(2026, 5, 1))) == "No harvest in the last 14 days"
 
 
@@ -161,9 +163,9 @@ def test_a_hundred_foreign_values_in_a_ledger_break_no_row() -> None:
     ]
     rows = [row_of(entry.key, entry.entry) for entry in entries]
     assert [(row.items, row.place, row.when) for row in rows] == [
-        (-1, "kept", 0),
-        (-1, "gone", 0),
-        (3, "kept", 0),
+        (-1, "in place", 0),
+        (-1, "removed", 0),
+        (3, "in place", 0),
     ]
     assert chip_counts(entries)["unknown"] == 1
 
@@ -197,16 +199,16 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     planned = harvest(home, HarvestRequest())
     assert isinstance(planned, Ok)
     rows = plan_rows(planned.value)
-    assert group_counts(rows) == {"Harvest": 6, "To the trash": 0, "Skip": 0, "Keep": 3} and len(rows) == 9
+    assert group_counts(rows) == {"To harvest": 6, "To the trash": 0, "Skipped": 0, "Not touched": 3} and len(rows) == 9
     assert [line.words for line in plan_lines(planned.value, home.config)] == [
-        "harvest 6 conversations", "write digest.md anew",
+        "harvest 6 conversations", "write digest.md, the summary that new conversations begin with",
     ]  # fmt: skip
     assert has_work(planned.value)
     assert "nothing is sent anywhere" in provider_line(home.config, planned.value).words
     assert any("every conversation stays where it is" in note for note in planned.value.notes)
     sent = provider_line(replace(home.config, provider="openai", model="m", redact=False), planned.value).words
     assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
-    assert estimate_words(planned.value).endswith("free")
+    assert estimate_words(planned.value).endswith("nothing")
     assert estimate_words(HarvestReport(False, tokens=9, price=None)).endswith("price unknown")
     harvested(home)
     again = harvest(home, HarvestRequest())
@@ -214,6 +216,13 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     home.paths.journal.write_bytes(b"")
     left = harvest(home, HarvestRequest())
     assert isinstance(left, Ok) and left.value.interrupted and has_work(left.value), "Apply would finish that run"
+
+
+def test_the_best_bullets_say_how_long_ago_they_came() -> None:
+    came = Came(NewLine("facts", "The cache is cold.", "", 1), Talk("/t", "talk"), 30.0)
+    assert [best_rows([came], now)[0].meta for now in (31.0, 40.0, 150.0)] == [
+        "talk  ·  just now", "talk  ·  10 s ago", "talk  ·  2 min ago",
+    ]  # fmt: skip
 
 
 # --- settings, header, status line ---

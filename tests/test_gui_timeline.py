@@ -151,7 +151,7 @@ def test_the_titles_of_a_huge_ledger_come_to_an_end(tmp_path: Path, monkeypatch:
     workspace = workspace_at(tmp_path, demo=False)
     rows = [LedgerRow(f"{at:064x}", {"path": f"/gone/talk-{at}", "status": "harvested"}) for at in range(12)]
     found = titles(workspace, rows)
-    assert not found.more and len(found.by_key) == 12 and titles(workspace, rows, found) is found
+    assert not found.more and not found.by_key and titles(workspace, rows, found) is found
 
 
 @pytest.mark.parametrize("name", ["talk-1.md", "_x", "設計", "a b", "-dash", "[from: x]", "<script>", "x" * 300, ""])

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import memories
+from core.base import ready
 from core.base.result import Err, Ok, fail
 from core.commands.memories import Recalled, recall_command
 from core.commands.search import SearchReport
@@ -531,7 +531,7 @@ def test_summary_is_the_first_line_of_at_most_80_characters(first: str, summary:
 
 def test_a_memory_that_was_deleted_leaves_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its words stood there until one in fifty of the others had changed."""
-    monkeypatch.setattr(memories, "SETTLED_SECONDS", -1.0)
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
     folder, cache = tmp_path / "memories", tmp_path / "cache"
     for number in range(60):
         put(folder, number + 1, f"memory number {number}")

@@ -121,6 +121,7 @@ SUBCOMMANDS = (
             Argument(("--status",), "only those of this status", {"choices": STATUSES, "default": "active"}),
             whole_number("--limit", "at most N (default: 50)", 50),
         ),
+        words=NAMED,
     ),
     Command(
         "ingest",

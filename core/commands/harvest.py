@@ -270,6 +270,10 @@ def _dry_run(
     return Ok(report)
 
 
+NONE_TAKEN = "no conversation is taken away"
+ALL_STAY = "every conversation stays where it is; what a language model has read would go to the trash"
+
+
 def _before_applying(workspace: Workspace, request: HarvestRequest, options: HarvestOptions) -> list[str]:
     """What a person should know before they say --apply."""
     limits, notes = options.limits, []
@@ -288,9 +292,9 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
     if not limits.harvest:
         notes.append("--no-harvest: nothing is read; what would be harvested goes to the trash as it is")
     elif limits.keep or limits.reclaim == "never":
-        notes.append("no conversation is taken away")
+        notes.append(NONE_TAKEN)
     elif limits.provider == "offline" and limits.reclaim == "model":
-        notes.append("every conversation stays where it is; what a language model has read would go to the trash")
+        notes.append(ALL_STAY)
     return notes
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.result import Err, Ok, Result, fail
 from core.commands.workspace import Workspace
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from core.commands.runs import Run, UndoReport
 
 
-@dataclass(frozen=True)
-class LedgerRow:
+class LedgerRow(NamedTuple):
     """One entry of the ledger: `key` is the conversation's sha256, or `path:…` for what was pruned."""
 
     key: str
@@ -34,11 +33,12 @@ def ledger(workspace: Workspace, sha: str = "", status: str = "") -> Result[list
     if sha:
         found = find_entry(entries, sha.lower())
         return found if isinstance(found, Err) else Ok([LedgerRow(*found.value)])
-    known = {str(entry.get("status", "unknown")) for entry in entries.values()}
-    if status and entries and status not in known:
+    known = {str(entry.get("status", "unknown")) for entry in entries.values()} if status else set()
+    if known and status not in known:
         return fail("no-status", f"no entry has the status {status!r}", hint=f"there are: {', '.join(sorted(known))}")
     rows = [LedgerRow(key, entry) for key, entry in entries.items() if status in ("", entry.get("status"))]
-    return Ok(sorted(rows, key=lambda row: (str(row.entry.get("at", "")), row.key), reverse=True))
+    rows.sort(key=itemgetter(0), reverse=True)  # two sorts of text take half of what one of pairs takes
+    return Ok(sorted(rows, key=lambda row: str(row.entry.get("at", "")), reverse=True))
 
 
 def undo_command(workspace: Workspace, run: str = "") -> Result[list[Run]] | Result[UndoReport]:

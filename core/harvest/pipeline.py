@@ -79,7 +79,7 @@ class Live:
 
 
 OFFERED = {
-    "supersedes": ("may put an earlier line right", 5),
+    "supersedes": ("may correct an earlier bullet", 5),
     "answers": ("answers an open question", 4),
     "finishes": ("finishes a task", 3),
 }

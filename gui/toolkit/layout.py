@@ -193,8 +193,8 @@ class ChipRow:
 
     def __init__(self, look: Look, parent: int, container: int) -> None:
         self._look = look
-        self._group = look.theme(int(dpg.add_group(parent=parent)), "chips")
-        self._lines = [int(dpg.add_group(horizontal=True, parent=self._group)) for _ in range(self.LINES)]
+        self.item = look.theme(int(dpg.add_group(parent=parent)), "chips")
+        self._lines = [int(dpg.add_group(horizontal=True, parent=self.item)) for _ in range(self.LINES)]
         for line in self._lines[1:]:
             dpg.configure_item(line, show=False)
         self.chips: list[Chip] = []

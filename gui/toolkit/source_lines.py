@@ -242,11 +242,11 @@ class SourceLines:
             words = self.lines[row.line]
             heading = self._headings and words.startswith("#")
             spans = self._spans[row.line] if row.line < len(self._spans) else ()
-            told = layers(words[row.start : row.end], () if heading else spans, row.start, row.indent,
+            drawn = layers(words[row.start : row.end], () if heading else spans, row.start, row.indent,
                           HEADING if heading else 0)  # fmt: skip
             top = at * pitch + look.px(2)
             dpg.configure_item(number, pos=[left, top])
-            for item, part in zip(parts, told, strict=True):
+            for item, part in zip(parts, drawn, strict=True):
                 dpg.set_value(item, part)
                 dpg.configure_item(item, pos=[text, top], show=bool(part))
         self._show_band()

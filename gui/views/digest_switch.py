@@ -185,9 +185,9 @@ def ask_delete(shell: Shell) -> None:
     title, words = delete_words(state)
 
     def act() -> None:
-        shell.write("The digest", lambda workspace: digest_off(workspace), done=told)
+        shell.write("The digest", lambda workspace: digest_off(workspace), done=deleted)
 
-    def told(_value: object) -> None:
+    def deleted(_value: object) -> None:
         shell.toast("digest.md is deleted", action="Undo", on_action=lambda: write_digest(shell))
 
     shell.ask(title, words, "Delete digest.md", act, kind="danger")

@@ -214,7 +214,7 @@ def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
         name = "files/" if row.file == "files" else PurePosixPath(row.file).name
         if not row.exists:
             tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
-            rows.append(FileRow(row.file, sign, "hint", name, "hint", "", "absent", "hint", tip))
+            rows.append(FileRow(row.file, sign, "hint", name, "hint", "", "none yet", "hint", tip))
             continue
         old = since(row.modified, now)
         words, tone = (old, "hint")
@@ -282,7 +282,7 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
         return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
     if stands.state == run_state.WRITTEN and found.dropped:
-        words += f"; {count(found.dropped, 'older bullet')} did not fit"
+        words += f". The {count(found.dropped, 'older bullet')} without room there stay in the files"
     return sign, color, words
 
 
@@ -290,7 +290,7 @@ def day_words(days: Sequence[Day]) -> str:
     """The tooltip of the bars: the days on which something was harvested, the newest first."""
     lines = [
         f"{day.date:%a %d %b}: {count(day.runs, 'harvest')}, {count(day.harvested, 'conversation')}, "
-        f"{count(day.added, 'line')} added"
+        f"{count(day.added, 'bullet')} added"
         for day in reversed(days)
         if day.runs
     ]

@@ -14,6 +14,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
+from core.commands.harvest import ALL_STAY, NONE_TAKEN
 from core.commands.panel.bullets import local_day
 from core.commands.panel.titles import UNCALLED, Called
 from core.commands.quarantine import HELD
@@ -37,19 +38,21 @@ from gui.views.looks import capital, plain_name, tile
 
 # what happens to a conversation -> (group, icon, colour, in words)
 ACTIONS: dict[str, tuple[str, str, str, str]] = {
-    "harvest": ("Harvest", "wheat", "accent", "harvest"),
-    "duplicate": ("Harvest", "copy", "accent", "same content, once"),
+    "harvest": ("To harvest", "wheat", "accent", "harvest"),
+    "duplicate": ("To harvest", "copy", "accent", "same content, once"),
     "reclaim": ("To the trash", "archive", "harvested", "to the trash"),
     "discard": ("To the trash", "archive", "deleted", "to the trash, unread"),
     "prune": ("To the trash", "trash-2", "deleted", "remove for good"),
-    "too-large": ("Skip", "weight", "too-large", "too large"),
-    "defer": ("Skip", "hourglass", "muted", "next time"),
-    "unreadable": ("Skip", "circle-x", "failed", "cannot be read"),
-    "live": ("Keep", "circle-dot", "hint", "live"),
-    "user-kept": ("Keep", "bookmark", "hint", "saved by you"),
-    "keep": ("Keep", "shield", "hint", "keep"),
+    "too-large": ("Skipped", "weight", "too-large", "too large"),
+    "defer": ("Skipped", "hourglass", "muted", "next time"),
+    "unreadable": ("Skipped", "circle-x", "failed", "cannot be read"),
+    "live": ("Not touched", "circle-dot", "hint", "not touched"),
+    "user-kept": ("Not touched", "bookmark", "hint", "not touched"),
+    "keep": ("Not touched", "shield", "hint", "not touched"),
 }
-GROUPS = {"Harvest": "accent", "To the trash": "harvested", "Skip": "too-large", "Keep": "muted"}
+GROUPS = {"To harvest": "accent", "To the trash": "harvested", "Skipped": "too-large", "Not touched": "muted"}
+WHY = {"live": "still open in its tool", "user-kept": "saved by you"}
+"""Why a conversation is not touched, where its reason says no more."""
 
 PLAN_COLUMNS = (
     Column("icon", "", 26, sortable=False),
@@ -90,11 +93,11 @@ def plan_rows(report: HarvestReport, names: Mapping[str, Called] = NAMELESS) -> 
     order = {"keep": 0, "user-kept": 1, "live": 2}
     kept.sort(key=lambda row: order.get(row.verdict, 3))
     steps += [(row.verdict, row.artifact, row.reason) for row in kept]
-    told = {name: words for name, (_, _, _, words) in ACTIONS.items()}  # said once, under "What happens"
+    said = {name: words for name, (_, _, _, words) in ACTIONS.items()}  # said once, under "What happens"
     rows = []
     for action, found, why in steps:
         known = names.get(found.path, Called())
-        why = "" if why == told.get(action) or why in OBVIOUS else why
+        why = WHY.get(action, "") if why in ("", action, said.get(action)) or why in OBVIOUS else why
         rows.append(PlanRow(action, known.title or plain_name(found.name), found.size, why, known, found.name))
     return rows
 
@@ -126,8 +129,8 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
     if name == "what":
         return words, color if color not in ("hint",) else "muted"
     known = row.called
-    told = {"tool": tile(known.tool), "name": row.name, "project": known.project_name, "day": day_words(known.day)}
-    return told.get(name) or {"size": size(row.bytes), "why": row.why}.get(name, "")
+    shown = {"tool": tile(known.tool), "name": row.name, "project": known.project_name, "day": day_words(known.day)}
+    return shown.get(name) or {"size": size(row.bytes), "why": row.why}.get(name, "")
 
 
 def plan_tip(row: PlanRow) -> str:
@@ -174,19 +177,22 @@ def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
     if steps.get("unreadable"):
         lines.append(Line("circle-x", "failed", f"skip {steps['unreadable']} that cannot be read"))
     if number and config.digest_enabled:
-        lines.append(Line("sparkles", "accent", "write digest.md anew", f"≤ {config.digest_max_bytes:,} B"))
+        words = "write digest.md, the summary that new conversations begin with"
+        lines.append(Line("sparkles", "accent", words, f"≤ {config.digest_max_bytes:,} B"))
     return lines
+
+
+SAID_ALREADY = (ALL_STAY, NONE_TAKEN)
+"""Notes of a dry run that warn of nothing: `provider_line` says what becomes of conversations."""
 
 
 def provider_line(config: Config, report: HarvestReport) -> Line:
     """Who reads the conversations, and what that means for them."""
     if config.provider == "offline":
-        words = "Read by rules on this computer: nothing is sent anywhere. Settings → provider changes that."
-        if config.reclaim == "always":
-            words = (
-                "Read by rules on this computer: nothing is sent anywhere. Harvested conversations move to the trash."
-            )
-        return Line("cpu", "harvested", words)
+        words = "Read on this computer by fixed rules, without a language model: nothing is sent anywhere"
+        takes = config.reclaim == "always"
+        fate = "Harvested conversations move to the trash." if takes else "Every conversation stays where it is."
+        return Line("cpu", "harvested", f"{words}. {fate}")
     model = f"{config.provider} {config.model}".strip()
     fate = {
         "never": "Conversations stay where they are.",
@@ -219,11 +225,11 @@ def estimate_words(report: HarvestReport) -> str:
     if not report.tokens:
         return ""
     if report.price == 0 and not report.calls:
-        return "free"  # nobody is sent a token
+        return "It costs nothing"  # nobody is sent a token
     words = f"~{tokens(report.tokens)} tokens"
     if report.price is None:
         return f"{words} · price unknown"
-    return f"{words} · {'free' if not report.price else 'about ' + dollars(report.price)}"
+    return f"{words} · {'costs nothing' if not report.price else 'about ' + dollars(report.price)}"
 
 
 def has_work(report: HarvestReport) -> bool:
@@ -236,8 +242,11 @@ def result_lines(report: HarvestReport) -> list[Line]:
     """What came of a run, in sentences."""
     lines = []
     words = f"{count(report.harvested, 'conversation')} harvested"
+    stay = bool(report.kept) and report.kept == report.harvested and not report.reclaimed
+    if stay:
+        words += ", still where they were"
     if report.empty:
-        words += f", {report.empty} of them with nothing durable"
+        words += f"; {report.empty} had nothing to keep"
     lines.append(Line("circle-check", "harvested", words, spent_words(report)))
     if report.reclaimed:
         gone = report.reclaimed - report.trashed
@@ -248,7 +257,7 @@ def result_lines(report: HarvestReport) -> list[Line]:
         if gone:
             words = f"{count(gone, 'conversation')} removed for good"
             lines.append(Line("trash-2", "deleted", words, size(report.reclaimed_bytes - report.trashed_bytes)))
-    if report.kept:
+    if report.kept and not stay:
         lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} stay where they are"))
     if report.failed:
         lines.append(Line("circle-x", "failed", f"{count(report.failed, 'conversation')} failed and stay"))
@@ -271,11 +280,11 @@ def result_lines(report: HarvestReport) -> list[Line]:
 
 def undone_lines(lines_out: int, restored: int, stayed: int) -> list[Line]:
     """What a run that was taken back left, in sentences."""
-    lines = [Line("undo-2", "accent", f"{count(lines_out, 'line')} of it left your files")]
+    lines = [Line("undo-2", "accent", f"{count(lines_out, 'bullet')} of it left your files")]
     if restored:
         lines.append(Line("archive", "harvested", f"{count(restored, 'conversation')} came back from the trash"))
     if stayed:
-        words = f"{count(stayed, 'line')} stayed, because you changed {'it' if stayed == 1 else 'them'} since"
+        words = f"{count(stayed, 'bullet')} stayed, because you changed {'it' if stayed == 1 else 'them'} since"
         lines.append(Line("shield", "edited", words))
     return lines
 
@@ -338,7 +347,7 @@ class HarvestDialog:
         self.stop = Button(look, self.dialog.foot, "Stop", self._run.cancel, icon="circle-stop",
                            tip="Ends after the current conversation; what is done stays done")  # fmt: skip
         self.undo = Button(look, self.dialog.foot, "Undo this run", self._run.undo, icon="undo-2",
-                           tip="Take its lines out again and bring its conversations back")  # fmt: skip
+                           tip="Take its bullets out again and bring its conversations back")  # fmt: skip
         self.stop.show(False)
         self.undo.show(False)
 
@@ -426,8 +435,9 @@ class HarvestDialog:
         intro = "Nothing has been written. Apply would:" if work else "Nothing has been written, and nothing is to do."
         dpg.set_value(self._intro, intro)
         self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
-        notes = [note_words(note) for note in report.notes]
-        self._notes.set(f"{len(notes)} to know   {notes[0]}" if notes else "", notes)
+        notes = [note_words(note) for note in report.notes if note not in SAID_ALREADY]
+        more = f"   and {len(notes) - 1} more" if len(notes) > 1 else ""
+        self._notes.set(f"{notes[0]}{more}" if notes else "", notes)
         self._enough = enough_bytes(report, config.max_harvest_source_bytes)
         self.raise_limit.set_label(f"Raise the limit to {size(self._enough)}")
         self.raise_limit.show(self._enough > 0)

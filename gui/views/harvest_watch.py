@@ -44,8 +44,11 @@ COLUMNS = (
     Column("name", "Conversation", 0, 2.2, sortable=False),
     Column("project", "Project", 0, 0.8, color="hint", sortable=False, least=600),
     Column("day", "Day", 58, color="hint", sortable=False, least=460),
-    Column("came", "Came of it", 108, sortable=False, color="muted"),
+    Column("came", "Result", 108, sortable=False, color="muted"),
 )
+
+
+NO_PROJECT = "no project"
 
 
 class Piece(NamedTuple):
@@ -92,7 +95,7 @@ def talk_cell(talk: Talk, column: int) -> Cell:
 
 def came_words(talk: Talk) -> str:
     """What became of a conversation that gave no new line."""
-    return "nothing durable" if talk.outcome.endswith(("item", "items")) else talk.outcome
+    return "nothing new" if talk.outcome.endswith(("item", "items")) else talk.outcome
 
 
 def talk_tip(talk: Talk) -> str:
@@ -158,7 +161,7 @@ def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:
 
 
 def _ago(at: float, now: float) -> str:
-    return "just now" if now - at < 5 else f"{age(0.0, now - at)} ago"
+    return "just now" if now - at < 5 else f"{age(at, now)} ago"
 
 
 def gained_rows(run: Run) -> tuple[FlowRow, ...]:
@@ -183,7 +186,7 @@ def by_project(watch: Watch | None) -> list[Part]:
     found: Counter[str] = Counter()
     for talk in watch.talks.values() if watch is not None else ():
         if talk.lines:
-            found[talk.called.project_name or "no project"] += talk.lines
+            found[talk.called.project_name or NO_PROJECT] += talk.lines
     return [Part(name, number, "accent", f"{number:,}") for name, number in found.most_common(8)]
 
 
@@ -193,7 +196,7 @@ def figures(run: Run, digest: int) -> list[tuple[str, str]]:
     if report is None:
         return []
     new, again = len(report.lines), run.watch.again if run.watch is not None else 0
-    found = [(f"{new:,}", "new line" if new == 1 else "new lines")]
+    found = [(f"{new:,}", "new bullet" if new == 1 else "new bullets")]
     found.append((f"{report.harvested:,}", "conversation read" if report.harvested == 1 else "conversations read"))
     if again:
         found.append((f"{again:,}", "said again, now surer"))
@@ -296,7 +299,7 @@ class WatchPart:
         self._cost = text(look, top, "", "strong")
         self._cost_words = text(look, top, "", "small", "hint", wrap=True)
         best = box(look, sides.right, "well")
-        self._best_title = text(look, best, "Best new lines, as they come", "small", "hint")
+        self._best_title = text(look, best, "Best new bullets, as they come", "small", "hint")
         self.best = FlowList(look, role="small")
         self.best.build(best)
 
@@ -319,7 +322,7 @@ class WatchPart:
         new = sum(watch.counts.values())
         dpg.set_value(self._number, f"{new:,}")
         again = f", {watch.again:,} said again" if watch.again else ""
-        dpg.set_value(self._number_words, f"new {'line' if new == 1 else 'lines'}{again}")
+        dpg.set_value(self._number_words, f"new {'bullet' if new == 1 else 'bullets'}{again}")
         parts_of = category_parts(watch.counts)
         self._bar.set(parts_of, new)
         self._legend.set(sorted(parts_of, key=lambda part: -part.value)[:6])
@@ -340,13 +343,14 @@ class GainPart:
         space(look, part, 1)
         sides = TwoSides(look, part, 0.64, 292)
         self.best = FlowList(look)
-        text(look, sides.left, "Best lines first", "strong", "muted")
+        text(look, sides.left, "Best bullets first", "strong", "muted")
         self.best.build(sides.left)
         self.nothing = text(look, sides.left, "", "text", "hint", wrap=True)
         self.side = box(look, sides.right, "well", scroll=True)
-        text(look, self.side, "By project", "strong", "muted")
-        self._projects = Legend(look, self.side, 8)
-        space(look, self.side, 4)
+        self._by_project = int(dpg.add_group(parent=self.side))
+        text(look, self._by_project, "By project", "strong", "muted")
+        self._projects = Legend(look, self._by_project, 8)
+        space(look, self._by_project, 4)
         text(look, self.side, "The conversations", "strong", "muted")
         self.fold = Fold(look, part)
 
@@ -364,8 +368,10 @@ class GainPart:
         self.best.set_rows(rows)
         dpg.configure_item(self.best.holder, show=bool(rows))
         said = "Nothing new: what these conversations say stands in your files, or is nothing that lasts."
-        dpg.set_value(self.nothing, "" if rows else "Its lines have left your files." if run.undone else said)
-        self._projects.set([] if run.undone else by_project(run.watch))
+        dpg.set_value(self.nothing, "" if rows else "Its bullets have left your files." if run.undone else said)
+        projects = [] if run.undone else by_project(run.watch)
+        self._projects.set(projects)
+        dpg.configure_item(self._by_project, show=any(part.label != NO_PROJECT for part in projects))
         found = [] if run.undone else to_look_at(report)
         head = f"{len(found)} to look at"
         if report.failed:

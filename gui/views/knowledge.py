@@ -215,7 +215,7 @@ class KnowledgeView(ListView[Knowledge]):
         ("Space", "Done, open again, or let in what is held"),
         ("S", "Strike through, or take the line away"),
         ("Delete", "Delete, or drop what is held"),
-        ("Space, K, Enter", "To decide: accept what is offered, leave it as it is, read who says so"),
+        ("Space, O, K, Enter", "To decide: keep the new one, the old one, both; read the conversation that says so"),
         ("M, Shift+M", "Two that are alike: keep the first, or the second"),
         ("Ctrl+C", "Copy the bullet; of a playbook its steps, one a line"),
         ("R", "Held: only what the same harvest has held back"),

@@ -262,13 +262,15 @@ def refusal(error: ErrorInfo) -> ErrorInfo:
 PAIR_EMPTY: dict[str, tuple[str, str]] = {
     "outdated": (
         "Nothing to decide",
-        "When a newer conversation contradicts a line, finishes a task\nor answers a question, both stand here. "
+        "When a newer conversation contradicts a bullet, finishes a task\nor answers a question, both stand here. "
         "Nothing changes by itself.",
     ),
     "alike": ("No two are alike", "Bullets that nearly say the same stand here side by side."),
 }
 PAIR_ACTIONS = (
-    RowAction("replace", "check", "Strike the old one through, with a pointer to the new one", "Space", "Accept"),
+    RowAction("replace", "check", "The old one is struck through and points to the new one", "Space", "Keep new"),
+    RowAction("answered", "check", "The question is struck through and points to its answer", "Space", "Answered"),
+    RowAction("old", "undo-2", "The new one is struck through, the old one stays", "O", "Keep old"),
     RowAction("finish", "check", "Mark the task done", "Space", "Mark done"),
     RowAction("both", "columns-2", "Keep both; it is not proposed again", "K", "Keep both"),
     RowAction("dismiss", "x", "Leave it as it is; it is not proposed again", "K", "Leave open"),
@@ -277,9 +279,12 @@ PAIR_ACTIONS = (
     RowAction("read", "book-open", "Read the conversation that says so", "Enter"),
 )
 PAIR_KEYS = {
-    "Space": ("replace", "finish"), "K": ("both", "dismiss"), "Ctrl+Space": ("both", "dismiss"),
+    "Space": ("replace", "finish", "answered"), "O": ("old",), "K": ("both", "dismiss"),
+    "Ctrl+Space": ("both", "dismiss"),
     "M": ("first",), "Shift+M": ("second",),
 }  # fmt: skip
+BOTH_WORDS = {"finishes": ("Task", "Later"), "answers": ("Question", "Answer")}
+"""What stands before the two of a pair; of any other kind Old and New."""
 OFFERED = {"finishes": "check", "answers": "circle-question-mark"}
 """The icon of what a model has offered, beside that of what seems outdated."""
 
@@ -323,9 +328,12 @@ def outdated_row(key: BulletKey, pair: Superseding) -> FlowRow:
     _, sign, color, _ = PAIRS["outdated"]
     words, days = without_emphasis(pair.old.bullet.text), _day(pair.old)
     if pair.new is not pair.old:
-        words, days = f"{words}\n→  {without_emphasis(pair.new.bullet.text)}", f"{days} → {_day(pair.new)}"
+        first, second = BOTH_WORDS.get(pair.kind, ("Old", "New"))
+        words = f"{first}:  {words}\n{second}:  {without_emphasis(pair.new.bullet.text)}"
+        days = f"{days} → {_day(pair.new)}"
     meta = SEPARATOR.join((CATEGORIES[pair.old.category].name, pair.why.replace("->", "→"), days))
-    can = {"finish", "dismiss"} if pair.act == "done" else {"replace", "both"}
+    can = {"finish", "dismiss"} if pair.act == "done" else {"answered" if pair.kind == "answers" else "replace", "both"}
+    can |= {"old"} if "replace" in can and pair.new.file == pair.old.file else set()
     can |= {"read"} if says_so(pair) is not None else set()
     return FlowRow(key, words, meta, OFFERED.get(pair.kind, sign), color, "text", frozenset(can | {"copy"}))
 
@@ -358,7 +366,10 @@ def pair_act(name: str, pair: Superseding | Alike, seen: str) -> tuple[str, Act]
     """What is said afterwards, and the command of one of `PAIR_ACTIONS`; `seen` is the sha256 of the file."""
     if isinstance(pair, Superseding):
         key = pair.key
-        if name in ("replace", "finish"):
+        if name == "old":
+            newer = placed_refs(pair.new)
+            return "The old one stays", lambda workspace: change_all(workspace, "strike", newer, seen=seen)
+        if name in ("replace", "finish", "answered"):
             words = {"supersede": "Struck through as outdated", "done": "Done"}
             words["supersede"] = "Answered" if pair.kind == "answers" else words["supersede"]
             return words[pair.act], lambda workspace: supersede_accept(workspace, key, seen=seen)

@@ -31,23 +31,27 @@ from gui.toolkit.messages import EmptyState
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.views.list_view import MOVES, FilteredView
-from gui.views.looks import OTHER, STATUSES, plain_name, seconds_of, short_folder, since, tile
+from gui.views.looks import OTHER, STATUSES, capital, plain_name, seconds_of, short_folder, since, tile
 
 NAMELESS: Mapping[str, Called] = {}
 
 COLUMNS = (
     Column("status", "", 26),
-    Column("tool", "Tool", 44, color="hint", role="mono", least=400),
+    Column("tool", "", 30, color="hint", role="mono", least=400),
     Column("name", "Conversation", 0, 3.4),
     Column("project", "Project", 0, 1.0, color="muted", least=560),
-    Column("items", "Items", 62, role="mono", chars=5, descending_first=True),
-    Column("place", "Now", 68, color="muted", least=700),
+    Column("why", "Why", 0, 5.0, color="muted", sortable=False),
+    Column("items", "Bullets", 66, role="mono", chars=5, descending_first=True),
+    Column("place", "Where", 68, color="muted", least=700),
     Column("model", "Read by", 116, color="muted", least=820),
-    Column("day", "Day", 66, color="hint", descending_first=True, least=480),
-    Column("when", "Read", 56, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
+    Column("day", "Day", 66, color="hint", descending_first=True, least=640),
+    Column("when", "When", 66, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
 )
 SAME = ("tool", "project", "items", "place", "model")
 """Columns that are left out while they say the same on every row."""
+UNREAD = frozenset({"harvest-failed", "too-large"})
+"""Statuses that have a reason; it stands in the table while only they are shown, in the place of `READ_BY`."""
+READ_BY = frozenset({"items", "place", "model", "project", "day"})
 
 
 @dataclass(frozen=True)
@@ -86,12 +90,21 @@ def row_of(key: str, entry: Mapping[str, Any], names: Mapping[str, Called] = NAM
     path = str(entry.get("path") or "")
     _, held = counted(entry)
     known = called(entry, names.get(key))
-    file = str(entry.get("name") or "") or os.path.basename(path)
     return Row(
-        key, status_of(entry), known.title or plain_name(file) or key, project_of(entry, names.get(key)),
+        key, status_of(entry), name_of(key, entry, names), project_of(entry, names.get(key)),
         items_of(entry), place_of(entry), model_of(entry), seconds_of(entry.get("at")), path,
-        str(entry.get("error") or entry.get("last_error") or ""), held, known.tool, known.day, file,
+        str(entry.get("error") or entry.get("last_error") or ""), held, known.tool, known.day, file_of(entry),
     )  # fmt: skip
+
+
+def name_of(key: str, entry: Mapping[str, Any], names: Mapping[str, Called] = NAMELESS) -> str:
+    """What a person calls a conversation: its title, else its own name."""
+    return called(entry, names.get(key)).title or plain_name(file_of(entry)) or key
+
+
+def file_of(entry: Mapping[str, Any]) -> str:
+    """A conversation's own name."""
+    return str(entry.get("name") or "") or os.path.basename(str(entry.get("path") or ""))
 
 
 def project_of(entry: Mapping[str, Any], known: Called | None = None) -> str:
@@ -131,10 +144,10 @@ def _numbers(found: object) -> list[int]:
 def place_of(entry: Mapping[str, Any]) -> str:
     """Where the conversation is now, in a word."""
     if entry.get("status") == "pruned":
-        return "gone"
+        return "removed"
     if not entry.get("deleted"):
-        return "kept"
-    return "in trash" if entry.get("trash") else "gone"
+        return "in place"
+    return "in trash" if entry.get("trash") else "removed"
 
 
 def arrange(
@@ -157,8 +170,8 @@ def arrange(
 def text_of(row: LedgerRow, names: Mapping[str, Called] = NAMELESS) -> str:
     """What the field looks into: title, path, project, tool, name of the model and hash, in small letters."""
     known, entry = called(row.entry, names.get(row.key)), row.entry
-    told = (known.title, entry.get("path") or "", known.project, known.tool_title, model_of(entry), row.key)
-    return "\n".join(map(str, told)).lower()
+    parts = (known.title, entry.get("path") or "", known.project, known.tool_title, model_of(entry), row.key)
+    return "\n".join(map(str, parts)).lower()
 
 
 def sorts(names: Mapping[str, Called]) -> dict[str, Callable[[LedgerRow], Any]]:
@@ -166,7 +179,7 @@ def sorts(names: Mapping[str, Called]) -> dict[str, Callable[[LedgerRow], Any]]:
     return {
         "status": lambda row: status_of(row.entry),
         "tool": lambda row: tile(called(row.entry, names.get(row.key)).tool),
-        "name": lambda row: row_of(row.key, row.entry, names).name.casefold(),
+        "name": lambda row: name_of(row.key, row.entry, names).casefold(),
         "project": lambda row: project_of(row.entry, names.get(row.key)).casefold(),
         "items": lambda row: items_of(row.entry),
         "place": lambda row: place_of(row.entry),
@@ -181,12 +194,24 @@ def says_the_same(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> 
     if len(entries) < 2:
         return frozenset()
     keys = sorts(names)
-    found = set()
-    for name in SAME:
-        key, first = keys[name], keys[name](entries[0])
-        if all(key(row) == first for row in entries):
-            found.add(name)
-    return frozenset(found)
+    kinds = _kinds(entries, names)
+    of = {name: entries if name == "items" else kinds for name in SAME}
+    return frozenset(name for name in SAME if all(keys[name](row) == keys[name](entries[0]) for row in of[name]))
+
+
+def _kinds(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> Collection[LedgerRow]:
+    """One entry of each kind: those of one kind say the same in all columns of `SAME` but the items."""
+    found: dict[tuple[object, ...], LedgerRow] = {}
+    for row in entries:
+        get = row.entry.get
+        folder = str(get("path") or "").replace("\\", "/").rpartition("/")[0]
+        kind = (folder, get("source"), get("format"), get("project"), get("model"), get("provider"),
+                get("status"), bool(get("deleted")), bool(get("trash")), names.get(row.key))  # fmt: skip
+        try:
+            found.setdefault(kind, row)
+        except TypeError:  # a list where a text belongs: foreign values are a kind of their own
+            found[(row.key,)] = row
+    return found.values()
 
 
 def day_words(day: str) -> str:
@@ -212,14 +237,20 @@ def cell(row: Row, column: int, now: float) -> Cell:
         return (row.place, "muted" if row.place == "in trash" else "hint")
     if name == "when":
         return since(row.when, now)
-    words = {"tool": tile(row.tool), "name": row.name, "project": row.project, "model": row.model}
+    words = {
+        "why": capital(row.error.partition("\n")[0]),
+        "tool": tile(row.tool),
+        "name": row.name,
+        "project": row.project,
+        "model": row.model,
+    }
     return words.get(name, "") if name != "day" else day_words(row.day)
 
 
 def tip(row: Row) -> str:
     """What the tooltip of a row says: its status in a word, what is held back, why it failed, and the path."""
     status = STATUSES.get(row.status, OTHER).name
-    held = f"{row.items - row.held:,} items written, {row.held:,} held back in quarantine.md" if row.held else ""
+    held = f"{row.items - row.held:,} written, {row.held:,} held back in quarantine.md" if row.held else ""
     tool = Called(tool=row.tool).tool_title
     about = "  ·  ".join(part for part in (status, tool, row.day) if part)
     name = row.name if row.name != plain_name(row.file) else ""
@@ -266,6 +297,7 @@ class LedgerView(FilteredView):
         self._names: Mapping[str, Called] = {}
         self._texts: list[str] = []  # what the field looks into, made when it is first wanted
         self._rows: dict[int, Row] = {}
+        self._same: frozenset[str] = frozenset()
         self._empty: bool | None = None
         self._ticket = 0
         self._now = time.time()
@@ -303,11 +335,8 @@ class LedgerView(FilteredView):
             parent,
             icon="database",
             title="Nothing harvested yet",
-            words="Every conversation that a harvest looks at gets a line here:\n"
-            "what it gave, where it is now, and how to bring it back.",
-            command="knowledge harvest --apply",
-            action="Harvest…",
-            on_action=lambda: self._shell.run("harvest"),
+            words="A harvest reads your conversations with AI tools and writes what they taught\n"
+            "into files of yours. Harvest… at the top right first shows what it would do.",
         )
         self._menu = Menu(look)
         self._shell.layers.append(self._menu.key)
@@ -377,8 +406,9 @@ class LedgerView(FilteredView):
                 self._shell.error(result.error)
             elif ticket == self._ticket:
                 order, counts, same = result.value
-                if fresh:
-                    self.table.leave_out(same)
+                self._same = same if fresh else self._same
+                reasons = bool(wish.statuses) and wish.statuses <= UNREAD
+                self.table.leave_out(self._same | READ_BY if reasons else self._same | {"why"})
                 self._show(entries, order, counts, fresh)
 
         if len(entries) <= AT_ONCE:
@@ -404,6 +434,7 @@ class LedgerView(FilteredView):
         if empty != self._empty:
             self._empty = empty
             dpg.configure_item(self._full, show=not empty)
+            dpg.configure_item(self._chip_row.item, show=not empty)
             dpg.configure_item(self.filter, show=not empty)
             self._teach.show(empty)
 
@@ -444,7 +475,7 @@ class LedgerView(FilteredView):
         lines = []
         if row.place == "in trash":
             lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))
-        if row.place != "gone":
+        if row.place != "removed":
             lines.append(MenuRow("Read conversation", "book-open", lambda: self._open(index), "Enter"))
         lines.append(MenuRow("Copy hash", "hash", lambda: self._shell.copy(row.key, "The hash is on the clipboard")))
         lines.append(MenuRow("Copy name", "copy", lambda: self._shell.copy(row.name, "The name is on the clipboard")))

@@ -33,7 +33,7 @@ CATEGORIES: Mapping[str, Looks] = {
     "questions": Looks("Questions", "circle-question-mark", "ramp:3", "question"),
     "playbooks": Looks("Playbooks", "book-open", "ramp:5", "playbook"),
     "tasks_open": Looks("Tasks", "square", "ramp:2", "task"),
-    "tasks_done": Looks("Done", "square-check-big", "ramp:4", "task"),
+    "tasks_done": Looks("Tasks done", "square-check-big", "ramp:4", "task"),
     "files": Looks("Notes on files", "file-code", "ramp:6", "note"),
     "quarantine": Looks("Held", "shield", "edited", "held item"),
 }
@@ -79,9 +79,9 @@ ENTRY_KINDS: Mapping[str, Looks] = {
 STATUSES: Mapping[str, Looks] = {
     "harvested": Looks("Harvested", "circle-check", "harvested"),
     "harvest-failed": Looks("Failed", "circle-x", "failed"),
-    "deleted-unharvested": Looks("Deleted", "file-x", "deleted"),
+    "deleted-unharvested": Looks("Removed unread", "file-x", "deleted"),
     "too-large": Looks("Too large", "weight", "too-large"),
-    "pruned": Looks("Pruned", "archive", "muted"),
+    "pruned": Looks("Removed", "archive", "muted"),
 }
 """Statuses of an entry of the ledger."""
 OTHER = Looks("Other", "circle-question-mark", "hint")
@@ -96,12 +96,14 @@ TILES: Mapping[str, str] = {
     "specstory": "Sp", "continue_dev": "Cd", "swe_agent": "SA", "antigravity": "Ag",
 }  # fmt: skip
 """Two letters stand for a tool, without a colour: colours say what became of a conversation."""
-_called: dict[str, Called] = {}
+_called: Mapping[str, Called] = {}
 
 
 def learn(names: Mapping[str, Called]) -> None:
-    """Take over what conversations are called, by the names that provenances tell them by."""
-    _called.update(names)
+    """Take over what conversations are called, by the names that provenances tell them by; in another home another
+    conversation may have the same name."""
+    global _called
+    _called = names
 
 
 def tile(tool: str) -> str:
@@ -136,7 +138,7 @@ class Ages:
     def __init__(self) -> None:
         self.due, self.turned = float("inf"), 0
 
-    def told(self, when: float, now: float) -> None:
+    def shown(self, when: float, now: float) -> None:
         """An age was put into words."""
         old = max(0.0, now - when)
         step = 60 if old < 3600 else 3600 if old < 86_400 else 86_400
@@ -156,7 +158,7 @@ def since(when: float, now: float | None = None) -> str:
     """How long ago something was, as a window says it that counts by the minute: `now`, `5 min`; "" for 0."""
     if not when:
         return ""
-    AGES.told(when, time.time() if now is None else now)
+    AGES.shown(when, time.time() if now is None else now)
     return "now" if (time.time() if now is None else now) - when < 60 else age(when, now)
 
 
@@ -182,7 +184,7 @@ def seconds_of(when: object) -> float:
 def autopilot_words(last: Autopilot, now: float) -> tuple[str, str, str]:
     """The last harvest that nobody waited for: what came of it, what it left for the next."""
     words = f"Harvested by itself {ago(seconds_of(last.at), now)}: {count(last.harvested, 'conversation')}"
-    words += f", {count(last.items, 'line')}"
+    words += f", {count(last.items, 'bullet')}"
     rest = ((last.left, "left for the next time"), (last.writing, "still being written"), (last.failed, "failed"))
     words += "".join(f" · {number} {what}" for number, what in rest if number)
     return ("circle-x", "failed", words) if last.failed else ("circle-check", "harvested", words)

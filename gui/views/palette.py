@@ -136,9 +136,9 @@ class CommandPalette:
             dpg.set_value(button, number == self.at)
             dpg.set_value(sign, icon(entry.icon))
             self._look.tint(sign, entry.color)
-            told = self._cut(entry.aside, "small", self._look.px(ASIDE))
-            dpg.set_value(aside, told)
-            dpg.set_value(title, self._cut(entry.title, "text", self._look.px(TITLE if told else TITLE + ASIDE)))
+            beside = self._cut(entry.aside, "small", self._look.px(ASIDE))
+            dpg.set_value(aside, beside)
+            dpg.set_value(title, self._cut(entry.title, "text", self._look.px(TITLE if beside else TITLE + ASIDE)))
         total = len(self._entries)
         named = [entry for entry in self.found if entry.kind != "search"]
         dpg.set_value(self._count, f"{total:,} things to find" if named else "Nothing like that")

@@ -60,10 +60,10 @@ class ConversationReader:
         ("Esc", "Back"),
         ("Ctrl+F, /", "Find in the conversation"),
         ("Enter, Shift+Enter", "The next place that was found, the one before"),
-        ("N, Shift+N", "The next harvested item, the one before"),
+        ("N, Shift+N", "The next harvested bullet, the one before"),
         ("Left, Right", "What you said before, what you said next"),
         ("F", "Unfold or fold all calls"),
-        ("G", "Go to the line of the item that you are at"),
+        ("G", "Go to the bullet that you are at"),
         ("O", "Open the original file"),
         ("R", "Copy the command that goes on with it in its tool"),
         ("Ctrl+C", "Copy the turn that is at the top"),
@@ -128,8 +128,8 @@ class ConversationReader:
             for name, looks in CATEGORIES.items()
         }
         self._none = text(look, legends, "", "small", "hint")
-        self._next = Button(look, right, "Next item", lambda: self.go_mark(1), icon="arrow-down", kind="ghost",
-                            tip="The next harvested item", shortcut="N")  # fmt: skip
+        self._next = Button(look, right, "Next bullet", lambda: self.go_mark(1), icon="arrow-down", kind="ghost",
+                            tip="The next harvested bullet", shortcut="N")  # fmt: skip
         self._unfold = Button(look, right, "Unfold", self.fold_all, icon="chevrons-up-down", kind="ghost",
                               tip="Unfold or fold all calls", shortcut="F")  # fmt: skip
         self._says = text(look, self.item, "", "text", "hint", wrap=True)
@@ -220,7 +220,7 @@ class ConversationReader:
         other = len(script.elsewhere)
         said = "" if found or talk is None else "nothing was harvested here"
         if other:
-            said = f"{f'{other:,} more' if found else count(other, 'item')} without a known place"
+            said = f"{f'{other:,} more' if found else count(other, 'bullet')} without a known place"
         dpg.set_value(self._none, said)
         self._next.enable(bool(found))
         self._unfold.enable(any(piece.kind == CALL for piece in script.pieces))

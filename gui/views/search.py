@@ -256,13 +256,13 @@ class SearchView(ListView[Findings]):
             self._shell.toast(f"{count(report.conversations, 'conversation')} can be searched")
             self._ask(again=True)
 
-        def told(news: Any) -> None:
+        def report(news: Any) -> None:
             dpg.set_value(self._built, f"{news.done:,} of {news.total:,}")
 
         self._building = self._shell.submit(
             "Reading the conversations",
             lambda job: build(workspace, progress=job.report, cancelled=lambda: job.cancelled),
-            done, progress=told, lane=INDEX,
+            done, progress=report, lane=INDEX,
         )  # fmt: skip
         self._show_waiting()
 

@@ -72,8 +72,8 @@ def find(workspace: Workspace, query: str, kind: str = "") -> Result[Findings]:
             return only
         report = only.value
         counts[kind] = len(report.hits)
-    notes = (*((report.note,) if report.note else ()), *(BUILD_HINT.sub("", told) for told in report.warnings))
-    waits = any(told.startswith(NOT_YET) for told in report.warnings)
+    notes = (*((report.note,) if report.note else ()), *(BUILD_HINT.sub("", warning) for warning in report.warnings))
+    waits = any(warning.startswith(NOT_YET) for warning in report.warnings)
     return Ok(Findings(query, kind, report.hits, dict(counts), report.entries + report.conversations, notes, waits))
 
 
@@ -175,9 +175,9 @@ def terms_of(why: Sequence[str]) -> tuple[str, ...]:
     """The words to mark, the longest first."""
     found: list[str] = []
     for one in why:
-        told = _TERMS.match(one)
-        if told is not None:
-            found += [told[1]] if one.startswith(("exact", "part of a word")) else told[1].split(", ")
+        terms = _TERMS.match(one)
+        if terms is not None:
+            found += [terms[1]] if one.startswith(("exact", "part of a word")) else terms[1].split(", ")
     return tuple(sorted({term.lower() for term in found if term.strip()}, key=lambda term: (-len(term), term)))
 
 

@@ -103,8 +103,8 @@ def help_words(words: str) -> str:
 def rows_with(rows: Sequence[SettingRow], words: str) -> list[SettingRow]:
     """Those in which every one of the words stands: in the name, the group, the comment or the value."""
     wanted = words.casefold().split()
-    told = ((row, " ".join((row.key, row.group, row.help, row.value)).casefold()) for row in rows)
-    return [row for row, text in told if all(word in text for word in wanted)]
+    texts = ((row, " ".join((row.key, row.group, row.help, row.value)).casefold()) for row in rows)
+    return [row for row, text in texts if all(word in text for word in wanted)]
 
 
 def next_choice(row: SettingRow, step: int) -> str:

@@ -20,7 +20,7 @@ from core.knowledge.ledger import write_ledger
 from tests.bench.bench_harvest import Row, tell
 from tests.gui_window import Desk, open_desk
 from tests.panel_desk import Seat, workspace_at
-from tests.panel_endurance import LONG_FRAME, harvest_once, held, slow_home, watched_frames
+from tests.panel_endurance import LONG_FRAME, harvest_once, held, model_home, watched_frames
 from tests.test_gui_app import ROOT, environment
 
 STARTS = 5
@@ -125,7 +125,7 @@ def more(before: dict[str, int], after: dict[str, int]) -> int:
 def harvest_figures(desk: Desk, folder: Path) -> Iterator[Row]:
     """One conversation each, from the dry run to its result."""
     desk.fresh()
-    with slow_home(folder, 0.0, jobs=1) as (workspace, _model):
+    with model_home(folder, jobs=1) as (workspace, _model):
         seat = Seat(desk, workspace)
         seat.settle()
         for number in range(WARM_UP // 10):

@@ -59,9 +59,9 @@ def course_of(records: Sequence[Record], fact_id: str) -> Course:
     }
     marked, others = [], []
     for at, row in enumerate(records, 1):
-        told = row.get("t") == "fed" and (str(row.get("sha")), str(row.get("run"))) in said
+        heard = row.get("t") == "fed" and (str(row.get("sha")), str(row.get("run"))) in said
         changed = row.get("t") == "known" and fact_id in (row.get("facts") or {})
-        if told or changed or at == len(records):
+        if heard or changed or at == len(records):
             marked.append(at)
         elif row.get("t") == "fed":
             others.append(at)

@@ -106,8 +106,8 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     text, came = split_provenance(raw.removeprefix("- "))
     steps = steps_in(text) if file == "playbooks.md" else ()
     bare = Evidence(file, line, text, steps=steps)
-    told = next((event for event in reversed(events) if event.what == "harvested" and event.sha), None)
-    sha, run = (told.sha, told.run) if told is not None else ("", "")
+    harvested = next((event for event in reversed(events) if event.what == "harvested" and event.sha), None)
+    sha, run = (harvested.sha, harvested.run) if harvested is not None else ("", "")
     if not sha and came is not None:
         asked = conversation_key(workspace, came.source)
         sha = asked.value if isinstance(asked, Ok) else ""
@@ -116,7 +116,7 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     plan = _plan(workspace, run or str(entry.get("run", "")), sha)
     if plan is None:
         return bare
-    words = split_provenance(told.after.removeprefix("- "))[0] if told is not None else text
+    words = split_provenance(harvested.after.removeprefix("- "))[0] if harvested is not None else text
     mark = mark_of_text(words)
     quote, place = _table(plan, "quotes").get(mark), _table(plan, "evidence").get(mark)
     kept = _table(plan, "steps").get(mark)

@@ -102,10 +102,10 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
 def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:
     """Every file of the store in the order of the reports. Raises OSError."""
     records = read_journal(paths.journal)
-    told, owed = told_lines(changes, records), owed_lines(records)
+    written, owed = told_lines(changes, records), owed_lines(records)
 
     def words(name: str, kind: str) -> FileState:
-        return _file(paths, name, kind, (told.get(name, set()), owed.get(name, set())))
+        return _file(paths, name, kind, (written.get(name, set()), owed.get(name, set())))
 
     rows = [words(name, "category") for name in CATEGORY_FILES]
     notes = note_files(paths)

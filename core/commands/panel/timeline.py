@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from core.base.answer import price
@@ -35,7 +37,10 @@ class Line:
     category: str
 
 
-@dataclass(frozen=True)
+NO_LINES: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
 class Talk:
     """One conversation: its key in the ledger ("" for one that only provenances tell of), what it is called, its day,
     what became of it, and its lines that stand in the files, by category."""
@@ -45,7 +50,7 @@ class Talk:
     day: date
     name: str = ""
     fate: str = HARVESTED
-    lines: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=lambda: NO_LINES)
 
     @property
     def kept(self) -> int:
@@ -88,8 +93,13 @@ def _line(row: Found) -> Line:
 
 def day_of(text: str) -> date | None:
     """The day in an ISO date or time, None for anything else."""
+    return _day(text[:10])
+
+
+@lru_cache(maxsize=4096)  # thousands of conversations are of one day, and share it
+def _day(text: str) -> date | None:
     try:
-        return date.fromisoformat(text[:10])
+        return date.fromisoformat(text)
     except ValueError:
         return None
 
@@ -98,26 +108,28 @@ def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) ->
     """The conversations of a ledger, `rows` with the newest first, with their lines. Looks at the disk only for those
     that were not read: whether they are still there."""
     own: Counter[str] = Counter()
-    told: dict[str, Counter[str]] = {}
+    by_source: dict[str, Counter[str]] = {}
     days: dict[str, date] = {}
     for line in lines:
         if line.source and line.day is not None:
-            told.setdefault(line.source, Counter())[line.category] += 1
+            by_source.setdefault(line.source, Counter())[line.category] += 1
             days[line.source] = max(days.get(line.source, line.day), line.day)
         else:
             own[line.category] += 1
     talks: list[Talk] = []
     for row in rows:
         known = called(row.entry, names.by_key.get(row.key))
-        at = day_of(known.day) or day_of(str(row.entry.get("at") or ""))
+        at = (day_of(known.day) if known.day else None) or day_of(str(row.entry.get("at") or ""))
         fate = fate_of(row.entry)
         if at is None or not fate:
             continue
         name = name_of(row.entry)
         # A conversation that went on has an entry for each of its harvests: its lines are counted with the newest.
-        given = told.pop(name, None) or told.pop(sanitise_name(name), None)
-        talks.append(Talk(row.key, known, at, name, fate, dict(given or {})))
-    talks += [Talk("", names.by_name.get(name, UNCALLED), days[name], name, HARVESTED, told[name]) for name in told]
+        given = (by_source.pop(name, None) or by_source.pop(sanitise_name(name), None)) if by_source else None
+        talks.append(Talk(row.key, known, at, name, fate, given or NO_LINES))
+    talks += [
+        Talk("", names.by_name.get(name, UNCALLED), days[name], name, HARVESTED, by_source[name]) for name in by_source
+    ]
     return Timeline(tuple(sorted(talks, key=lambda talk: talk.day)), dict(own))
 
 

@@ -39,7 +39,7 @@ PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown_json", HOME}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Called:
     """What a conversation is called. `title` is "" where nothing tells it, `tool` the name of a source or a format,
     `day` an ISO date, `project` an absolute folder; each "" where nobody knows."""
@@ -75,8 +75,9 @@ def called(entry: Mapping[str, Any], known: Called | None = None) -> Called:
 
 @dataclass(frozen=True)
 class Titles:
-    """What conversations are called: by their key in the ledger, and by the name that provenances tell them by. `more`
-    says that some files have not been read for it yet."""
+    """What conversations are called, as far as anybody knows: by their key in the ledger where their file told it
+    (else `called` finds it in the entry), and by the name that provenances tell them by. `more` says that some files
+    have not been read for it yet."""
 
     by_key: Mapping[str, Called]
     by_name: Mapping[str, Called]
@@ -97,7 +98,11 @@ def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | Non
         known = cache.rows.get(row.key)
         if known is None and number < KEPT and not entry.get("title") and entry.get("status") == "harvested":
             known = cache.read(row.key, entry)
-        by_key[row.key] = here = called(entry, known)
+        if known is not None and known != UNCALLED:
+            by_key[row.key] = known
+        here = called(entry, known)
+        if here is UNCALLED:
+            continue  # a hundred thousand names that nothing is known of are not kept
         name = str(entry.get("name") or "") or str(entry.get("path", "")).replace("\\", "/").rpartition("/")[2]
         by_name.setdefault(name, here)  # the newest harvest of that name
         if not PLAIN_NAME.fullmatch(name):
@@ -138,9 +143,9 @@ class _TitleCache:
         self.more = self._new = False
         self.rows: dict[str, Called] = {}
         try:
-            told = json.loads(files.read_or_empty(self._file) or b"{}")
+            cached = json.loads(files.read_or_empty(self._file) or b"{}")
             # A file without `cleared` is of a time when a title could keep a part of a secret.
-            self.rows = {str(key): Called(*map(str, row)) for key, row in told.get("cleared", {}).items()}
+            self.rows = {str(key): Called(*map(str, row)) for key, row in cached.get("cleared", {}).items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             self.rows = {}
 

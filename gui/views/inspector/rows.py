@@ -147,7 +147,7 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "system": ("system", "settings", "hint"),
 }
 _FROM = re.compile(r"\[from: ([^,\]\n]+)([,\]])")
-WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "gone"}
+WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "removed"}
 HAPPENED: dict[str, tuple[str, str, str]] = {
     "harvested": ("Harvested", "wheat", "harvested"),
     "added": ("Written by hand", "plus", "accent"),
@@ -163,8 +163,8 @@ HAPPENED: dict[str, tuple[str, str, str]] = {
 def load(workspace: Workspace, selected: Selection, file: FileState | None = None) -> Result[Page]:
     """Read what was selected; on a worker."""
     if selected.kind == "conversation":
-        told = conversation_view(workspace, selected.key)
-        return told if isinstance(told, Err) else Ok(conversation_page(told.value))
+        talk = conversation_view(workspace, selected.key)
+        return talk if isinstance(talk, Err) else Ok(conversation_page(talk.value))
     if selected.kind == "bullet":
         seen = bullet_view(workspace, selected.key, selected.raw, selected.line)
         if isinstance(seen, Err):
@@ -211,7 +211,7 @@ def conversation_page(view: ConversationView) -> Page:
     turns = tuple(row for at, turn in enumerate(view.turns) for row in turn_rows(at, turn))
     gone = "The conversation is not there any more." if not view.now else "Nothing was said in it."
     tabs = (
-        Tab("Items", given, "It gave nothing that lasts." if harvested else "It was not harvested."),
+        Tab("Bullets", given, "It gave nothing that lasts." if harvested else "It was not harvested."),
         Tab("Conversation", turns, gone),
     )
     return Page(
@@ -290,7 +290,7 @@ def talk_page(talk: ReadableConversation, at: int) -> Page:
     name = f"Around turn {at:,}" if at else "Conversation"
     tabs = (
         Tab(name, turns, "Nothing was said in it.", counted=False),
-        Tab("Items", items, "Nothing was harvested here."),
+        Tab("Bullets", items, "Nothing was harvested here."),
     )
     best = next((row.key for row in turns if row.key[1] == at - 1), None) if at else None  # type: ignore[index]
     title, can = plain(talk.title) or short_name(talk.name), frozenset({"read", "open"})
@@ -343,7 +343,9 @@ def _clock(when: str) -> str:
 def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     """A bullet: its words, where it came from, what showed it to be true, what became of it."""
     events = tuple(event_row(at, event) for at, event in enumerate(view.events))
-    history = Tab("History", events, "You wrote it in an editor, or long ago: nothing else is known of it.")
+    came = view.found is not None and view.found.bullet.provenance is not None
+    by_hand = "You wrote it in an editor, or long ago: nothing else is known of it."
+    history = Tab("History", events, "Its harvest left no other record." if came else by_hand)
     if view.found is None:
         return Page("circle-slash", "hint", "Not there any more", view.file, view.raw[2:], (), frozenset(), (history,),
                     "The file has changed: this line is gone, or says something else now.", view,
@@ -456,12 +458,12 @@ def source_page(note: NoteView) -> Page:
 def memory_page(memory: Memory, path: str) -> Page:
     """A memory as a person reads it: its words, and in a line what its file says above them."""
     looks = MEMORY_CATEGORIES.get(memory.category, Looks("Memories", "bookmark", "accent"))
-    told = SEPARATOR.join(
+    about = SEPARATOR.join(
         part for part in (local_day(memory.created), " ".join(f"#{tag}" for tag in memory.tags)) if part
     )
     tab = Tab("Text", text_rows(memory.content), "There is nothing in it.", counted=False)
     title = capital(memory.category) if memory.category else "Memory"
-    return Page(looks.icon, looks.color, title, short_folder(path), "", tuple(line for line in (told,) if line),
+    return Page(looks.icon, looks.color, title, short_folder(path), "", tuple(line for line in (about,) if line),
                 frozenset({"open"}), (tab,), copy=memory.content)  # fmt: skip
 
 
@@ -519,8 +521,8 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
     read = source_text(workspace, path, FILE_BYTES)
     text = read.value.text if isinstance(read, Ok) else ""
     tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
-    told = confidence_over_time(workspace, fact.id)
-    course = told.value if isinstance(told, Ok) else NO_COURSE
+    over_time = confidence_over_time(workspace, fact.id)
+    course = over_time.value if isinstance(over_time, Ok) else NO_COURSE
     heard_in = tuple(
         FlowRow(
             ("heard", at, one.sha256),

@@ -134,9 +134,9 @@ def dossier_row(one: Dossier, said: str = "") -> FlowRow:
     words = plain(" ".join(lines)) or plain(one.chunk.content)
     begins = words if len(words) <= EXCERPT else f"{words[:EXCERPT].rsplit(' ', 1)[0]} …"
     served = "" if one.success is None else f"served {percent(one.success)}"
-    told = f"you said: {said}" if said else ""
+    verdict = f"you said: {said}" if said else ""
     last = said or (one.traces[0].outcome if one.traces else "")
-    meta = [told, f"{one.score:.2f}", one.document.content_type, f"chunk {one.chunk.position + 1}",
+    meta = [verdict, f"{one.score:.2f}", one.document.content_type, f"chunk {one.chunk.position + 1}",
             count(one.used, "use") if one.used else "never used", served]  # fmt: skip
     color = OUTCOME_LOOKS[last].color if last in OUTCOME_LOOKS else "accent"
     can = SERVES | {"undo"} if said else SERVES
@@ -167,29 +167,29 @@ def reflect_rows(state: LibraryPage) -> list[FlowRow]:
     """The answers of a reflection: tasks, sources, gaps, chunks to retire, connections."""
     if state.plots is None:
         return []
-    told, made = state.plots.reflection, []
-    for task in told.tasks:
+    report, made = state.plots.reflection, []
+    for task in report.tasks:
         meta = [f"served {percent(task.success)}" if task.success is not None else "",
                 count(task.questions, "question"),
                 f"{task.unanswered} without an answer" if task.unanswered else ""]  # fmt: skip
         made.append(FlowRow(("task", task.task_type), f"{capital(named(task.task_type))}: {task.verdict}",
                             SEPARATOR.join(filter(None, meta)), "target", color_of(task.success),
                             share=task.success))  # fmt: skip
-    for source in told.sources:
+    for source in report.sources:
         meta = [f"served {percent(source.success)}" if source.success is not None else "",
                 count(source.documents, "document"), f"shown {source.retrieved:,} times"]  # fmt: skip
         made.append(FlowRow(("source", source.domain), f"{source.domain}: {source.verdict}",
                             SEPARATOR.join(filter(None, meta)), "globe", color_of(source.success),
                             share=source.success))  # fmt: skip
-    for gap in told.gaps:
+    for gap in report.gaps:
         made.append(FlowRow(("gap", gap.concept), f"Gap: {plain(gap.concept)}. {capital(plain(gap.notes))}",
                             SEPARATOR.join((count(gap.questions, "question"), count(gap.chunks, "chunk"))),
                             "circle-question-mark", "edited", can=frozenset({"walk"})))  # fmt: skip
-    for one in told.retire:
+    for one in report.retire:
         made.append(FlowRow(("retire", one.chunk_id), f"To retire: {plain(one.text)}",
-                            SEPARATOR.join((one.title, outcomes_told(one.outcomes))), "archive", "failed",
+                            SEPARATOR.join((one.title, outcome_words(one.outcomes))), "archive", "failed",
                             can=frozenset({"archive", "walk"})))  # fmt: skip
-    for pair in told.connections:
+    for pair in report.connections:
         both = f"Found together: {plain(pair.one_text)}\n{plain(pair.other_text)}"
         can = frozenset({"walk"})
         made.append(FlowRow(("pair", pair.one, pair.other), both, plain(pair.note), "link", "harvested", can=can))
@@ -355,7 +355,7 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
     if one.source is not None:
         profile = plain(one.source.functional_profile or "") or f"{named(one.source.source_type)}, nothing learned yet"
         made.append(Words(f"{one.source.domain}: {profile}", "muted", label="Source"))
-    made += [Words(plain(told), "edited", label="Beware") for told in one.beside]
+    made += [Words(plain(caution), "edited", label="Beware") for caution in one.beside]
     if one.advice:
         made.append(Words(plain(one.advice), "accent", label="Advice"))
     made += [Rule(), Words("Why it was found", "muted", "strong")]
@@ -368,7 +368,7 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
     if not one.tally and not said:
         made.append(Words("Never yet. W, P, M or L says how it served you.", "hint"))
     for task, numbers in sorted(one.tally.items(), key=lambda row: (row[0] != one.task_type, row[0])):
-        made.append(Stack(named(task), numbers, outcomes_told(numbers), "text" if task == one.task_type else "muted"))
+        made.append(Stack(named(task), numbers, outcome_words(numbers), "text" if task == one.task_type else "muted"))
     last = tuple(trace.outcome for trace in reversed(one.traces[:SQUARES]))
     if last:
         made.append(Squares("the last", last, ""))
@@ -408,26 +408,26 @@ def reflect_sheet(state: LibraryPage) -> list[Block]:
     if state.plots is None:
         return []
     plots = state.plots
-    told = plots.reflection
+    report = plots.reflection
     made: list[Block] = [Words(headline(state), role="heading")]
     all_of = {name: sum(plots.by_task.numbers.get(name, ())) for name in OUTCOMES}
-    made.append(Words(SEPARATOR.join((count(told.traces, "trace"), outcomes_told(all_of),
-                                      f"{count(told.lonely, 'chunk')} never used", f"{told.stale:,} stale",
-                                      count(len(told.gaps), "gap"))), "muted", "small"))  # fmt: skip
+    made.append(Words(SEPARATOR.join((count(report.traces, "trace"), outcome_words(all_of),
+                                      f"{count(report.lonely, 'chunk')} never used", f"{report.stale:,} stale",
+                                      count(len(report.gaps), "gap"))), "muted", "small"))  # fmt: skip
     for name, series in (("By task type", plots.by_task), ("By source", plots.by_source), ("By month", plots.by_month)):
         if series.labels:
             made += [Rule(), Words(name, "muted", "strong"), *stacks(series)]
-    if told.traces:
+    if report.traces:
         made.append(Key())
     kind, key = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", "")
-    gap = next((one for one in told.gaps if kind == "gap" and one.concept == key), None)
+    gap = next((one for one in report.gaps if kind == "gap" and one.concept == key), None)
     if gap is not None:
         made += [Rule(), Words(f"Asked about {gap.concept}", "muted", "strong"),
                  *(Words(plain(one), "text") for one in gap.examples)]  # fmt: skip
-    if told.unanswered:
+    if report.unanswered:
         made += [Rule(), Words("Without an answer", "muted", "strong"),
                  *(Words(plain(query), "text", label=named(task)[:14])
-                   for query, task, _at in told.unanswered[:6])]  # fmt: skip
+                   for query, task, _at in report.unanswered[:6])]  # fmt: skip
     return made
 
 
@@ -446,10 +446,10 @@ def stacks(series: Series) -> list[Block]:
 def headline(state: LibraryPage) -> str:
     """One sentence: which tasks are served well, and which badly."""
     assert state.plots is not None
-    told = state.plots.reflection
-    if not told.traces:
+    report = state.plots.reflection
+    if not report.traces:
         return "Nothing was recorded yet."
-    known = [one for one in told.tasks if one.success is not None]
+    known = [one for one in report.tasks if one.success is not None]
     good = [named(one.task_type) for one in known if one.success is not None and one.success >= GOOD]
     bad = [named(one.task_type) for one in known if one.success is not None and one.success <= POOR]
     if not good and not bad:
@@ -481,16 +481,16 @@ def plan_sheet(state: LibraryPage) -> list[Block]:
         Words(f"{plan.stale_count:,} chunks", label="Stale"),
         Words(f"{plan.archived:,} traces", label="Archived"),
     ]  # fmt: skip
-    made += [Words(plain(told), "edited", "small") for told in plan.warnings]
+    made += [Words(plain(warning), "edited", "small") for warning in plan.warnings]
     kind, at = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", 0)
     if kind == "change" and int(at) < len(plan.changes):
         change = plan.changes[int(at)]
         made += [Rule(), Words(capital(plain(change.what) or change.table), "text", "strong")]
         for name, values in (("Before", change.before), ("After", change.after)):
             made.append(Words(name, "muted", "strong"))
-            told = [Words(plain(str(value))[:400], "text", label=key.replace("_", " ")[:14])
+            shown = [Words(plain(str(value))[:400], "text", label=key.replace("_", " ")[:14])
                     for key, value in (values or {}).items() if value not in (None, "", [], {})]  # fmt: skip
-            made += told or [Words("nothing", "hint")]
+            made += shown or [Words("nothing", "hint")]
     return made
 
 
@@ -570,7 +570,7 @@ def color_of(rate: float | None) -> str:
     return "harvested" if rate >= GOOD else "failed" if rate <= POOR else "edited"
 
 
-def outcomes_told(numbers: Mapping[str, int]) -> str:
+def outcome_words(numbers: Mapping[str, int]) -> str:
     """`3 wins, 1 misleading`."""
     plural = {"win": "wins", "miss": "misses"}
     said = [f"{numbers[one]:,} {one if numbers[one] == 1 else plural.get(one, one)}"

@@ -403,12 +403,14 @@ class LibraryView(ListView[LibraryPage]):
         found = self.data.answered
         if found is None or self.data.said.get(chunk) == outcome:
             return
-        notes, told, session = str(dpg.get_value(self.note)).strip(), found.retrieved, self._session
+        notes, retrieved, session = str(dpg.get_value(self.note)).strip(), found.retrieved, self._session
         before, instead, recorded = self.data.said, self._recorded.get(chunk, ""), self._recorded
         self.put(said={**before, chunk: outcome})
 
         def record(workspace: Workspace) -> Result[Any]:
-            done = commands.mark(workspace, outcome, chunk, told.id, told.task_type, notes, session, instead=instead)
+            done = commands.mark(
+                workspace, outcome, chunk, retrieved.id, retrieved.task_type, notes, session, instead=instead
+            )
             if isinstance(done, Err):
                 self._look.jobs.post(lambda: self.put(said=before))
             return done
@@ -479,7 +481,7 @@ class LibraryView(ListView[LibraryPage]):
             self.tell((*report.warnings, *(str(one) for one in report.errors[1:])))
             self._read()
 
-        def told(news: Any) -> None:
+        def report(news: Any) -> None:
             self.bar.set(news.done / news.total if news.total else 0.0)
             dpg.set_value(self.progress, f"{news.done:,} of {news.total:,}  {news.name}")
 
@@ -489,7 +491,7 @@ class LibraryView(ListView[LibraryPage]):
         self.job = self._shell.submit(
             "Taking documents in",
             lambda job: library_ingest(workspace, [path], progress=job.report, cancelled=lambda: job.cancelled),
-            done, progress=told, lane=INGEST,
+            done, progress=report, lane=INGEST,
         )  # fmt: skip
 
     def _set_status(self, act: str, which: str) -> None:

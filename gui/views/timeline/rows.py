@@ -78,6 +78,8 @@ def title_of(talk: Talk) -> str:
 
 def wanted(talks: Iterable[Talk], wish: Wish) -> list[Talk]:
     """The conversations that a filter leaves, each with the lines that it leaves."""
+    if not (wish.tool or wish.project or wish.category):
+        return list(talks)
     found = []
     for talk in talks:
         if (wish.tool and tool_of(talk) != wish.tool) or (wish.project and project_of(talk) != wish.project):
@@ -262,8 +264,8 @@ def year_words(talks: Sequence[Talk], own: Mapping[str, int], first: date, wish:
     kept = sum(talk.kept for talk in talks)
     mine = 0 if wish.tool or wish.project else sum(row for name, row in own.items() if wish.category in ("", name))
     lost = sum(talk.fate == LOST for talk in talks)
-    parts = [number(len(talks), "conversation"), f"{number(kept + mine, 'line')} kept"]
-    parts += [f"{lost:,} lost unread"] if lost else []
+    parts = [number(len(talks), "conversation"), f"{number(kept + mine, 'bullet')} kept"]
+    parts += [f"{lost:,} deleted before their harvest"] if lost else []
     older = sum(talk.day < first for talk in talks)
     parts += [f"{older:,} older than a year"] if older else []
     return SEPARATOR.join(parts)
@@ -279,8 +281,8 @@ def day_title(first: date, last: date) -> str:
 def bubble_words(first: date, last: date, sums: Sum) -> str:
     """What stands beside the mouse."""
     when = f"{first:%a} {first.day} {first:%b}" if first == last else day_title(first, last)
-    lost = f", {sums.lost:,} lost unread" if sums.lost else ""
-    return f"{when}  ·  {number(sums.talks, 'conversation')}, {number(sums.kept, 'line')}{lost}"
+    lost = f", {sums.lost:,} deleted before their harvest" if sums.lost else ""
+    return f"{when}  ·  {number(sums.talks, 'conversation')}, {number(sums.kept, 'bullet')}{lost}"
 
 
 def words_at(days: Mapping[date, Sum], first: date, last: date) -> str:
@@ -302,7 +304,7 @@ def talk_rows(talks: Iterable[Talk]) -> tuple[FlowRow, ...]:
 
 
 def _about(talk: Talk) -> str:
-    gave = "lost unread" if talk.fate == LOST else f"+{talk.kept:,}" if talk.kept else "nothing new"
+    gave = "deleted before its harvest" if talk.fate == LOST else f"+{talk.kept:,}" if talk.kept else "nothing new"
     parts = (tile(talk.called.tool), gave, talk.called.project_name)
     return SEPARATOR.join(part for part in parts if part)
 
@@ -336,15 +338,15 @@ def spending(runs: Sequence[RunCost], kept: int) -> Spending:
     models: dict[str, list[RunCost]] = {}
     for run in runs:
         models.setdefault(PurePath(run.model).name or run.model, []).append(run)
-    told = []
+    costs = []
     for name, some in sorted(models.items(), key=lambda one: -len(one[1])):
         cost = [run.dollars for run in some]
         unknown = any(one is None for one in cost)
         total = sum(one or 0.0 for one in cost)
-        told.append((name, "price unknown" if unknown else f"${total:,.2f}" if total else "free"))
+        costs.append((name, "price unknown" if unknown else f"${total:,.2f}" if total else "free"))
     return Spending(
         whole, len({run.run for run in runs}), sum(run.sent for run in runs), sum(run.received for run in runs),
-        whole / kept if whole and kept else None, tuple(told[:4]), tuple(run.dollars or 0.0 for run in runs[-30:]),
+        whole / kept if whole and kept else None, tuple(costs[:4]), tuple(run.dollars or 0.0 for run in runs[-30:]),
     )  # fmt: skip
 
 

@@ -112,7 +112,7 @@ class TimelineView:
         self.tool = Button(look, line, "All tools", self._choose_tool, icon="terminal", tip="Only one tool")
         self.project = Button(look, line, "All projects", self._choose_project, icon="folder", tip="Only one project")
         self.category = Button(look, line, "All categories", self._choose_category, icon="shapes",
-                               tip="Only lines of one category")  # fmt: skip
+                               tip="Only bullets of one category")  # fmt: skip
         self.clear = Button(look, line, "Show everything", self.reset, icon="x", kind="link")
         self.ranges = {
             name: Button(look, line, name, partial(self._range, days), kind="tab", tip=f"The strip shows {name}")
@@ -136,7 +136,7 @@ class TimelineView:
         self._list_holder = box(look, self._side, "clear", height=200)
         self.list = FlowList(look, on_select=self._follow, on_open=self._open)
         self.list.build(self._list_holder)
-        self._cost_title = text(look, self._side, "Spending and yield", "strong", "muted")
+        self._cost_title = text(look, self._side, "What harvests cost", "strong", "muted")
         self._cost = text(look, self._side, "", "number")
         self._cost_words = text(look, self._side, "", "small", "muted", wrap=True)
         self._cost_bars = Bars(look, self._side, self._side, count=30, height=34)
@@ -147,7 +147,7 @@ class TimelineView:
         dpg.add_mouse_wheel_handler(parent=handlers, callback=lambda _s, turn: look.jobs.post(self._wheel, turn))
         self._teach = EmptyState(
             look, parent, parent, icon="calendar", title="No conversation has been read yet",
-            words="Every conversation that a harvest reads gets its day here,\nwith the lines that it taught.",
+            words="Every conversation that a harvest reads gets its day here,\nwith the bullets that it taught.",
             command="knowledge harvest --apply", action="Harvest…", on_action=lambda: self._shell.run("harvest"),
         )  # fmt: skip
         look.follow(parent, self._fit)
@@ -266,8 +266,8 @@ class TimelineView:
         talks = [talk for talk in self.talks if first <= talk.day <= last]
         sums = sum_of(self.days, first, last)
         dpg.set_value(self._title, day_title(first, last))
-        lost = f"  ·  {sums.lost:,} lost unread" if sums.lost else ""
-        dpg.set_value(self._sums, f"{number(sums.talks, 'conversation')}  ·  {number(sums.kept, 'line')} kept{lost}")
+        lost = f"  ·  {sums.lost:,} deleted before their harvest" if sums.lost else ""
+        dpg.set_value(self._sums, f"{number(sums.talks, 'conversation')}  ·  {number(sums.kept, 'bullet')} kept{lost}")
         parts = parts_of(sums.lines)
         self._bar.set(parts, sums.kept)
         dpg.set_value(self._categories, "   ".join(f"{part.label} {part.words}" for part in parts))
@@ -281,7 +281,7 @@ class TimelineView:
         dpg.set_value(self._cost, amount if found.runs else "–")
         parts = [number(found.runs, "run")]
         if found.a_line:
-            parts.append(f"${found.a_line:.4f} a line kept")
+            parts.append(f"${found.a_line:.4f} a bullet kept")
         if found.sent or found.received:
             parts.append(f"{tokens(found.sent)} tokens in, {tokens(found.received)} out")
         cap = self._shell.workspace.config.max_run_tokens
@@ -367,7 +367,7 @@ class TimelineView:
         shown = Sum()
         for bar in self._bars:
             shown.add(bar.sum)
-        x = layer.words(0, 0, "Lines kept", "text", "strong") + px(14)
+        x = layer.words(0, 0, "Bullets kept", "text", "strong") + px(14)
         for name, look_of in CATEGORIES.items():
             if not shown.lines.get(name):
                 continue
@@ -422,8 +422,8 @@ class TimelineView:
             begin = x
             layer.rect(x, y + px(4), px(9), px(9), group_color(at, name), px(2))
             x += px(14)
-            told = "lost unread" if name == "lost" else name
-            x += layer.words(x, y, f"{told} {amount:,}", "muted", "small") + px(12)
+            label = "deleted before their harvest" if name == "lost" else name
+            x += layer.words(x, y, f"{label} {amount:,}", "muted", "small") + px(12)
             kind = "project" if self.wish.by_project else "tool"
             if x > drawing.width - px(190):
                 break
