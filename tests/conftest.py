@@ -120,6 +120,14 @@ def library_url(
         yield url
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def new_library_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The same, where no library was made yet."""
+    kind: str = request.param
+    with library_address(kind, tmp_path, request.getfixturevalue("postgres") if kind == "postgres" else "") as url:
+        yield url
+
+
 @pytest.fixture
 def library(library_url: str) -> Iterator[Library]:
     """An empty library, once for each database."""

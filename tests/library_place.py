@@ -84,11 +84,13 @@ def empty_library(kind: str, folder: Path, server: str) -> str:
 
 
 @contextlib.contextmanager
-def library_address(kind: str, folder: Path, server: str, empty: str) -> Iterator[str]:
-    """Where a test's own library is, a copy of the empty one: a path in `folder`, or a new database on `server`."""
+def library_address(kind: str, folder: Path, server: str, empty: str = "") -> Iterator[str]:
+    """Where a test's own library is: a path in `folder`, or a new database on `server`. It is a copy of the empty one,
+    or still to be made."""
     if kind == "sqlite":
-        shutil.copy(empty, folder / "library.db")
+        if empty:
+            shutil.copy(empty, folder / "library.db")
         yield str(folder / "library.db")
     else:
-        with database_on(server, empty) as url:
+        with database_on(server, empty or "template1") as url:
             yield url

@@ -283,22 +283,12 @@ def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pyte
         library.close()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def nothing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """An address at which no library was made yet, once for each database."""
-    from tests.library_place import database_on
-
-    if request.param == "sqlite":
-        yield str(tmp_path / "library.db")
-        return
-    with database_on(request.getfixturevalue("postgres")) as url:
-        yield url
-
-
-def test_chunks_of_an_earlier_library_are_found_by_their_date(nothing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_of_an_earlier_library_are_found_by_their_date(
+    new_library_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before the third step the full-text table had no dates; what was taken in then must not stay behind."""
     monkeypatch.setattr(database, "HEAD", "0002")
-    library = opened(nothing)
+    library = opened(new_library_url)
     with library.writing() as connection:
         rows.add_document(connection, replace(DOCUMENT, source_profile_id=None, status="active"))
         connection.execute(schema.entity.insert().values(id=CHUNK.id, kind="chunk"))
@@ -308,7 +298,7 @@ def test_chunks_of_an_earlier_library_are_found_by_their_date(nothing: str, monk
         ), row | {"last_retrieved": None})  # fmt: skip
     library.close()
     monkeypatch.undo()
-    library = opened(nothing)
+    library = opened(new_library_url)
     with library.writing() as connection:
         stems = Stems()
         for asked, number in (("on 19 November 2026", 1), ("in 2024", 0), ("spaced", 1)):
