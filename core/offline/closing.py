@@ -477,7 +477,7 @@ _SUBJECT = re.compile(
     r"^(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?|he (?=\w+[ai]d[oa]s?\b)|j'ai )",
     re.IGNORECASE,
 )
-EMPTY = re.compile(
+_EMPTY = re.compile(
     r"^(?:\(\d+\) |(?:done|fixed properly|all (?:good|done|set|clean|tests? pass\w*)|perfect|great|complete|fix|fixed|"
     r"solution|result|summary|changes?|修复|结果)\b(?:\s*\([^)]{1,30}\))?\s*[.!:：—–-]+\s*)+",
     re.IGNORECASE,
@@ -508,7 +508,7 @@ _DONE_HEADING = re.compile(
     r"구현)[:：]?$",
     re.IGNORECASE,
 )
-PRESENT = re.compile(r"^(?:the )?`[^`]+`\s+(?!\()(?:\w+s\b|is\b|are\b|[^\x00-\x7f])")
+_PRESENT = re.compile(r"^(?:the )?`[^`]+`\s+(?!\()(?:\w+s\b|is\b|are\b|[^\x00-\x7f])")
 
 
 _TITLED = re.compile(r"^(?P<name>[A-Z\d][^:`.!?]{1,40}): (?=[A-Z])")
@@ -530,7 +530,7 @@ def done_parts(session: Session, number: int) -> list[tuple[str, str]]:
         if cues.LEFT_HEADING.match(row.heading) or row.mark == " ":
             continue
         for sentence in session.parts(row):
-            text = EMPTY.sub("", sentence.text).strip()
+            text = _EMPTY.sub("", sentence.text).strip()
             label = LABEL.match(text)
             if label:
                 where, text = label["path"], text[label.end() :]
@@ -541,7 +541,7 @@ def done_parts(session: Session, number: int) -> list[tuple[str, str]]:
             else:
                 titled = False
             fix = cues.FIX_WAS.match(text)
-            is_listed = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and PRESENT.match(text)
+            is_listed = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and _PRESENT.match(text)
             is_so = row.kind == "bullet" and BEHAVES.match(text) and not cues.REVIEW_HEADING.search(row.heading)
             done = titled or cues.DONE.match(text) or cues.IS_DONE.match(text) or _NOW.match(text)
             if not (done or fix or is_listed or is_so):

@@ -13,23 +13,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.conversations.events import Commit
 from core.offline import cues
 from core.offline.closing import (
-    EMPTY,
-    FILE_LINE,
     LABEL,
-    PRESENT,
     done_parts,
     request_of,
 )
+from core.offline.exchanges import typed
 from core.offline.prose import Row, begun, has, looks_like_code, whole
 from core.offline.reviews import find_in_review, find_risks
 from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
 from core.offline.substance import (
     CODE,
-    LEAST_WORDS,
     LONG,
     SHORT,
-    SHORT_UNBROKEN,
     alike,
     named_first,
     readable,
@@ -39,7 +35,7 @@ from core.offline.substance import (
 
 MOST_CAUSES = 2
 MOST_LEFT = 3
-MOST_EXPLAINED, LEAST_EXPLAINED, MOST_SAID = 4, 60, 480
+MOST_EXPLAINED, LEAST_EXPLAINED = 2, 60
 
 Rows = Mapping[int, list[Row]]
 
@@ -257,53 +253,51 @@ def _mended(session: Session, closing: Closing, cause: str) -> str:
 
 # --- what an answer says first ---
 
-_OF_WORK = re.compile(
-    r"^(?:once|until|before|after|if|as soon as)\b|\bha(?:s|ve) no\b|\bthe (?:commit|diff|change|patch) `?|"
-    r"^(?:the )?(?:`[^`]+`|[\w.]+) (?:now )?(?:documents|clarif|mentions|describes|explains|covers|tests|verif|follows|"
-    r"matches|passes|is (?:correct|consistent|fine|good|clean)|looks)",
+_ASKED = re.compile(
+    r"[?？]|吗|(?:ますか|ですか|나요|까요)|"
+    r"\b(?:check (?:if|whether|why|how)|investigate|explain|find out|look into|analy[sz]e|debug|figure out|verify|"
+    r"compare|research|tell me|prüfe|erkläre|vérifie|explique|comprueba|explica)\b|检查|解释|分析|調べ|説明|확인|설명",
     re.IGNORECASE,
 )
-"""What is said of the work, or was seen in one look, rather than how the thing is."""
+
+
 _AT_LINES = re.compile(r"\blines? [~≈]?\d", re.IGNORECASE)
 
 
 def _explained(session: Session, rows: Rows) -> Iterator[Found]:
-    """What the closing message of a question or an assessment says about the person's own systems, when tools have
-    shown what it names and later work left it alone: its standing sentences, as many as one line holds."""
-    for closing in () if session.of_chat or session.of_others else session.closings:
-        if closing.refuted or session.edited_after(closing.number, closing.turn.text):
+    """What the closing message of a question says first about the person's own systems, when tools have shown what it
+    names and later work left it alone: a standing sentence of prose, with the next one where that goes on with it."""
+    turns = session.conversation.turns
+    for closing in () if session.of_chat else session.closings:
+        asked = [turn for turn in turns[: closing.number] if turn.role == "user" and not turn.agent][-1:]
+        if closing.refuted or closing.changed or not asked or not _ASKED.search(typed(asked[0].text)):
+            continue
+        if session.edited_after(closing.number, closing.turn.text):
             continue  # the finding may be mended
         said: list[str] = []
         quote = ""
-        for row in rows[closing.number]:
-            if row.kind == "check" or cues.LEFT_HEADING.match(row.heading) or cues.REVIEW_HEADING.search(row.heading):
-                continue
+        for row in [row for row in rows[closing.number][:6] if row.kind == "prose"]:
             for sentence in session.parts(row):
                 text = _neutral(sentence.text)
-                if row.kind == "bullet" and not PRESENT.match(text):
+                stands = readable(text) and (said or named_first(text)) and _explains(text) and session.bears_out(text)
+                stands = (
+                    stands
+                    and (bool(said) or session.knows(text))
+                    and not (_AT_LINES.search(text) or cues.CAUSE.search(text))
+                )
+                if not stands or (PAST.match(text) and text[0] != "`") or cues.REVIEW_HEADING.search(row.heading):
                     break
-                if not _is_standing(session, text, bool(said)) or session.rewritten(closing.number, text):
-                    continue
-                if sum(map(len, (*said, text))) <= MOST_SAID:
+                if _POINTS.search(text) or _SLIP.search(text) or _CUT_OFF.search(text):
+                    break
+                if not session.rewritten(closing.number, text) and sum(map(len, (*said, text))) <= LONG:
                     said.append(text)
                     quote = quote or sentence.quote
+            if said:
+                break
         statement = " ".join(said)
-        if len(statement) >= (LEAST_EXPLAINED if statement.isascii() else SHORT):
+        if len(statement) >= (LEAST_EXPLAINED if statement.isascii() else SHORT) and not LABEL.match(statement):
             fields = {"statement": begun(statement), "detail": "", "quote": quote}
             yield Found("facts", fields, 56, closing.number)
-
-
-def _is_standing(session: Session, text: str, goes_on: bool) -> bool:
-    """Whether a sentence says by itself how something is that tools have shown; the first one of a line names it."""
-    if not (readable(text) and named_first(text) and _explains(text) and session.bears_out(text)):
-        return False
-    if not (goes_on or session.knows(text)) or LABEL.match(text) or FILE_LINE.match(text):
-        return False
-    if len(text.split()) < LEAST_WORDS - 1 if text.isascii() else len(CODE.sub("", text)) < SHORT_UNBROKEN:
-        return False
-    bare = EMPTY.sub("", text)
-    gates = (_AT_LINES, cues.CAUSE, _POINTS, _SLIP, _CUT_OFF, _OF_WORK)
-    return not ((PAST.match(bare) and bare[0] != "`") or any(gate.search(text) for gate in gates))
 
 
 # --- what a sentence is about ---
