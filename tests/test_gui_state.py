@@ -286,6 +286,9 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     assert resting_words(State(), 0.0)[2] == "Reading the store…"
     there = state.snapshot
     assert there is not None
+    failed = replace(there.overview.status, ledger={"harvest-failed": 2}, pending={})
+    sign, _, line = resting_words(State(snapshot=replace(there, overview=replace(there.overview, status=failed))), 0.0)
+    assert (sign, line) == ("triangle-alert", "No harvest yet · 2 failed"), "never green beside a failure"
     for run, words in (
         (RunState(ELSEWHERE, "harvest", 4711, 12, 41), "'knowledge harvest' is at work (process 4711): 12 of 41"),
         (RunState(INTERRUPTED, owed=3), "The last harvest was cut off: 3 conversations that it read are not in"),

@@ -513,10 +513,14 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if itself is not None and itself.at >= last[:19]:
         return autopilot_words(itself, now)
     words = f"Last harvest {ago(seconds_of(last), now)}" if last else "No harvest yet"
-    if not last and not waiting:
+    failed = found.overview.status.ledger.get("harvest-failed", 0)
+    if not last and not waiting and not failed:
         return "circle-dashed", "hint", words
     if waiting:
-        words += f" · {waiting:,} conversation{'' if waiting == 1 else 's'} waiting"
+        words += f" · {count(waiting, 'conversation')} waiting"
+    if failed:
+        return "triangle-alert", "edited", f"{words} · {failed:,} failed"
+    if waiting:
         return "circle-dot", "accent", words
     return "circle-check", "harvested", f"Up to date · {words[0].lower()}{words[1:]}"
 
