@@ -74,7 +74,7 @@ def test_the_ledger_and_the_inspector_count_the_same_items() -> None:
     """A conversation of which all is held back would read as one that gave nothing."""
     entry = {"path": "/home/x/talk", "status": "harvested", "items": {"facts": 7, "tasks_open": 2}, "quarantined": 2}
     row = row_of("k", entry)
-    assert cell(row, ITEMS, 0.0) == ("11", "text") and "9 items written, 2 held back" in tip(row)
+    assert cell(row, ITEMS, 0.0) == ("11", "text") and "9 written, 2 held back" in tip(row)
     assert items_words(entry, 11) == "9 written, 2 held back in quarantine.md"
     assert items_words(entry, 10) == "9 written, 2 held back in quarantine.md, 1 said twice"
     held = row_of("k", {"path": "/x", "status": "harvested", "items": {"facts": 0}, "quarantined": 17})

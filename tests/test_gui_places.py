@@ -10,6 +10,7 @@ from core.commands.demo import demo_home
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from gui.toolkit.columns import Column, measured, remembered_widths, wide
+from gui.views import ledger
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import at_home_fixture, number_of, seated, workspace_at  # noqa: F401
 
@@ -41,8 +42,9 @@ def test_a_column_that_was_dragged_is_as_wide_with_the_next_start(desk: Desk, at
     assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
     with seated(desk, workspace) as seat:
         table: Any = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
+        day, items = ([column.key for column in ledger.COLUMNS].index(key) for key in ("day", "items"))
         lefts = table._pool.lefts()
-        left, top = desk.dpg.get_item_rect_min(table._pool[0].texts[7])
+        left, top = desk.dpg.get_item_rect_min(table._pool[0].texts[day])
         x, y = desk.dpg.get_viewport_pos()
         desk.move(int(x + left - 9), int(y + top - table.pitch / 2 - 8))  # the line before the column "Day"
         desk.xdotool("mousedown", "1")
@@ -52,7 +54,7 @@ def test_a_column_that_was_dragged_is_as_wide_with_the_next_start(desk: Desk, at
         desk.xdotool("mouseup", "1")
         desk.frames(6)
         moved = table._pool.lefts()
-        assert moved[7] - moved[4] > lefts[7] - lefts[4] + 30
+        assert moved[day] - moved[items] > lefts[day] - lefts[items] + 30
         places = dict(seat.panel.shell.places)
         assert remembered_widths(places, "ledger")["items"] > 62 + 30
     with seated(desk, workspace, places=places) as seat:

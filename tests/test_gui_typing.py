@@ -19,7 +19,8 @@ LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 # What a plain letter may do: show something, begin to write, or what its toast takes back with Undo.
 ALLOWED = {
     "ledger": {"M"},  # a menu
-    "knowledge": {"N", "E", "S", "M", "K", "R"},  # K and R: an offer is left as it is; what the same harvest held
+    # K, O and R: both of an offer stay, or the old one; what the same harvest held
+    "knowledge": {"N", "E", "S", "M", "K", "O", "R"},
     "files": {"S"},
     # how the chosen passage served, and ways to what it is about; another kind of task, order or period is shown
     "library": {"W", "P", "M", "L", "N", "G", "R", "U", "T", "S", "D"},

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from core.base.markdown import parse_bullets, sanitise_name
 from core.base.result import Err, Ok
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.history import undo_command
 from core.commands.panel.conversations import conversation_view
 from core.commands.sources import chosen_sources, sources
@@ -444,10 +446,18 @@ def test_a_title_is_one_harmless_part_of_a_provenance(tmp_path: Path) -> None:
 
 def test_the_list_tells_of_an_export_and_what_is_too_large(tmp_path: Path) -> None:
     path = left(tmp_path / "c.json", chat("a", "T", "one"), chat("b", "T", "long " * 2000))
-    found = sources(workspace(tmp_path, "max_harvest_source_bytes = 4000\n"), str(path))
-    assert isinstance(found, Ok)
-    (row,) = [row for row in found.value.rows if row.name == "chatgpt"]
-    assert (row.conversations, row.new, row.too_large, row.places) == (2, 1, 1, [str(path)])
+    opened = workspace(tmp_path, "max_harvest_source_bytes = 4000\n")
+
+    def counted() -> tuple[int, ...]:
+        found = sources(opened, str(path))
+        assert isinstance(found, Ok)
+        (row,) = [row for row in found.value.rows if row.name == "chatgpt"]
+        assert row.places == [str(path)]
+        return row.conversations, row.new, row.harvested, row.too_large
+
+    assert counted() == (2, 2, 0, 0)
+    assert isinstance(harvest(opened, HarvestRequest(apply=True, sources=(str(path),))), Ok)
+    assert counted() == (2, 0, 1, 1), "a harvest found it too large"
 
 
 def test_what_is_typed_is_a_name_or_something_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

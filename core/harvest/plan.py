@@ -22,8 +22,8 @@ from core.sources.walk import survey
 
 SOON_DAYS = 3
 """What its tool will delete within so many days is harvested before all else."""
-NAMED = 5
-"""So many odd things are told by name; more only by their number."""
+ODD_NAMED = 5
+"""So many odd things are named; of more only the number."""
 
 
 def plan_harvest(
@@ -127,8 +127,8 @@ def _shown_sizes(options: HarvestOptions) -> Callable[[Artifact, str], int]:
 def _never_read(classified: Sequence[Classified]) -> list[str]:
     """A sentence for each thing that has a conversation's place and is none: a person should know why it stays."""
     odd = [f"stays unread: {row.artifact.name} ({row.reason})" for row in classified if row.artifact.kind == "odd"]
-    if len(odd) > NAMED:
-        odd[NAMED:] = [f"stay unread: {len(odd) - NAMED} more of that kind"]
+    if len(odd) > ODD_NAMED:
+        odd[ODD_NAMED:] = [f"stay unread: {len(odd) - ODD_NAMED} more of that kind"]
     if number := sum(row.reason == UNREAD for row in classified):
         listed = "'knowledge ledger --status harvest-failed' lists them"
         odd.append(f"stay unread: {number} that could not be read before and have not changed ({listed})")
@@ -148,7 +148,7 @@ def _proofs(paths: Paths) -> Callable[[str, Mapping[str, Any]], bool]:
 # --- what a plan leaves out, in sentences -----------------------------------------------------------------------------
 
 NAMED = 4
-"""So many are told by name; of more only the number."""
+"""So many are named; of more only the number."""
 
 
 def skipped_notes(plan: HarvestPlan, folder: str, limit: int) -> tuple[str, ...]:
