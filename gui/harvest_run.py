@@ -72,6 +72,7 @@ class Watch:
         self.begun, self.sent, self.received, self.again = begun, 0, 0, 0
         self.counts: dict[str, int] = {}
         self.best: list[Came] = []
+        self._lines: dict[str, list[NewLine]] = {}
         self.left = 0.0
         """Seconds that it will still take, 0 while nobody can know."""
         self._news = 0
@@ -87,16 +88,25 @@ class Watch:
             if talk.state == WAITING or news.calls > talk.calls:
                 self._put(talk, replace(talk, state=READING, calls=news.calls, order=self._news))
             return
+        self._forget(talk)
         fresh = [line for line in news.lines if not line.again]
         self.again += len(news.lines) - len(fresh)
         for line in fresh:
             self.counts[line.category] = self.counts.get(line.category, 0) + 1
+        if fresh:
+            self._lines[talk.path] = fresh
         state = BROKEN if news.outcome == "failed" else LEFT if news.outcome in NOT_READ else READ
         before, talk = talk, replace(talk, state=state, outcome=news.outcome, lines=len(fresh), order=self._news)
         self._put(before, talk)
         self.best += [Came(line, talk, now) for line in fresh[:BEST_OF_ONE]]
         self.best = sorted(self.best, key=lambda came: (-came.line.score, -came.at))[:BEST]
         self._estimate(now)
+
+    def _forget(self, talk: Talk) -> None:
+        """What was said of it before: its lines could not be written after all."""
+        for line in self._lines.pop(talk.path, ()):
+            self.counts[line.category] -= 1
+            self.best = [came for came in self.best if came.talk.path != talk.path]
 
     def _put(self, before: Talk, talk: Talk) -> None:
         self.talks[talk.path] = talk

@@ -168,11 +168,26 @@ COLOURED = "\x1b[1mSet model to \x1b[0;38;5;28mRook 4\x1b[0m"
         ("<bash-input>ls -l</bash-input>", "! ls -l"),
         ("<bash-stdout>\x1b[36m12 parakeets\x1b[0m\r\n</bash-stdout><bash-stderr></bash-stderr>", "12 parakeets"),
         ("fetching 10%\rfetching 100%\ndone", "fetching 100%\ndone"),
+        ("<command-message>review</command-message>\n<command-name>/review</command-name>\n"
+         "<command-args>make <b>this</b> bold</command-args>", "/review make <b>this</b> bold"),
         ("why does `<command-name>x</command-name>` show?", "why does `<command-name>x</command-name>` show?"),
     ],
 )  # fmt: skip
 def test_tags_and_colours_of_a_tool_are_shown_as_its_words(said: str, shown: str) -> None:
     assert without_tags(without_codes(said)) == shown
+
+
+def test_lines_of_a_person_that_end_as_an_old_editor_ends_them_are_all_shown(disk: Disk) -> None:
+    """In what a program printed the last one alone counts."""
+    text = "Please mend these:\r1. the login page\r2. the retry"
+    assert without_codes(text, printed=False) == "Please mend these:\n1. the login page\n2. the retry"
+    assert without_codes(text) == "2. the retry"
+
+
+def test_a_log_of_tags_that_nothing_closes_is_shown_at_once() -> None:
+    """Searched once for each of them, one page of it took minutes."""
+    log = "".join(f"<bash-stdout>\n<command-name> {at}\n" for at in range(20_000)) + "</"
+    assert without_tags(log) == log
 
 
 def test_a_secret_that_colours_hold_apart_is_hidden_when_they_are_gone(

@@ -137,6 +137,13 @@ def test_a_question_about_a_day(disk: Disk, asked: str, names: list[str]) -> Non
     assert found.note.startswith("understood as")
 
 
+def test_a_name_that_is_no_project_is_looked_for_on_all_days_when_that_day_has_none(disk: Disk) -> None:
+    """ "in gryphon" was read as a project, and the machine of that name was in no conversation any more."""
+    disk.claude("host", ("user", "The disk of gryphon is full."), day="2025-01-02")
+    for asked in ("gryphon yesterday", "yesterday in gryphon"):
+        assert disk.names(asked, today=TODAY) == ["claude_code/host"], asked
+
+
 def test_words_that_are_no_time_stay_words(disk: Disk) -> None:
     """Somebody looks for the words themselves."""
     disk.claude("day", ("user", "The job named yesterday-report failed; why 'yesterday'?"), day="2026-01-02")

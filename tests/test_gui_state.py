@@ -21,7 +21,8 @@ from core.commands.panel.settings import explained, shipped_help
 from core.commands.runs import Run
 from core.commands.settings import config_show
 from core.commands.workspace import Workspace
-from core.harvest.report import HarvestReport, NewLine
+from core.harvest.report import HarvestReport, NewLine, Progress
+from core.harvest.steps import HarvestPlan, Step
 from core.knowledge.run_state import (
     DELETED,
     ELSEWHERE,
@@ -34,8 +35,9 @@ from core.knowledge.run_state import (
     DigestStands,
     RunState,
 )
+from core.sources.artifact import Artifact
 from gui.gather import gather
-from gui.harvest_run import Came, Talk
+from gui.harvest_run import BROKEN, READ, Came, Talk, Watch
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
@@ -344,3 +346,19 @@ def test_a_program_is_never_started_by_opening_it(tmp_path: Path, monkeypatch: p
     assert [words[-1] for words in started] == [str(note), str(tmp_path), str(tmp_path)]
     gone = open_outside(str(tmp_path / "gone"))
     assert isinstance(gone, Err) and gone.error.code == "not-there"
+
+
+# --- a run that is watched -------------------------------------------------------------------------------------------
+
+
+def test_lines_that_could_not_be_written_are_not_counted_any_more() -> None:
+    """They are shown when the journal has them; a full disk comes later."""
+    rows = [Artifact(f"/srv/{name}", name, "conversation", 9) for name in ("one", "two")]
+    plan = HarvestReport(False, plan=HarvestPlan((), tuple(Step(row, "harvest", row.name, "") for row in rows)))
+    watch = Watch(plan, {}, 0.0)
+    for row in rows:
+        lines = (NewLine("facts", f"{row.name} is kept", "", 1),)
+        watch.hear(Progress(1, 2, row.name, "1 item", path=row.path, lines=lines), 1.0)
+    watch.hear(Progress(2, 2, "one", "failed", path="/srv/one"), 2.0)
+    assert watch.counts == {"facts": 1} and [came.line.text for came in watch.best] == ["two is kept"]
+    assert (watch.count(BROKEN), watch.count(READ)) == (1, 1)

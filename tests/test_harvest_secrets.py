@@ -263,6 +263,18 @@ def test_a_secret_that_is_said_again_alone_is_sent_no_more_than_the_first_time(t
     assert not any(PASSWORD in prompt for prompt in prompts)
 
 
+def test_a_title_that_comes_after_the_harvest_says_no_password_of_before(tmp_path: Path) -> None:
+    """A tool writes it when the session has ended; nothing else of the file is new."""
+    workspace, clock = make_home(tmp_path), Clock()
+    titled(workspace, "The server", f"DB_PASSWORD={PASSWORD} is set", "It lets me in.")
+    harvested(workspace, Echo(), clock, keep=True)
+    path = titled(workspace, f"Log in with {PASSWORD}", f"DB_PASSWORD={PASSWORD} is set", "It lets me in.")
+    harvested(workspace, Echo(), clock, keep=True)
+    assert len(value(ledger(workspace))) == 2
+    written = {str(file): file.read_bytes() for file in tmp_path.rglob("*") if file.is_file() and file != path}
+    assert not [name for name, data in written.items() if PASSWORD.encode() in data and "/trash/" not in name]
+
+
 @pytest.mark.parametrize("cover", ["{}", "\x1b[01;31m\x1b[K{}\x1b[m\x1b[K", "`{}`"])
 def test_a_title_that_cuts_a_key_in_two_shows_no_half_of_it(tmp_path: Path, cover: str) -> None:
     """A title is the first line, cut at 80 characters and without its signs: `ghp_` alone is lost there already."""

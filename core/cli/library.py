@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.cli.library_use import SUBCOMMANDS as OF_USE
 from core.cli.table import NAMED, Argument, Command, flag, needed, option, optional, whole_number
-from core.cli.text import short
+from core.cli.text import one_line, short
 
 if TYPE_CHECKING:
     from core.commands.library.documents import Changed, Copied, LibraryState, Shelf
@@ -48,7 +48,7 @@ def list_text(shelf: Shelf) -> str:
     if not shelf.documents:
         return "no documents; 'knowledge library ingest PATH' takes some in\n"
     lines = [
-        f"{row['id'][:8]}  {row['content_type']:<12} {row['chunks']:>4}  {short(row['title'])}  {row['path']}"
+        f"{row['id'][:8]}  {row['content_type']:<12} {row['chunks']:>4}  {short(row['title'])}  {one_line(row['path'])}"
         for row in shelf.documents
     ]
     if shelf.found > len(shelf.documents):

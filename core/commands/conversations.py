@@ -316,7 +316,7 @@ def find(
             near, warning = _meant(workspace, database, text)
             warnings += [warning] if warning else []
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
-            if not hits and (tools or (asked.said and asked.words)):
+            if not hits and (tools or (asked.said and (asked.words or (text and not asked.open)))):
                 wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
                 near, _ = _meant(workspace, database, words)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""

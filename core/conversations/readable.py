@@ -178,23 +178,28 @@ _CODES = re.compile(
 _WRITTEN_OVER = re.compile(r"^[^\n]*\r(?=[^\n\r])", re.MULTILINE)
 
 
-def without_codes(text: str) -> str:
-    """A text without what only a terminal understands: colours, titles, movements of the cursor; of a line that was
-    written over again and again (a progress bar) what stood there last."""
+def without_codes(text: str, printed: bool = True) -> str:
+    """A text without what only a terminal understands: colours, titles, movements of the cursor; of a line that a
+    program `printed` over again and again (a progress bar) what stood there last. In what somebody wrote each of
+    these is a line of its own."""
     if "\x1b" in text or "\x9b" in text or "\b" in text or "\x07" in text:
         text = _CODES.sub("", text)
-    return _WRITTEN_OVER.sub("", text).replace("\r", "") if "\r" in text else text
+    if "\r" not in text:
+        return text
+    return _WRITTEN_OVER.sub("", text).replace("\r", "") if printed else re.sub("\r\n?", "\n", text)
 
 
 _NAMES = "|".join(name.replace("-", "[-_]") for name in (*INJECTED, "bash-input", "user-prompt-submit-hook"))
-_TAGGED = re.compile(
-    rf"^[ \t]*<(?P<name>{_NAMES})>(?P<words>.*?)</(?P=name)>[ \t]*\n?", re.MULTILINE | re.DOTALL | re.IGNORECASE
-)
+_BEGINS = re.compile(rf"^[ \t]*<({_NAMES})>", re.MULTILINE | re.IGNORECASE)
+_BESIDE = re.compile(rf"[ \t]*<({_NAMES})>", re.IGNORECASE)
+_LINE_END = re.compile(r"[ \t]*\n?")
 _COMMAND = re.compile(
-    r"^(?:[ \t\n]*<command-(?:name|message|args)>.*?</command-(?:name|message|args)>){1,3}",
+    r"^(?:[ \t\n]*(?:<command-name>.{0,20000}?</command-name>|<command-message>.{0,20000}?</command-message>|"
+    r"<command-args>.{0,20000}?</command-args>)){1,3}",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-_PART = re.compile(r"<command-(name|message|args)>(.*?)</", re.DOTALL | re.IGNORECASE)
+MOST_COMMANDS = 300
+_PART = re.compile(r"<command-(name|message|args)>(.*?)</command-\1>", re.DOTALL | re.IGNORECASE)
 
 
 def without_tags(text: str) -> str:
@@ -202,10 +207,9 @@ def without_tags(text: str) -> str:
     of the shell `! line`, of what was printed the words alone. A tag within a line is somebody's own text."""
     if "</" not in text:
         return text
-    text = _COMMAND.sub(_typed, text)
-    shown = _TAGGED.sub(_untagged, text)
-    shown = _TAGGED.sub(_untagged, shown)  # of two side by side, as output and errors stand
-    return shown.strip("\n") or ("(no output)" if text.strip() else text)
+    if text.count("<command-") <= MOST_COMMANDS:  # a log of them is shown as it is
+        text = _COMMAND.sub(_typed, text)
+    return _untagged(text).strip("\n") or ("(no output)" if text.strip() else text)
 
 
 def _typed(found: re.Match[str]) -> str:
@@ -214,11 +218,26 @@ def _typed(found: re.Match[str]) -> str:
     return f"\n{line}\n" if found.start() else f"{line}\n"
 
 
-def _untagged(found: re.Match[str]) -> str:
-    words = found["words"].strip("\n")
-    if found["name"].lower() == "bash-input":
-        return f"! {words.strip()}\n"
-    return f"{words}\n" if words.strip() else ""
+def _untagged(text: str) -> str:
+    """The text without the tags that stand at the beginning of a line, or behind another one, and are closed."""
+    kept, last, unclosed = list[str](), 0, set[str]()
+    found = _BEGINS.search(text)
+    while found:
+        end = f"</{found[1]}>"
+        at = -1 if found[1] in unclosed else text.find(end, found.end())
+        if at < 0:  # nor is any that comes later: a log of many must not be searched for each
+            unclosed.add(found[1])
+            found = _BEGINS.search(text, found.end())
+            continue
+        words = text[found.end() : at].strip("\n")
+        words = f"! {words.strip()}" if found[1].lower() == "bash-input" else words
+        kept += [text[last : found.start()], f"{words}\n" if words.strip() else ""]
+        behind = at + len(end)
+        beside = _BESIDE.match(text, behind)
+        line_end = _LINE_END.match(text, behind)
+        last = behind if beside or line_end is None else line_end.end()
+        found = beside or _BEGINS.search(text, last)
+    return "".join([*kept, text[last:]])
 
 
 def _shown(whole: Cleared, at: int, items: Mapping[int, Sequence[HarvestedItem]]) -> ReadableTurn:
@@ -227,7 +246,7 @@ def _shown(whole: Cleared, at: int, items: Mapping[int, Sequence[HarvestedItem]]
     def clear(text: str) -> str:
         return secrets.hide(secrets.clear(without_codes(text)))
 
-    words = without_codes(whole.texts[at])
+    words = without_codes(whole.texts[at], printed=turn.role == "tool" or turn.is_call)
     words = words if turn.role == "assistant" or turn.is_call else without_tags(words)
     words = words if words == whole.texts[at] else clear(words)  # what stood apart may be one secret now
     events = tuple(with_text(event, clear) for event in turn.events)

@@ -162,7 +162,8 @@ def redacted_conversation(
     # What an event holds stands in a turn as well: it is masked and not counted again.
     events = [tuple(with_text(event, secrets.clear) for event in turn.events) for turn in conversation.turns]
     cleared = {turn.text for turn in conversation.turns}
-    for turn in whole.turns if whole is not None and texts else ():
+    # Also where nothing is new but the title, which may say one of them again.
+    for turn in whole.turns if whole is not None else ():
         if turn.text not in cleared:
             secrets.clear(turn.text)
     if secrets.count:

@@ -181,9 +181,9 @@ def _unreadable(paths: Paths, error: OSError) -> Err:
     return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, hint)
 
 
-_seen: tuple[str, str, Entries] = ("", "", {})
-_seen_file: tuple[int, ...] = ()
-"""Which file that was, where its times say for certain that it is still the same; else empty."""
+_seen: tuple[str, str, Entries, tuple[int, ...]] = ("", "", {}, ())
+"""The ledger that was read last, its hash, what it holds, and which file that was where its times say for certain that
+it is still the same (else empty). One value, since several threads look."""
 _SETTLED_NS = 2_000_000_000
 """A file that was changed longer ago than this shows every further change in its times."""
 
@@ -191,25 +191,24 @@ _SETTLED_NS = 2_000_000_000
 def seen_ledger(paths: Paths) -> Result[Mapping[str, Entry]]:
     """The same for who only looks: a file with the content of last time is not parsed again, and all who look share one
     copy. Never change what it returns."""
-    global _seen, _seen_file
+    global _seen
+    path, digest, entries, seen_file = _seen
     file = _file_of(paths)
-    if file and file == _seen_file and _seen[0] == str(paths.ledger):
-        return Ok(_seen[2])
+    if file and (path, seen_file) == (str(paths.ledger), file):
+        return Ok(entries)
     read = _content(paths)
     if isinstance(read, Err):
         return read
     if read.value is None:
         return Ok(rebuild(paths))
-    key = (str(paths.ledger), read.value.sha256)
-    _seen_file = file if file and file == _file_of(paths) and time.time_ns() - max(file[-2:]) > _SETTLED_NS else ()
-    path, digest, entries = _seen
-    if (path, digest) == key:
-        return Ok(entries)
-    parsed = parse_ledger(read.value.data, paths.ledger)
-    if isinstance(parsed, Err):
-        return parsed
-    _seen = (*key, parsed.value)
-    return Ok(parsed.value)
+    settled = file and file == _file_of(paths) and time.time_ns() - max(file[-2:]) > _SETTLED_NS
+    if (path, digest) != (str(paths.ledger), read.value.sha256):
+        parsed = parse_ledger(read.value.data, paths.ledger)
+        if isinstance(parsed, Err):
+            return parsed
+        entries = parsed.value
+    _seen = (str(paths.ledger), read.value.sha256, entries, file if settled else ())
+    return Ok(entries)
 
 
 def _file_of(paths: Paths) -> tuple[int, ...]:

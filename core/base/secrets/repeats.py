@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from core.base.secrets.redact import MARK, redact
 
@@ -71,12 +71,20 @@ class Secrets:
             return text
         places = map(slice, range(len(text)), range(LEAST, len(text) + LEAST))
         found = [
-            (place.start(), value)
+            (place, value)
             for start in self._by_start.keys() & map(text.__getitem__, places)
             for value in self._by_start[start]
-            for place in re.finditer(f"(?={re.escape(value)})", text)
+            for place in _places(value, text)
         ]
         return _without(text, found)
+
+
+def _places(value: str, text: str) -> Iterator[int]:
+    """Where a value stands, also where it overlaps itself."""
+    at = text.find(value)
+    while at >= 0:
+        yield at
+        at = text.find(value, at + 1)
 
 
 def _without(text: str, found: list[tuple[int, str]]) -> str:
