@@ -2,9 +2,9 @@
 
 What a batch costs grows with the files that it touches, so it may wait until it brings a quarter of their size: then a
 store is written a bounded number of times while it grows, however large it is. Where the model is slow it is written
-before that: at once or after seconds when a run begins, then when it has waited for a quarter of the run so far. Both
-are shares, so that neither a slow machine nor a long run makes anybody write a file again for every few conversations.
-Every plan stands in the journal before it waits (group commit, as databases do it).
+before that: at once or after seconds when a run begins, then when it has waited for a quarter of the run so far, or
+for two minutes. So a slow machine does not write a file again for every few conversations. Every plan stands in the
+journal before it waits (group commit, as databases do it).
 """
 
 from __future__ import annotations
