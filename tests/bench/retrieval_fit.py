@@ -133,6 +133,9 @@ def questions(collections: Sequence[Collection], embed: Embed | None, every: int
             places = [(one.seen, keys.get((int(one.seen.row.thread), one.seen.row.position), "")) for one in ranked]
             places = [(one, key) for one, key in places if key != asked.own or not key]
             rows = [features.of(one) + (features.of_near(one) if near else []) for one, _ in places]
+            if not features.query.moments:  # what conversations are ranked by stays, a text for each candidate goes
+                features.seen = ()
+            features.places, features.matches, features.exchanges, features.around = {}, {}, {}, {}
             yield Question(
                 part,
                 np.array(rows, np.float32).reshape(len(rows), width),
