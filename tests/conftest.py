@@ -52,15 +52,18 @@ _OF_OTHERS = {
 }
 
 
+_SHARING = ("test_architecture", "test_harvest_committer")  # the parsed source; a store of 300 conversations
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where several processes share the tests (`make test`), each has a screen of its own, and the windows of one file
-    stay in one of them. Without Xvfb all do: two on one screen would take the keyboard from each other. What parses the
-    whole source stays in one, too, so that it is parsed once."""
+    stay in one of them. Without Xvfb all do: two on one screen would take the keyboard from each other. A file whose
+    tests share what is dear to make stays in one, too, so that it is made once."""
     screens = shutil.which("Xvfb")
     for item in items:
         if item.path.name.startswith("test_gui_"):
             item.add_marker(pytest.mark.xdist_group(item.path.stem if screens else "windows"))
-        elif item.path.stem == "test_architecture":
+        elif item.path.stem in _SHARING:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 

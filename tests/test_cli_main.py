@@ -348,7 +348,7 @@ def knowledge(home: Path, *words: str, cwd: Path | None = None) -> subprocess.Co
 def paths(tmp_path: Path) -> Iterator[Paths]:
     """A home with one fact."""
     place = Paths(tmp_path / "home")
-    assert knowledge(place.home, "add", "facts", "Ports start at 8080").returncode == 0
+    assert call("add", "facts", "Ports start at 8080", "--home", str(place.home))[0] == 0
     yield place
     for folder in (place.home, place.knowledge, place.state, place.file_notes):
         if folder.is_dir():
