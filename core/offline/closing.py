@@ -206,7 +206,7 @@ _VAGUE = re.compile(
 def request_of(text: str) -> str:
     """What the person asked for in one sentence that says something by itself, or ""."""
     first = cues.first_sentence(text, 200) or (" ".join(text.split()) if len(text) <= 200 else "")
-    if not fits(first) or first.startswith(("/", "<", "!")):
+    if not fits(first) or first.startswith(("/", "<", "!", "[")):
         return ""
     # What is wished for good stands by itself.
     gates = (cues.BOILERPLATE, cues.TEMPLATE, _VAGUE, cues.WILL, _OF_GIT)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from core.conversations.events import Commit
 from core.offline import cues
@@ -19,7 +20,7 @@ from core.offline.closing import (
 )
 from core.offline.exchanges import typed
 from core.offline.prose import Row, begun, has, looks_like_code, whole
-from core.offline.reviews import find_in_review, find_risks
+from core.offline.reviews import NUMBERS, SLIGHT, by_number, find_in_review, find_risks, told_done
 from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
 from core.offline.substance import (
@@ -47,8 +48,9 @@ def find_findings(session: Session) -> Iterator[Found]:
     rows = session.rows
     findings = list(find_in_review(session, rows))
     yield from findings
+    left = [row for row in _left(session, rows, bool(findings)) if not any(_same(row, other) for other in findings)]
+    yield from _newest(left, MOST_LEFT)
     if not findings:
-        yield from _newest(list(_left(session, rows)), MOST_LEFT)
         yield from find_risks(session, rows)
     causes = list(_causes(session, rows))[-MOST_CAUSES:]
     yield from causes
@@ -331,7 +333,7 @@ def _without_title(session: Session, text: str) -> str:
 LEAST_BELOW = 4
 
 
-def _left(session: Session, rows: Rows) -> Iterator[Found]:
+def _left(session: Session, rows: Rows, reviewed: bool) -> Iterator[Found]:
     """What the closing messages say is not done: items below such a heading, and sentences that say so. What somebody
     would have to do to use the work ("you will need to …") is advice."""
     for closing in session.closings:
@@ -344,18 +346,25 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
                 open_words = cues.LEFT if closing.at_end else cues.UNDONE
                 undone = open_words.search(sentence.text) or _LABELLED.match(sentence.text)
                 undone = None if cues.CAUSE.search(sentence.text) else undone
+                if reviewed and not below:
+                    continue  # a review says of much that it is not so
                 if not (below or undone or _NOT_OURS.search(sentence.text)) or _ADVICE.match(sentence.text):
                     continue
-                text = begun(_I.sub("", sentence.text))
+                text = begun(_I.sub("", NUMBERS.sub("", sentence.text).strip()))
                 if PAST.match(LABEL.sub("", text)) and not _HELD_UP.search(text):
                     continue
-                named = readable(text) or (below and closing.at_end and _stands(text))
+                named = readable(text) or (below and _stands(text))
                 if not named or (not below and cues.UNSURE.search(text)):
                     continue
                 if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
                     continue
                 names = cues.ANCHOR.findall(text)
-                if stale and (session.spoken_of(closing.number, names) or not (names or below)):
+                if stale and SLIGHT.search(text):
+                    continue
+                if by_number(session, closing.number, sentence.text) or (stale and not (names or below)):
+                    continue
+                later = (session.rewritten, session.named_later, partial(told_done, session)) if stale else ()
+                if any(gone(closing.number, text) for gone in later):
                     continue
                 detail = _about(session) if below or not names else ""
                 fields = {"statement": text, "detail": detail, "quote": sentence.quote}

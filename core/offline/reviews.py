@@ -118,49 +118,59 @@ _WISHED = re.compile(
     r"prioriti[sz]ed|further|other)\s+){0,3}(?:improvements?|recommendations?|suggestions?|action items|"
     r"(?:must|should)[- ]fix(?:es)?|next steps?)(?:\s*[(:：,—–-].*)?$|"
     r"^\W*(?:empfehlungen|verbesserungen|nächste schritte|recommandations|améliorations|prochaines étapes|"
-    r"recomendaciones|mejoras|próximos pasos|(?:主要|重要)?(?:改进)?建议|改进(?:点|项)|下一步|改善(?:点|案)|次のステップ|"
-    r"개선 ?(?:점|사항)|다음 단계)\s*[:：]?$",
+    r"recomendaciones|mejoras|próximos pasos|(?:主要|重要)?(?:改进)?建议|改进(?:点|项)|下一步|改善(?:点|案)|"
+    r"次のステップ|개선 ?(?:점|사항)|다음 단계)\s*[:：]?$",
     re.IGNORECASE,
 )
 """A heading below which a review says what it would have done."""
-_SLIGHT = re.compile(
+SLIGHT = re.compile(
     r"\b(?:optional\w*|low[- ]priority|nice[- ]to[- ]have|small\w*|trivial|consider|might|could|if you|tidy)\b|"
+    r"^\W*(?:the )?(?:\w+ ){0,2}comments?\b|"
     r"^\W*(?:document|(?:add|write) (?:a |some )?(?:comments?|notes?|docs?)|rename|reword)\b|可选|考虑",
     re.IGNORECASE,
 )
-_NUMBERS = re.compile(r"\s*(?:\((?:obs|observation|finding|item|point)s?\.? [\d, /&]+\)|^\W*\(\w?\d+\)(?:[/+]\(\w?\d+\))*)", re.IGNORECASE)
-_MOST_WISHED = 3
+"""What whoever reviewed did not insist on, and what only the pages would say better."""
+NUMBERS = re.compile(
+    r"\s*(?:\((?:obs|observation|finding|item|point)s?\.? [\d, /&]+\)|^\W*\(\w?\d+\)(?:[/+]\(\w?\d+\))*)",
+    re.IGNORECASE,
+)
+"""The number with which a point of a review calls itself."""
+MOST_WISHED = 3
 
 
 def _wished(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
     """What a review of code that it has seen would have done first, and of which nothing was written afterwards."""
-    turns = session.conversation.turns
     for closing in session.closings:
         lines = rows[closing.number]
         if closing.refuted or written(session, closing) or not session.events:
             continue
         if any(_RISK_HEADING.search(row.heading) for row in lines):
             continue  # the weak points stand there, and these are ideas
-        answered = [row.text for row in turns[closing.number :] if row.role == "user" and not row.agent]
         found: list[tuple[bool, Found]] = []
         for row in lines:
             if row.kind != "bullet" or not _WISHED.match(row.heading):
                 continue
-            numbers = [number for found in _NUMBERS.findall(whole(row).text) for number in re.findall(r"\d+", found)]
-            if any(re.search(rf"(?<!\d){number}(?!\d)", said) for number in numbers for said in answered):
-                continue  # the person spoke of it by its number
-            text = _NUMBERS.sub("", cues.LINE_NUMBERS.sub("", whole(row).text))
-            if _SLIGHT.search(text) or not readable(shortened(text)) or not session.bears_out(text):
+            if by_number(session, closing.number, whole(row).text):
                 continue
-            if session.rewritten(closing.number, text) or _told_done(session, closing.number, text):
+            text = NUMBERS.sub("", cues.LINE_NUMBERS.sub("", whole(row).text))
+            if SLIGHT.search(text) or not readable(shortened(text)) or not session.bears_out(text):
                 continue
-            statement = shortened(text)
-            fields = {"statement": f"{begun(statement).rstrip('.')} (wished for by a review)", "detail": "", "quote": whole(row).quote}
+            if session.rewritten(closing.number, text) or told_done(session, closing.number, text):
+                continue
+            statement = f"{begun(shortened(text)).rstrip('.')} (wished for by a review)"
+            fields = {"statement": statement, "detail": "", "quote": whole(row).quote}
             found.append((False, Found("tasks_open", fields, 60, closing.number)))
-        yield from found[:_MOST_WISHED]
+        yield from found[:MOST_WISHED]
 
 
-def _told_done(session: Session, number: int, text: str) -> bool:
+def by_number(session: Session, number: int, text: str) -> bool:
+    """Whether the person spoke later of the number with which a text calls itself: they chose what to do about it."""
+    later = [row.text for row in session.conversation.turns[number:] if row.role == "user" and not row.agent]
+    numbers = [digits for found in NUMBERS.findall(text) for digits in re.findall(r"\d+", found)]
+    return any(re.search(rf"(?<!\d){digits}(?!\d)", said) for digits in numbers for said in later)
+
+
+def told_done(session: Session, number: int, text: str) -> bool:
     """Whether a later closing message tells of work on something that a sentence names: not every file tells what was
     written."""
     names = {name.strip("`()").casefold() for name in cues.ANCHOR.findall(text)}
