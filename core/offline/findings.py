@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 from core.conversations.events import Commit
 from core.offline import cues
@@ -30,12 +29,13 @@ from core.offline.substance import (
     alike,
     named_first,
     readable,
+    shortened,
     stems,
     whole_quotes,
 )
 
 MOST_CAUSES = 2
-MOST_LEFT = 3
+MOST_LEFT = 4
 MOST_EXPLAINED, LEAST_EXPLAINED = 2, 60
 
 Rows = Mapping[int, list[Row]]
@@ -48,7 +48,11 @@ def find_findings(session: Session) -> Iterator[Found]:
     rows = session.rows
     findings = list(find_in_review(session, rows))
     yield from findings
-    left = [row for row in _left(session, rows, bool(findings)) if not any(_same(row, other) for other in findings)]
+    left = [
+        row
+        for row in _left(session, rows, {row.turn for row in findings})
+        if not any(_same(row, other) for other in findings)
+    ]
     yield from _newest(left, MOST_LEFT)
     if not findings:
         yield from find_risks(session, rows)
@@ -63,7 +67,7 @@ def _same(one: Found, other: Found) -> bool:
 
 
 def _newest(found: list[Found], most: int) -> list[Found]:
-    ranked = sorted(found, key=lambda row: (row.score, row.turn), reverse=True)
+    ranked = sorted(found, key=lambda row: (row.turn, row.score), reverse=True)
     return sorted(ranked[:most], key=lambda row: row.turn)
 
 
@@ -333,42 +337,52 @@ def _without_title(session: Session, text: str) -> str:
 LEAST_BELOW = 4
 
 
-def _left(session: Session, rows: Rows, reviewed: bool) -> Iterator[Found]:
+def _left(session: Session, rows: Rows, reviewed: set[int]) -> Iterator[Found]:
     """What the closing messages say is not done: items below such a heading, and sentences that say so. What somebody
-    would have to do to use the work ("you will need to …") is advice."""
+    would have to do to use the work ("you will need to …") is advice; a review (`reviewed`: the numbers of messages
+    that hold one) says of much that it is not so."""
     for closing in session.closings:
         if closing.refuted:
             continue
         stale = closing.overtaken or not (closing.at_end or session.events)
+        open_words = cues.LEFT if closing.at_end else cues.UNDONE
         for row in rows[closing.number]:
             below = row.kind in ("bullet", "check") and row.mark != "x" and bool(cues.LEFT_HEADING.match(row.heading))
-            for sentence in [whole(row)] if below and len(row.text) <= LONG else session.parts(row):
-                open_words = cues.LEFT if closing.at_end else cues.UNDONE
+            if not below and stale and closing.number in reviewed:
+                continue
+            before = ""
+            for sentence in [whole(row)] if below else session.parts(row):
                 undone = open_words.search(sentence.text) or _LABELLED.match(sentence.text)
                 undone = None if cues.CAUSE.search(sentence.text) else undone
-                if reviewed and not below:
-                    continue  # a review says of much that it is not so
-                if not (below or undone or _NOT_OURS.search(sentence.text)) or _ADVICE.match(sentence.text):
+                lead, before = before, sentence.text
+                if not (below or undone or _NOT_OURS.search(sentence.text)):
                     continue
-                text = begun(_I.sub("", NUMBERS.sub("", sentence.text).strip()))
-                if PAST.match(LABEL.sub("", text)) and not _HELD_UP.search(text):
+                if not below and (_ADVICE.match(sentence.text) or cues.UNSURE.search(sentence.text)):
                     continue
-                named = readable(text) or (below and _stands(text))
-                if not named or (not below and cues.UNSURE.search(text)):
+                text = begun(_I.sub("", NUMBERS.sub("", shortened(sentence.text)).strip()))
+                if lead and cues.DANGLING.match(text) and readable(f"{lead} {text}"):
+                    text = f"{begun(lead)} {text}"  # the sentence before says what it is about
+                if PAST.match(LABEL.sub("", text)) and not (_HELD_UP.search(text) or cues.UNDONE.search(text)):
                     continue
-                if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
+                if not (readable(text) or (below and _stands(text))):
                     continue
                 names = cues.ANCHOR.findall(text)
-                if stale and SLIGHT.search(text):
-                    continue
-                if by_number(session, closing.number, sentence.text) or (stale and not (names or below)):
-                    continue
-                later = (session.rewritten, session.named_later, partial(told_done, session)) if stale else ()
-                if any(gone(closing.number, text) for gone in later):
+                if _is_over(session, closing, sentence.text, text) or (stale and not (names or below)):
                     continue
                 detail = _about(session) if below or not names else ""
                 fields = {"statement": text, "detail": detail, "quote": sentence.quote}
                 yield Found("tasks_open", fields, 65 if below else 55, closing.number)
+
+
+def _is_over(session: Session, closing: Closing, said: str, text: str) -> bool:
+    """Whether what was left was done, told as done, chosen by its number or spoken of again later."""
+    number = closing.number
+    if by_number(session, number, said) or (cues.ABOUT_GIT.search(text) and session.sent_after(number)):
+        return True
+    if not closing.overtaken and (closing.at_end or session.events):
+        return False
+    gone = session.rewritten(number, text) or session.named_later(number, text) or told_done(session, number, text)
+    return gone or SLIGHT.search(text) is not None
 
 
 _LABELLED = re.compile(
