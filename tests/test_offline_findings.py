@@ -263,6 +263,11 @@ def test_how_things_are_now_is_work_that_was_done() -> None:
     ]
 
 
+def test_work_stays_told_where_a_guess_follows_in_its_sentence() -> None:
+    text = "Added `load_rates` to `feed.py`, which should make the nightly run shorter."
+    assert said(harvest(user("Add it"), edited("feed.py"), says(text)), "tasks_done") == [text]
+
+
 # --- open work ---
 
 REVIEW = (
@@ -286,6 +291,59 @@ def test_numbered_findings_stay_open_when_nobody_speaks_of_them() -> None:
     assert not any("save_rates" in text for text in said(found, "tasks_open")), "the person chose what to mend"
     found = harvest(user("Review"), FEED, says(REVIEW), user("`load_rates` and `save_rates` are fine"), says("Good."))
     assert said(found, "tasks_open") == []
+
+
+WISHED = (
+    "Sound work.\n\n## Most important improvements (in order)\n\n1. **(12) Give `load_rates` a time limit.** The bank "
+    "never answers on Sundays.\n2. **Split `self._cache` by currency** (finding 7). A rate of `RateFeed` is "
+    "lost otherwise.\n"
+    "3. **Rename `RateFeed`**, which would read better.\n4. Optional: cache `load_rates` in `self._cache` for a day.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("later", "open_"),
+    [
+        ((), ["Give `load_rates`", "Split `self._cache`"]),
+        ((user("Do 12"), edited("tax.py"), says("Done.")), ["Split `self._cache`"]),
+        ((user("Leave 7 for now"),), ["Give `load_rates`"]),
+        ((user("Go on"), edited("rates.py"), says("Added a time limit to `load_rates`.")), ["Split `self._cache`"]),
+        ((user("What about the taxes?"), says("`tax.py` has none.")), ["Give `load_rates`", "Split `self._cache`"]),
+    ],
+    ids=["nothing was done", "chosen by its number", "put off by its number", "told as done", "spoken of other things"],
+)
+def test_what_a_review_wants_first_is_open_until_somebody_chose_or_did_it(
+    later: tuple[Turn, ...], open_: list[str]
+) -> None:
+    found = said(harvest(user("Review the feed"), FEED, says(WISHED), *later), "tasks_open")
+    assert [text.split(" ")[:2] for text in found] == [text.split(" ") for text in open_]
+
+
+def test_what_nobody_saw_or_a_list_of_ideas_asks_for_is_no_open_work() -> None:
+    assert said(harvest(user("Review the feed"), says(WISHED)), "tasks_open") == [], "no tool has shown any of it"
+    ideas = f"{WISHED}\n## Risks\n\n- All is well."
+    assert said(harvest(user("Review the feed"), FEED, says(ideas)), "tasks_open") == []
+    made = harvest(user("Make the feed"), FEED, edited("feed.py"), says(WISHED))
+    assert said(made, "tasks_open") == [], "what could be done next after work is an idea"
+
+
+def test_open_work_below_a_heading_stands_beside_the_findings_of_a_review() -> None:
+    text = f"{WISHED}\n## Recommended follow-ups\n\n- Load `rates.db` again after the bank's holiday\n"
+    found = said(harvest(user("Review the feed"), FEED, says(text)), "tasks_open")
+    assert found[-1] == "Load `rates.db` again after the bank's holiday"
+
+
+def test_of_much_that_is_left_the_newest_stands() -> None:
+    days = ("Monday", "Tuesday", "Friday", "Saturday", "Sunday")
+    turns = [part for day in days for part in (user("Go on"), says(f"## Blocked\n\n- `{day}.csv` has not been loaded"))]
+    found = said(harvest(FEED, *turns), "tasks_open")
+    assert found == [f"`{day}.csv` has not been loaded" for day in days[1:]]
+
+
+def test_a_sentence_of_what_is_left_that_leans_on_the_one_before_stands_with_it() -> None:
+    text = "The tests of `load_rates` use a made-up bank. This is out of scope here and left for later."
+    found = said(harvest(user("Round"), edited("feed.py"), says(f"Rounded `feed.py`.\n\n{text}")), "tasks_open")
+    assert found == [text]
 
 
 def test_a_weak_point_that_nobody_came_back_to_is_open() -> None:

@@ -152,7 +152,7 @@ def _wished(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
                 continue
             if by_number(session, closing.number, whole(row).text):
                 continue
-            text = NUMBERS.sub("", cues.LINE_NUMBERS.sub("", whole(row).text))
+            text = NUMBERS.sub("", cues.LINE_NUMBERS.sub("", whole(row).text)).strip()
             if SLIGHT.search(text) or not readable(shortened(text)) or not session.bears_out(text):
                 continue
             if session.rewritten(closing.number, text) or told_done(session, closing.number, text):

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push
@@ -537,19 +538,42 @@ _RUN_BY_ITSELF = re.compile(r"\b(?:husky|lefthook|lint-staged|pre-commit|pre-pus
 _SHOWN = re.compile(r"^(?:\$|>|┃|❯)\s+(?P<command>.+?)\s*$", re.MULTILINE)
 
 
+_OF_HOOK = re.compile(
+    r"\b(?:husky|lefthook|lint-staged|pre-commit|pre-push|commit-msg|commitlint|hook (?:failed|declined|exited))\b|"
+    r"\[(?:subject|type|scope|body|header|footer)-[a-z-]+\]",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"^\W+")
+_RULE = re.compile(r"^\s*[✖✗×]\s+(?!found )|\s\[[a-z]+(?:-[a-z]+)+\]\s*$")
+
+
+def _refusal(row: Command) -> str:
+    """What a hook that stopped a commit says: the rule that was broken, or the command that failed with its error."""
+    rows = [line.strip() for line in row.output.split("\n") if line.strip()]
+    for line, below in pairwise([*rows, ""]):
+        if _RULE.search(line):
+            return f"{line} {below}".strip() if line.endswith(":") else line
+    return ""
+
+
 def _hooks(session: Session) -> Iterator[Found]:
     """What runs by itself at a commit or a push: the hook says so in what it prints."""
     seen: set[str] = set()
+    where = f" in {session.project}" if session.project else ""
     for turn, row in session.events:
         if isinstance(row, Command) and row.answered and re.search(r"\bgit (?:commit|push)\b", row.words):
             when = "git push" if re.search(r"\bgit push\b", row.words) else "git commit"
             named = _RUN_BY_ITSELF.search(row.output)
+            why = _refusal(row) or session.failure(row) if row.failed and _OF_HOOK.search(row.output) else ""
+            if why and why not in seen and len(why) <= LONGEST_COMMAND and not cues.check_kind(why):
+                seen.add(why)
+                statement = f"`{when}`{where} is refused by a hook: “{_MARK.sub('', why)}”"
+                yield Found("facts", {"statement": statement, "detail": "", "quote": ""}, 62, turn)
             ran = [found["command"] for found in _SHOWN.finditer(row.output) if cues.check_kind(found["command"])]
             if not named or not ran or when in seen:
                 continue
             seen.add(when)
             shown = ", ".join(f"`{command}`" for command in dict.fromkeys(ran))
-            where = f" in {session.project}" if session.project else ""
             quote = next((line.strip() for line in row.output.split("\n") if named[0] in line), "")
             statement = f"`{when}`{where} runs a hook ({named[0].lower()}): {shown}"
             yield Found("facts", {"statement": statement, "detail": "", "quote": quote}, 66, turn)
