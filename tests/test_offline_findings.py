@@ -9,6 +9,7 @@ import pytest
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Edit, PullRequest
 from core.harvest.distil import borne_out
+from core.offline.closing import request_of
 from core.offline.rules import distil_offline
 from tests.test_offline_recurring import session
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
@@ -308,9 +309,17 @@ WISHED = (
         ((user("Do 12"), edited("tax.py"), says("Done.")), ["Split `self._cache`"]),
         ((user("Leave 7 for now"),), ["Give `load_rates`"]),
         ((user("Go on"), edited("rates.py"), says("Added a time limit to `load_rates`.")), ["Split `self._cache`"]),
+        ((user("Go on"), edited("load_rates.py"), says("Done.")), ["Split `self._cache`"]),
         ((user("What about the taxes?"), says("`tax.py` has none.")), ["Give `load_rates`", "Split `self._cache`"]),
     ],
-    ids=["nothing was done", "chosen by its number", "put off by its number", "told as done", "spoken of other things"],
+    ids=[
+        "nothing was done",
+        "chosen by its number",
+        "put off by its number",
+        "told as done",
+        "written",
+        "spoken of other things",
+    ],
 )
 def test_what_a_review_wants_first_is_open_until_somebody_chose_or_did_it(
     later: tuple[Turn, ...], open_: list[str]
@@ -320,7 +329,10 @@ def test_what_a_review_wants_first_is_open_until_somebody_chose_or_did_it(
 
 
 def test_what_nobody_saw_or_a_list_of_ideas_asks_for_is_no_open_work() -> None:
-    assert said(harvest(user("Review the feed"), says(WISHED)), "tasks_open") == [], "no tool has shown any of it"
+    other = ran("cat tax.py", "class Tax: pass")
+    assert said(harvest(user("Review the feed"), other, says(WISHED)), "tasks_open") == [], (
+        "no tool has shown any of it"
+    )
     ideas = f"{WISHED}\n## Risks\n\n- All is well."
     assert said(harvest(user("Review the feed"), FEED, says(ideas)), "tasks_open") == []
     made = harvest(user("Make the feed"), FEED, edited("feed.py"), says(WISHED))
@@ -331,6 +343,45 @@ def test_open_work_below_a_heading_stands_beside_the_findings_of_a_review() -> N
     text = f"{WISHED}\n## Recommended follow-ups\n\n- Load `rates.db` again after the bank's holiday\n"
     found = said(harvest(user("Review the feed"), FEED, says(text)), "tasks_open")
     assert found[-1] == "Load `rates.db` again after the bank's holiday"
+    again = f"{WISHED}\n## Not done\n\n- Give `load_rates` a time limit, the bank never answers on Sundays\n"
+    assert sum("time limit" in text for text in said(harvest(user("Review"), FEED, says(again)), "tasks_open")) == 1
+
+
+BLOCKED = "## Not done\n\n- (12) `load_taxes` does not write `tax.db` and `ledger.csv` yet\n"
+GO_ON = (user("Go on"), edited("page.html"))
+
+
+@pytest.mark.parametrize(
+    ("left", "later", "is_open"),
+    [
+        (BLOCKED, (), True),
+        (BLOCKED, (user("Do 12, please"), says("It is a matter of the bank.")), False),
+        (BLOCKED, (*GO_ON, says("Added a column to `page.html`.")), True),
+        (BLOCKED, (*GO_ON, says("Mind that `load_taxes` and `tax.db` belong to the bank.")), False),
+        (BLOCKED, (*GO_ON, says("Added `load_taxes` to the page.")), False),
+        ("## Not done\n\n- The comment of `load_taxes` does not name the bank\n", (), True),
+        ("## Not done\n\n- The comment of `load_taxes` does not name the bank\n", (*GO_ON, says("All set.")), False),
+        ("Wired `load_taxes` to the timer, but it was not run.", (), True),
+        ("Wired `load_taxes` to the timer for the bank's day.", (), False),
+    ],
+)
+def test_what_is_left_is_open_until_it_is_chosen_done_or_spoken_of(
+    left: str, later: tuple[Turn, ...], is_open: bool
+) -> None:
+    found = said(harvest(user("Load the taxes of the bank"), FEED, says(left), *later), "tasks_open")
+    assert bool(found) == is_open
+    assert not any("(12)" in text for text in found), "the number means nothing outside the message"
+
+
+def test_what_a_review_says_is_not_tested_is_not_left_once_work_went_on() -> None:
+    text = f"`RateFeed` is not tested for the days on which the bank is shut.\n\n{WISHED}"
+    assert len(said(harvest(user("Review the feed"), FEED, says(text)), "tasks_open")) == 3
+    assert len(said(harvest(user("Review the feed"), FEED, says(text), *GO_ON, says("Fine.")), "tasks_open")) == 2
+
+
+def test_a_picture_that_was_pasted_is_no_request() -> None:
+    assert request_of("[Image: source: /home/m/pictures/of/the/rates/of/a/bank/that/is/made-up/rates.png]") == ""
+    assert request_of("Load the made-up rates of the bank in a table") != ""
 
 
 def test_of_much_that_is_left_the_newest_stands() -> None:
