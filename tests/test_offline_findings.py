@@ -298,7 +298,7 @@ WISHED = (
     "Sound work.\n\n## Most important improvements (in order)\n\n1. **(12) Give `load_rates` a time limit.** The bank "
     "never answers on Sundays.\n2. **Split `self._cache` by currency** (finding 7). A rate of `RateFeed` is "
     "lost otherwise.\n"
-    "3. **Rename `RateFeed`**, which would read better.\n4. Optional: cache `load_rates` in `self._cache` for a day.\n"
+    "3. **(3) Rename `RateFeed`**, which reads better.\n4. Optional: cache `load_rates` in `self._cache` for a day.\n"
 )
 
 
@@ -308,8 +308,9 @@ WISHED = (
         ((), ["Give `load_rates`", "Split `self._cache`"]),
         ((user("Do 12"), edited("tax.py"), says("Done.")), ["Split `self._cache`"]),
         ((user("Leave 7 for now"),), ["Give `load_rates`"]),
-        ((user("Go on"), edited("rates.py"), says("Added a time limit to `load_rates`.")), ["Split `self._cache`"]),
-        ((user("Go on"), edited("load_rates.py"), says("Done.")), ["Split `self._cache`"]),
+        ((user("Do 3"), edited("rates.py"), says("Added a time limit to `load_rates`.")), ["Split `self._cache`"]),
+        ((user("Do 3"), edited("load_rates.py"), says("Done.")), ["Split `self._cache`"]),
+        ((user("Go on"), edited("tax.py"), says("Done.")), []),
         ((user("What about the taxes?"), says("`tax.py` has none.")), ["Give `load_rates`", "Split `self._cache`"]),
     ],
     ids=[
@@ -318,6 +319,7 @@ WISHED = (
         "put off by its number",
         "told as done",
         "written",
+        "work without a choice",
         "spoken of other things",
     ],
 )
@@ -355,28 +357,28 @@ GO_ON = (user("Go on"), edited("page.html"))
     ("left", "later", "is_open"),
     [
         (BLOCKED, (), True),
-        (BLOCKED, (user("Do 12, please"), says("It is a matter of the bank.")), False),
         (BLOCKED, (*GO_ON, says("Added a column to `page.html`.")), True),
-        (BLOCKED, (*GO_ON, says("Mind that `load_taxes` and `tax.db` belong to the bank.")), False),
-        (BLOCKED, (*GO_ON, says("Added `load_taxes` to the page.")), False),
-        ("## Not done\n\n- The comment of `load_taxes` does not name the bank\n", (), True),
-        ("## Not done\n\n- The comment of `load_taxes` does not name the bank\n", (*GO_ON, says("All set.")), False),
-        ("Wired `load_taxes` to the timer, but it was not run.", (), True),
-        ("Wired `load_taxes` to the timer for the bank's day.", (), False),
+        (BLOCKED, (*GO_ON, says("Mind that `load_taxes` belongs to the bank.")), False),
+        ("Wired `tax.py` to the timer, but `load_taxes` was not run against the bank.", (), True),
+        ("Wired `tax.py` to the timer, but it was not run.", (), False),
+        ("## Not done\n\n- `load_taxes` was left untouched, as were its tests\n", (), False),
+        ("## Not done\n\n- Re-run `load_taxes` when the bank is open again\n", (), False),
     ],
 )
-def test_what_is_left_is_open_until_it_is_chosen_done_or_spoken_of(
-    left: str, later: tuple[Turn, ...], is_open: bool
-) -> None:
+def test_what_is_left_is_open_until_it_is_spoken_of_again(left: str, later: tuple[Turn, ...], is_open: bool) -> None:
     found = said(harvest(user("Load the taxes of the bank"), FEED, says(left), *later), "tasks_open")
     assert bool(found) == is_open
     assert not any("(12)" in text for text in found), "the number means nothing outside the message"
+    assert not any("Wired" in text for text in found), "what was done is told elsewhere"
 
 
 def test_what_a_review_says_is_not_tested_is_not_left_once_work_went_on() -> None:
     text = f"`RateFeed` is not tested for the days on which the bank is shut.\n\n{WISHED}"
     assert len(said(harvest(user("Review the feed"), FEED, says(text)), "tasks_open")) == 3
-    assert len(said(harvest(user("Review the feed"), FEED, says(text), *GO_ON, says("Fine.")), "tasks_open")) == 2
+    assert (
+        len(said(harvest(user("Review the feed"), FEED, says(text), user("Do 3"), *GO_ON, says("Fine.")), "tasks_open"))
+        == 2
+    )
 
 
 def test_a_picture_that_was_pasted_is_no_request() -> None:

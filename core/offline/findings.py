@@ -19,7 +19,7 @@ from core.offline.closing import (
 )
 from core.offline.exchanges import typed
 from core.offline.prose import Row, begun, has, looks_like_code, whole
-from core.offline.reviews import NUMBERS, SLIGHT, by_number, find_in_review, find_risks, told_done
+from core.offline.reviews import NUMBERS, find_in_review, find_risks
 from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
 from core.offline.substance import (
@@ -362,27 +362,36 @@ def _left(session: Session, rows: Rows, reviewed: set[int]) -> Iterator[Found]:
                 text = begun(_I.sub("", NUMBERS.sub("", shortened(sentence.text)).strip()))
                 if lead and cues.DANGLING.match(text) and readable(f"{lead} {text}"):
                     text = f"{begun(lead)} {text}"  # the sentence before says what it is about
-                if PAST.match(LABEL.sub("", text)) and not (_HELD_UP.search(text) or cues.UNDONE.search(text)):
-                    continue
-                if not (readable(text) or (below and _stands(text))):
+                if PAST.match(LABEL.sub("", text)) and not _HELD_UP.search(text):
+                    text = _open_clause(text)  # what was done is told elsewhere
+                if not (readable(text) or (below and _stands(text))) or _AS_IT_WAS.search(text):
                     continue
                 names = cues.ANCHOR.findall(text)
-                if _is_over(session, closing, sentence.text, text) or (stale and not (names or below)):
+                if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
+                    continue
+                if stale and (session.spoken_of(closing.number, names) or not (names or below)):
                     continue
                 detail = _about(session) if below or not names else ""
                 fields = {"statement": text, "detail": detail, "quote": sentence.quote}
                 yield Found("tasks_open", fields, 65 if below else 55, closing.number)
 
 
-def _is_over(session: Session, closing: Closing, said: str, text: str) -> bool:
-    """Whether what was left was done, told as done, chosen by its number or spoken of again later."""
-    number = closing.number
-    if by_number(session, number, said) or (cues.ABOUT_GIT.search(text) and session.sent_after(number)):
-        return True
-    if not closing.overtaken and (closing.at_end or session.events):
-        return False
-    gone = session.rewritten(number, text) or session.named_later(number, text) or told_done(session, number, text)
-    return gone or SLIGHT.search(text) is not None
+_CLAUSES = re.compile(
+    r"(?:;|[.。；]|\s[—–-]|,(?=\s+(?:but|though|while|aber|mais|pero)\b)|，(?=但))\s*"
+    r"(?:but |and |aber |mais |pero |但)?"
+)
+_AS_IT_WAS = re.compile(
+    r"\b(?:left|kept|remain\w*|stay\w*|is|are|was|were) (?:\w+ )?(?:untouched|unchanged|unmodified|alone|intact|"
+    r"as[- ]is)\b|\bnot (?:been )?(?:touched|modified)\b|\b(?:unverändert|inchangée?s?|sin cambios)\b|"
+    r"保持不变|未改动|変更なし|변경 없|^\W*(?:re-?run|retry|restart|reload|refresh|try)\b",
+    re.IGNORECASE,
+)
+"""What somebody chose to leave as it is, and what only the moment asks for."""
+
+
+def _open_clause(text: str) -> str:
+    """Of a sentence of work the clause that says what is open, "" where none does so by itself."""
+    return next((begun(part) for part in reversed(_CLAUSES.split(text)) if cues.UNDONE.search(part)), "")
 
 
 _LABELLED = re.compile(

@@ -146,6 +146,8 @@ def _wished(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
             continue
         if any(_RISK_HEADING.search(row.heading) for row in lines):
             continue  # the weak points stand there, and these are ideas
+        if closing.overtaken and not any(by_number(session, closing.number, row.text) for row in lines):
+            continue  # what was chosen nobody can tell
         found: list[tuple[bool, Found]] = []
         for row in lines:
             if row.kind != "bullet" or not _WISHED.match(row.heading):
@@ -157,7 +159,7 @@ def _wished(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
                 continue
             if session.rewritten(closing.number, text) or told_done(session, closing.number, text):
                 continue
-            statement = f"{begun(shortened(text)).rstrip('.')} (wished for by a review)"
+            statement = f"{begun(shortened(text)).rstrip('.')} (suggested, and not done in the session)"
             fields = {"statement": statement, "detail": "", "quote": whole(row).quote}
             found.append((False, Found("tasks_open", fields, 60, closing.number)))
         yield from found[:MOST_WISHED]

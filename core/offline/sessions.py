@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
-from itertools import pairwise
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push
@@ -548,11 +547,15 @@ _RULE = re.compile(r"^\s*[✖✗×]\s+(?!found )|\s\[[a-z]+(?:-[a-z]+)+\]\s*$")
 
 
 def _refusal(row: Command) -> str:
-    """What a hook that stopped a commit says: the rule that was broken, or the command that failed with its error."""
-    rows = [line.strip() for line in row.output.split("\n") if line.strip()]
-    for line, below in pairwise([*rows, ""]):
-        if _RULE.search(line):
-            return f"{line} {below}".strip() if line.endswith(":") else line
+    """What a hook asks of a commit, as it says when it stops one: the rule that was broken, or the command that failed
+    with its error."""
+    rows = [_MARK.sub("", line.strip()) if _RULE.search(line) else "" for line in row.output.split("\n")]
+    for at, line in enumerate(rows):
+        if line.endswith(":"):
+            below = next((text.strip() for text in row.output.split("\n")[at + 1 :] if text.strip()), "")
+            return f"`{line[:-1]}` has to pass (“{below}”)" if below else ""
+        if line:
+            return f"“{line}”"
     return ""
 
 
@@ -564,10 +567,10 @@ def _hooks(session: Session) -> Iterator[Found]:
         if isinstance(row, Command) and row.answered and re.search(r"\bgit (?:commit|push)\b", row.words):
             when = "git push" if re.search(r"\bgit push\b", row.words) else "git commit"
             named = _RUN_BY_ITSELF.search(row.output)
-            why = _refusal(row) or session.failure(row) if row.failed and _OF_HOOK.search(row.output) else ""
-            if why and why not in seen and len(why) <= LONGEST_COMMAND and not cues.check_kind(why):
-                seen.add(why)
-                statement = f"`{when}`{where} is refused by a hook: “{_MARK.sub('', why)}”"
+            said = _refusal(row) if row.failed and _OF_HOOK.search(row.output) else ""
+            if said and said not in seen and len(said) <= LONGEST_COMMAND:
+                seen.add(said)
+                statement = f"`{when}`{where} runs a hook that stops it: {said}"
                 yield Found("facts", {"statement": statement, "detail": "", "quote": ""}, 62, turn)
             ran = [found["command"] for found in _SHOWN.finditer(row.output) if cues.check_kind(found["command"])]
             if not named or not ran or when in seen:
