@@ -552,12 +552,8 @@ def done_parts(session: Session, number: int) -> list[tuple[str, str]]:
                 continue
             if where and where not in text and (label or "`" not in text) and len(text) < 200:
                 text = f"{text.rstrip('.')} (in `{where}`)"
-            if (
-                (cues.HEDGE.search(text) and not done)
-                or not readable(text)
-                or cues.LEFT.search(text)
-                or TRIVIAL.match(text)
-            ):
+            guessed = cues.HEDGE.search(text) and not done
+            if guessed or not readable(text) or cues.LEFT.search(text) or TRIVIAL.match(text):
                 continue
             if text.isascii() and len(text.split()) < LEAST_WORDS - 2:
                 continue
