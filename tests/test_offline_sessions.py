@@ -334,6 +334,8 @@ def test_a_hook_that_stops_a_commit_is_told_with_what_it_says(output: str, why: 
     )
     expected = [f"`git commit` in rates runs a hook that stops it: {text}" for text in lasting]
     assert [text in expected for text in facts] == ([True] if why else [])
+    passed = harvest(user("Commit"), ran('git commit -m "Rates"', output))
+    assert said(passed, "facts") == [], "it stopped nothing"
 
 
 # --- plans, questions ---
