@@ -43,7 +43,16 @@ from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
-from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, home_words, resting_words
+from gui.views.frame import (
+    activity_words,
+    age_letters,
+    day_words,
+    digest_parts,
+    digest_words,
+    file_rows,
+    home_words,
+    resting_words,
+)
 from gui.views.harvest_dialog import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
 from gui.views.harvest_watch import best_rows
 from gui.views.ledger import Wish, arrange, chip_counts, items_of, row_of
@@ -137,6 +146,7 @@ def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
         ("summarize.md", "12B", "yours", "edited"),
     ]
     assert "2 lines of your own and 1 line of a harvest that you changed or took out" in rows[0].tip
+    assert age_letters(rows) == len("edited") + 2, "a file that is not there takes no room from the names of the others"
 
 
 def test_the_last_days_count_harvests_that_stand(home: Workspace) -> None:

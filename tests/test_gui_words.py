@@ -35,6 +35,10 @@ def test_no_comment_of_a_setting_ends_in_a_lonely_full_stop() -> None:
     assert not [line for line in lines if '".' in line or '",' in line]
     assert help_words('Say "a" or "b".\nIt is\nread.') == "Say “a” or “b”. It is read."
     assert help_words('Who:\n  "x"    far away').split("\n") == ["Who:", "    “x”  –  far away"]
+    shown = help_words('Who:\n  "x"  far\n       away\n  "y"  near\nNobody else.\nNot even z.').split("\n")
+    assert shown == ["Who:", "    “x”  –  far away", "    “y”  –  near", "Nobody else. Not even z."], (
+        "a line that goes on is no line of its own, and what stands below a list is none of its rows"
+    )
 
 
 def test_a_tooltip_says_what_a_narrow_cell_cuts() -> None:

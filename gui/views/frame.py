@@ -234,6 +234,12 @@ def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
     return rows
 
 
+def age_letters(rows: Sequence[FileRow]) -> int:
+    """How many letters the column of the ages has. A file that is not there has no figure beside it: its words take
+    that room, and none of the names of the others."""
+    return max(6, *(len(one.age) + 2 for one in rows if one.amount), 0)
+
+
 ABSENT = {
     "digest": "nothing is put into prompts; the switch or the next harvest writes it",
     "ledger": "the first harvest writes it",
@@ -309,6 +315,7 @@ class Rail:
         self._look, self._shell = look, shell
         self._seen: tuple[object, ...] = ()
         self._rows: list[FileRow] = []
+        self._share = (0, 0)  # the bytes that the digest may have, and how many per cent of them it has
 
     def build(self, parent: int) -> None:
         """Make the three cards inside `parent`."""
@@ -342,6 +349,8 @@ class Rail:
         self._tall = height
         if (width < self._look.px(NARROW_RAIL)) != self._narrow:
             self._narrow = not self._narrow
+            if self._seen:
+                self._show_share()
             for line, row in zip(self._lines, self._rows, strict=False):
                 self._show_file(line, row)
 
@@ -433,7 +442,8 @@ class Rail:
         state = found.status.digest
         share = round(100 * state.bytes / max(state.max_bytes, 1))
         dpg.set_value(self._bytes, f"{state.bytes:,}" if state.exists else "0")
-        dpg.set_value(self._of, f"of {state.max_bytes:,} B · {share} %")
+        self._share = (state.max_bytes, share)
+        self._show_share()
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
@@ -443,6 +453,11 @@ class Rail:
         dpg.set_value(self._why_icon, icon(sign))
         self._look.tint(self._why_icon, color)
         dpg.set_value(self._why, words)
+
+    def _show_share(self) -> None:
+        """How much of its budget the digest takes; in a narrow column the figure stands for itself."""
+        most, share = self._share
+        dpg.set_value(self._of, f"of {most:,} · {share} %" if self._narrow else f"of {most:,} B · {share} %")
 
     def _show_file(self, line: tuple[int, ...], row: FileRow | None) -> None:
         holder, _button, sign, name, amount, old, tip = line
@@ -455,7 +470,7 @@ class Rail:
         dpg.set_value(name, row.name.removesuffix(".md") if self._narrow else row.name)
         self._look.tint(name, row.color)
         dpg.set_value(amount, f" {row.amount}")
-        dpg.set_value(old, row.age.rjust(max(6, *(len(one.age) + 2 for one in self._rows))))
+        dpg.set_value(old, row.age.rjust(age_letters(self._rows)))
         self._look.tint(old, row.age_color)
         say_hint(tip, row.tip)
 
@@ -526,10 +541,18 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
 
 
 class StatusLine:
-    """The bottom line of the panel. `cancel` stops the running job, `finish` brings one to its end that was cut off."""
+    """The bottom line of the panel. `cancel` stops the running job, `finish` brings one to its end that was cut off;
+    while somebody `reads` a conversation, it counts no rows of the view behind."""
 
-    def __init__(self, look: Look, shell: Shell, cancel: Callable[[], object], finish: Callable[[], object]) -> None:
-        self._look, self._shell, self._cancel, self._finish = look, shell, cancel, finish
+    def __init__(
+        self,
+        look: Look,
+        shell: Shell,
+        cancel: Callable[[], object],
+        finish: Callable[[], object],
+        reads: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._look, self._shell, self._cancel, self._finish, self._reads = look, shell, cancel, finish, reads
         self._shown: tuple[object, ...] = ()
 
     def build(self, parent: int) -> int:
@@ -570,7 +593,7 @@ class StatusLine:
         cut_off = running is None and stands is not None and stands.state == run_state.INTERRUPTED
         if running is None and stands is not None and stands.at_work and stands.of:
             fraction = stands.through / stands.of
-        shown, of = state.shown
+        shown, of = state.shown if not self._reads() else (0, 0)
         rows = "" if not of else f"{shown:,} of {of:,} rows" if shown != of else "1 row" if of == 1 else f"{of:,} rows"
         event = state.event if running is None and state.event not in words else ""
         view = (sign, color, words, fraction, rows, event, cut_off, running is not None and running.stopping)
