@@ -10,6 +10,7 @@ import pytest
 
 from core.base.result import ErrorInfo, Ok
 from core.commands.bullets import add
+from core.commands.context import digest_off
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.status import status
@@ -370,3 +371,20 @@ def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_
         panel.workbench.banner.hide()
         seat.settle()
         assert dpg.get_item_rect_size(holder)[1] == tall
+
+
+def test_the_rail_ends_at_the_bottom_also_after_the_digest_has_gone(desk: Desk, at_home: Path) -> None:
+    """The card of the digest is lower then; an empty strip below the harvests looks like something that is missing."""
+    workspace = harvested_at(at_home)
+    with seated(desk, workspace) as seat:
+        days = seat.panel.rail._cards[2]
+
+        def end() -> float:
+            return float(desk.dpg.get_item_pos(days)[1] + desk.dpg.get_item_rect_size(days)[1])
+
+        before = end()
+        assert isinstance(digest_off(workspace), Ok)
+        seat.panel.shell.refresh()
+        seat.settle()
+        desk.until(lambda: end() == before, 12)
+        assert end() == before

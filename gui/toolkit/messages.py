@@ -21,6 +21,12 @@ TOAST_SHARE = 0.6  # of the window's width is a toast's at most, so that progres
 BANNER_SECONDS = 20.0  # so long an error stays once somebody has been there to see it
 
 
+def begun(sentence: str) -> str:
+    """A sentence as it begins on a page. What begins with a name (config.toml, a path) begins as that is written."""
+    first = sentence.partition(" ")[0]
+    return sentence[:1].upper() + sentence[1:] if first.isalpha() and first.islower() else sentence
+
+
 class EmptyState:
     """What goes here, and the command that fills it; in the middle of `container`, until there is something."""
 
@@ -41,7 +47,7 @@ class EmptyState:
         self.item = int(dpg.add_group(parent=parent, show=False))
         self._space = int(dpg.add_spacer(parent=self.item, height=1))
         self._lines = [
-            text(look, self.item, icon_of(icon), "picture", "hint"),
+            text(look, self.item, icon_of(icon), "text", "hint"),
             text(look, self.item, title, "heading"),
         ]
         self._single = [(self._lines[1], title, "heading")]
@@ -63,6 +69,8 @@ class EmptyState:
 
     def show(self, on: bool) -> None:
         """Whether it is there."""
+        if on:  # its font takes five megabytes, and in a home that is full nobody sees it
+            self._look.font(self._lines[0], "picture")
         dpg.configure_item(self.item, show=on)
         self._middles = []
 
@@ -168,7 +176,7 @@ class Banner:
         """Show `error`; `action` names the way out."""
         self.shown, self._stays = error, stays
         self._shown_at, self._seen_at, self._mouse = self._now(), 0.0, dpg.get_mouse_pos(local=False)
-        dpg.set_value(self._words, str(error))
+        dpg.set_value(self._words, begun(str(error)))
         self._action = on_action
         for button in (self._button, self._below):
             button.set_label(action)

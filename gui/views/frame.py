@@ -206,15 +206,18 @@ class FileRow:
     tip: str
 
 
-def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
-    """The lines of the list, in the order of the store."""
+def file_rows(files: Sequence[FileState], now: float, digest: str = "") -> list[FileRow]:
+    """The lines of the list, in the order of the store. `digest` is how that stands: one that was there is not `none
+    yet`."""
     rows = []
     for row in files:
         _, sign, color, _ = STORE_FILES.get(row.file, YOURS)
         name = "files/" if row.file == "files" else PurePosixPath(row.file).name
         if not row.exists:
             tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
-            rows.append(FileRow(row.file, sign, "hint", name, "hint", "", "none yet", "hint", tip))
+            gone = row.kind == "digest" and digest == run_state.DELETED
+            words, tone = ("deleted", "edited") if gone else ("none yet", "hint")
+            rows.append(FileRow(row.file, sign, "hint", name, "hint", "", words, tone, tip))
             continue
         old = since(row.modified, now)
         words, tone = (old, "hint")
@@ -303,7 +306,7 @@ def day_words(days: Sequence[Day]) -> str:
     return "\n".join(lines) or "No harvest in the last 14 days"
 
 
-NARROW_RAIL = 236
+NARROW_RAIL, YOUNG = 236, 4
 
 
 class Rail:
@@ -340,7 +343,7 @@ class Rail:
         self._bars = Bars(look, days.item, days.item)
         self._cards = (digest.item, files.item, days.item)
         self._tall, self._narrow = 0.0, False
-        self._filled = (0, 0, 0)
+        self._filled, self._young = (0, 0, 0), 0
         self._measured: tuple[object, ...] = ()
         look.follow(parent, self._fit)
         look.every_tick(self._fill)
@@ -362,11 +365,13 @@ class Rail:
             return False
         around = int(dpg.get_item_rect_size(digest)[1] + dpg.get_item_rect_size(days)[1])
         same = (int(self._tall), needed) == (self._filled[0], self._filled[2]) and self._measured is self._seen
-        # A scroll bar that comes and goes makes sentences wrap, and these make it come and go: the most counts.
-        around = max(around, self._filled[1]) if same else around
+        # A scroll bar that comes and goes makes sentences wrap, and these make it come and go: the most counts. What
+        # was read anew stands in its new height a few frames later.
+        self._young = YOUNG if self._measured is not self._seen else max(0, self._young - 1)
+        around = max(around, self._filled[1]) if same and not self._young else around
         now, self._measured = (int(self._tall), around, needed), self._seen
         if now == self._filled:
-            return False
+            return self._young > 0
         self._filled = now
         height = max(self._tall - around - 2 * self._look.px(8) - 2, needed)
         dpg.configure_item(files, height=int(height), auto_resize_y=False)
@@ -432,7 +437,7 @@ class Rail:
         self._seen = now
         found = state.snapshot.overview
         self._show_digest(found)
-        self._rows = file_rows(found.files, time.time())[:ROWS]
+        self._rows = file_rows(found.files, time.time(), found.status.stands.digest.state)[:ROWS]
         dpg.set_value(self._files_aside, count(sum(row.bullets or 0 for row in found.files), "bullet"))
         for number, line in enumerate(self._lines):
             self._show_file(line, self._rows[number] if number < len(self._rows) else None)
@@ -455,9 +460,9 @@ class Rail:
         dpg.set_value(self._why, words)
 
     def _show_share(self) -> None:
-        """How much of its budget the digest takes; in a narrow column the figure stands for itself."""
+        """How much of its budget the digest takes; in a narrow column only the line above tells the budget."""
         most, share = self._share
-        dpg.set_value(self._of, f"of {most:,} · {share} %" if self._narrow else f"of {most:,} B · {share} %")
+        dpg.set_value(self._of, f"B · {share} %" if self._narrow else f"of {most:,} B · {share} %")
 
     def _show_file(self, line: tuple[int, ...], row: FileRow | None) -> None:
         holder, _button, sign, name, amount, old, tip = line
