@@ -63,14 +63,13 @@ class EmptyState:
             look.size(int(dpg.add_spacer(parent=self.item)), height=4)
             self._lines.append(Button(look, self.item, action, on_action).item)
         self._width = self._height = 0.0
+        self._seen = False
         self._middles: list[float] = []
         look.follow(container, self._fit)
         look.every_tick(self.tick)
 
     def show(self, on: bool) -> None:
         """Whether it is there."""
-        if on:  # its font takes five megabytes, and in a home that is full nobody sees it
-            self._look.font(self._lines[0], "picture")
         dpg.configure_item(self.item, show=on)
         self._middles = []
 
@@ -102,6 +101,13 @@ class EmptyState:
         """Bring every line into the middle once its width is known; true when one moved."""
         if self._width <= 0 or not dpg.is_item_shown(self.item):
             return False
+        if not self._seen:
+            # The font of the icon takes five megabytes: it is read once somebody sees it, in a full home never.
+            if not dpg.get_item_state(self.item).get("visible"):
+                return False
+            self._seen = True
+            self._look.font(self._lines[0], "picture")
+            return True
         shown = [item for item in self._lines if dpg.is_item_shown(item)]
         wide = [dpg.get_item_rect_size(item)[0] for item in shown]
         if wide == self._middles or not all(wide):
