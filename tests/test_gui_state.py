@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo, Ok
+from core.base.result import Err, Ok
 from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -43,18 +43,9 @@ from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
-from gui.views.frame import (
-    activity_words,
-    age_letters,
-    day_words,
-    digest_parts,
-    digest_words,
-    file_rows,
-    home_words,
-    resting_words,
-)
+from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, home_words, resting_words
 from gui.views.harvest_dialog import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
-from gui.views.harvest_watch import best_rows, nothing_words
+from gui.views.harvest_watch import best_rows
 from gui.views.ledger import Wish, arrange, chip_counts, items_of, row_of
 from gui.views.palette import action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.settings import set_words, setting_rows
@@ -146,17 +137,6 @@ def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
         ("summarize.md", "12B", "yours", "edited"),
     ]
     assert "2 lines of your own and 1 line of a harvest that you changed or took out" in rows[0].tip
-    assert file_rows([FileState("digest.md", "/k/digest.md", "digest", False)], 400.0, DELETED)[0].age == "deleted"
-    assert age_letters(rows) == len("edited") + 2, "a file that is not there takes no room from the names of the others"
-
-
-def test_of_a_harvest_that_failed_nobody_says_that_there_was_nothing_new() -> None:
-    """The person would believe that their conversations had been read."""
-    refused = ErrorInfo("no-model", "the model cannot be reached")
-    assert nothing_words(HarvestReport(True, failed=2, errors=[refused])) == (
-        "No conversation was read: the model cannot be reached"
-    )
-    assert nothing_words(HarvestReport(True, harvested=3, failed=1, errors=[refused])).startswith("Nothing new")
 
 
 def test_the_last_days_count_harvests_that_stand(home: Workspace) -> None:

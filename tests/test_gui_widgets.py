@@ -279,3 +279,23 @@ def test_the_head_of_a_fold_ends_where_its_line_ends(desk: Desk) -> None:
     label = desk.dpg.get_item_label(fold.button)
     assert label.endswith("…") and "harvest was" in label
     assert desk.dpg.get_item_rect_max(fold.button)[0] <= desk.dpg.get_item_pos(holder)[0] + 300
+
+
+def test_a_hidden_button_says_nothing_over_its_neighbour(desk: Desk) -> None:
+    """The tooltip of "Mark it done" stood below that of "Keep old", on a row that cannot be done."""
+    from gui.toolkit.widgets import Button
+
+    row = int(desk.dpg.add_group(horizontal=True, parent=desk.page))
+    old = Button(desk.look, row, "Keep old", lambda: None, tip="the old one stays")
+    done = Button(desk.look, row, "Done", lambda: None, tip="mark it done")
+    desk.frames(3)
+    done.show(False)
+    desk.point(old.item)
+
+    def seen(words: str) -> bool:
+        texts = [item for item in desk.dpg.get_all_items() if desk.dpg.get_value(item) == words]
+        return any(desk.dpg.get_item_state(item).get("visible") for item in texts)
+
+    assert desk.until(lambda: seen("the old one stays"))
+    desk.frames(5)
+    assert not seen("mark it done")
