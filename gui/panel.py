@@ -114,7 +114,8 @@ class KnowledgePanel:
         self.reading.build(inside)
         shell.on_read = self._read
         self.run = HarvestRun(shell)
-        self.status = StatusLine(look, shell, self.run.cancel, self.run.finish, lambda: self.reading.is_open)
+        self.status = StatusLine(look, shell, self.run.cancel, self.run.finish)
+        self.status.reads = lambda: self.reading.is_open
         self.status.build(inside)
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)

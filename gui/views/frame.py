@@ -207,8 +207,7 @@ class FileRow:
 
 
 def file_rows(files: Sequence[FileState], now: float, digest: str = "") -> list[FileRow]:
-    """The lines of the list, in the order of the store. `digest` is how that stands: one that was there is not `none
-    yet`."""
+    """The lines of the list, in the order of the store. `digest` is how that stands."""
     rows = []
     for row in files:
         _, sign, color, _ = STORE_FILES.get(row.file, YOURS)
@@ -238,8 +237,7 @@ def file_rows(files: Sequence[FileState], now: float, digest: str = "") -> list[
 
 
 def age_letters(rows: Sequence[FileRow]) -> int:
-    """How many letters the column of the ages has. A file that is not there has no figure beside it: its words take
-    that room, and none of the names of the others."""
+    """How many letters an age has room for; the words of a file that is not there stand where others have a figure."""
     return max(6, *(len(one.age) + 2 for one in rows if one.amount), 0)
 
 
@@ -318,7 +316,6 @@ class Rail:
         self._look, self._shell = look, shell
         self._seen: tuple[object, ...] = ()
         self._rows: list[FileRow] = []
-        self._share = (0, 0)  # the bytes that the digest may have, and how many per cent of them it has
 
     def build(self, parent: int) -> None:
         """Make the three cards inside `parent`."""
@@ -352,10 +349,8 @@ class Rail:
         self._tall = height
         if (width < self._look.px(NARROW_RAIL)) != self._narrow:
             self._narrow = not self._narrow
-            if self._seen:
-                self._show_share()
-            for line, row in zip(self._lines, self._rows, strict=False):
-                self._show_file(line, row)
+            self._seen = ()
+            self.refresh(self._shell.state)
 
     def _fill(self) -> bool:
         """The list of files takes the height that is left, so that the harvests stand at the bottom."""
@@ -365,8 +360,7 @@ class Rail:
             return False
         around = int(dpg.get_item_rect_size(digest)[1] + dpg.get_item_rect_size(days)[1])
         same = (int(self._tall), needed) == (self._filled[0], self._filled[2]) and self._measured is self._seen
-        # A scroll bar that comes and goes makes sentences wrap, and these make it come and go: the most counts. What
-        # was read anew stands in its new height a few frames later.
+        # A scroll bar makes sentences wrap, and these make it come and go: the most counts, once what is new stands.
         self._young = YOUNG if self._measured is not self._seen else max(0, self._young - 1)
         around = max(around, self._filled[1]) if same and not self._young else around
         now, self._measured = (int(self._tall), around, needed), self._seen
@@ -447,8 +441,7 @@ class Rail:
         state = found.status.digest
         share = round(100 * state.bytes / max(state.max_bytes, 1))
         dpg.set_value(self._bytes, f"{state.bytes:,}" if state.exists else "0")
-        self._share = (state.max_bytes, share)
-        self._show_share()
+        dpg.set_value(self._of, f"B · {share} %" if self._narrow else f"of {state.max_bytes:,} B · {share} %")
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
@@ -458,11 +451,6 @@ class Rail:
         dpg.set_value(self._why_icon, icon(sign))
         self._look.tint(self._why_icon, color)
         dpg.set_value(self._why, words)
-
-    def _show_share(self) -> None:
-        """How much of its budget the digest takes; in a narrow column only the line above tells the budget."""
-        most, share = self._share
-        dpg.set_value(self._of, f"B · {share} %" if self._narrow else f"of {most:,} B · {share} %")
 
     def _show_file(self, line: tuple[int, ...], row: FileRow | None) -> None:
         holder, _button, sign, name, amount, old, tip = line
@@ -546,18 +534,12 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
 
 
 class StatusLine:
-    """The bottom line of the panel. `cancel` stops the running job, `finish` brings one to its end that was cut off;
-    while somebody `reads` a conversation, it counts no rows of the view behind."""
+    """The bottom line of the panel. `cancel` stops the running job, `finish` ends one that was cut off. While somebody
+    `reads` a conversation, it counts no rows of the view behind."""
 
-    def __init__(
-        self,
-        look: Look,
-        shell: Shell,
-        cancel: Callable[[], object],
-        finish: Callable[[], object],
-        reads: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self._look, self._shell, self._cancel, self._finish, self._reads = look, shell, cancel, finish, reads
+    def __init__(self, look: Look, shell: Shell, cancel: Callable[[], object], finish: Callable[[], object]) -> None:
+        self._look, self._shell, self._cancel, self._finish = look, shell, cancel, finish
+        self.reads: Callable[[], bool] = lambda: False
         self._shown: tuple[object, ...] = ()
 
     def build(self, parent: int) -> int:
@@ -598,7 +580,7 @@ class StatusLine:
         cut_off = running is None and stands is not None and stands.state == run_state.INTERRUPTED
         if running is None and stands is not None and stands.at_work and stands.of:
             fraction = stands.through / stands.of
-        shown, of = state.shown if not self._reads() else (0, 0)
+        shown, of = state.shown if not self.reads() else (0, 0)
         rows = "" if not of else f"{shown:,} of {of:,} rows" if shown != of else "1 row" if of == 1 else f"{of:,} rows"
         event = state.event if running is None and state.event not in words else ""
         view = (sign, color, words, fraction, rows, event, cut_off, running is not None and running.stopping)
