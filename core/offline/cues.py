@@ -485,47 +485,6 @@ STRONG_WILL = one_of({
     "ja": ("しないで", "必ず", "常に"),
     "ko": ("하지 마", "항상", "반드시"),
 })  # fmt: skip
-# How a thing has to be that is being built.
-WANTED = one_of({
-    "en": (
-        r"should(?:n'?t)?(?! (?:i|we|you)\b)", r"must(?:n'?t)?", "needs? to be", "has to be", "ha(?:s|ve) to",
-        "(?:is|are) (?:supposed|meant) to", "can only",
-        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only|do|don'?t|not) )*(?:want|need|prefer|would like|expect)"
-        r"(?! (?:you\b|to (?:see|know|understand|check|be sure|make sure|ask|fix|debug|test|look|update|discuss)))",
-        r"so (?:that )?(?:the|it|they|each|all|every|users?|there|only|when)", "make sure", "ensure", "such that",
-        "make it (?:where|so)", "only", "without", "instead of", "rather than", "no longer", "never", "always",
-        r"do(?:n'?t| not)(?! (?:worry|know|see|think|need to|understand|have|get))", "by default", "defaults? to",
-        "at (?:least|most)", "same as", "equivalent", r"not (?:the|a|an|by|in|as|to|for|via)", "unless", "even if",
-        r"(?:each|every) (?:time|\w+)", r"use \S+(?: \S+){0,8} (?:for|as|to|with|in|everywhere)", "keep",
-        r"let'?s (?:use|go with|keep|call)",
-    ),
-    "de": ("soll(?:te)?(?:n|st)?", "muss", "müssen", "darf nicht", "ich (?:will|möchte|brauche)", "nur", "ohne",
-           "statt", "damit", "kein(?:e[nr]?)?"),
-    "fr": ("doi(?:t|vent)", "devrai(?:t|ent)", "il faut que", "je (?:veux|voudrais)", "uniquement", "seulement", "sans",
-           "au lieu de", "pour que", "afin que"),
-    "es": ("debe(?:n|ría)?", "tiene que", "quiero", "solo", "sin", "en (?:vez|lugar) de", "para que"),
-    "zh": ("应该?", "必须", "需要(?!我)", "要(?:求|能|用|有)", "只", "不要", "不能", "改[为成]", "而不是", "默认"),
-    "ja": ("べき", "必要が", "ようにして", "だけ", "ではなく", "しないで", "してほしい"),
-    "ko": ("해야", "만 ", "대신", "하도록", "하지 (?:않|마)", "원합니다"),
-})  # fmt: skip
-# One step of the work: over when it is done.
-ONE_STEP = one_of({
-    "en": (
-        "fix", "run", "commit", "push", "check", "look", "explain", "review", "revert", "undo", "show", "tell", "read",
-        "see", "try", "find", "search", "debug", "continue", "go", "start", "stop", "merge", "rebase", "deploy",
-        "install", "what", "why", "how", "is", "are", "does", "do you", "did", "where", "which", "who", r"summari[sz]e",
-        "implement the", "proceed", "give", "help", "compare", "take a look", "have a look", "scan", "address", "test",
-        "verify", "confirm", "rename", "remove", "delete", "update", "advise", r"analy[sz]e", "investigate",
-        "there (?:is|are)", r"i (?:still|get|got|have|see|am|was|had|asked|thought|added|tried|should|can|just)",
-        r"you (?:only|didn|removed|are|were|just|have|made)", "write (?:a|an|the|some) (?:test|commit|summary)",
-    ),
-    "de": ("prüfe?", "schau", "führ", "lies", "zeige?", "warum", "wie", "was", "behebe?"),
-    "fr": ("vérifie", "regarde", "lance", "montre", "corrige", "pourquoi", "comment"),
-    "es": ("revisa", "mira", "ejecuta", "muestra", "corrige", "arregla", "por qué", "cómo"),
-    "zh": ("检查", "看", "运行", "修复", "提交", "推送", "解释", "为什么", "怎么"),
-    "ja": ("なぜ", "どう"),
-    "ko": ("왜", "어떻게"),
-}, begins=True)  # fmt: skip
 CORRECTION = one_of({
     "en": (
         "no,", "nope", "actually", r"that'?s (?:not|wrong)", r"it'?s (?:not|actually)", "technically", "wrong",

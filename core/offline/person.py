@@ -39,8 +39,7 @@ from core.offline.wishes import (
     LEAST_UNNAMED,
     LONGEST,
     REQUEST,
-    find_wanted,
-    find_will,
+    find_wishes,
     taken_back,
     will_in,
 )
@@ -57,8 +56,7 @@ def find_said(session: Session) -> Iterator[Found]:
     yield from find_plans(session)
     yield from find_choices(exchanges)
     yield from find_corrections(session, exchanges)
-    yield from find_will(session, exchanges)
-    yield from find_wanted(session, exchanges)
+    yield from find_wishes(session, exchanges)
     yield from find_approved(exchanges)
     yield from find_agreed(session)
     yield from find_unanswered(session, exchanges)
@@ -75,7 +73,7 @@ def find_in_chat(session: Session) -> Iterator[Found]:
     exchanges = read_exchanges(session)
     if session.closings:
         yield from find_choices(exchanges)
-        yield from find_will(session, exchanges)
+        yield from find_wishes(session, exchanges, works=False)
         yield from find_known(exchanges)
     else:
         yield from find_unanswered(session, exchanges)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from core.conversations.conversation import Turn
 from core.offline import cues
 from core.offline.closing import rows_of
-from core.offline.exchanges import Exchange, found, is_long, subject_of
+from core.offline.exchanges import Exchange, found, has_placeholder, is_long, subject_of
 from core.offline.prose import Row, Sentence, looks_like_code, sentences
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
@@ -53,30 +53,43 @@ CORRECTS = re.compile(
 # --- will ---
 
 
-def find_will(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
-    """Short sentences in which the person says what they want for good: rules, preferences, choices, corrections."""
-    wishes: list[Found] = []
+def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = True) -> Iterator[Found]:
+    """What the person wants for good (rules, preferences, choices) and, where the assistant `works` on files, how a
+    thing has to be that was worked on."""
+    told = {row.number: row for row in exchanges}
+    wills: list[Found] = []
+    wanted: list[Found] = []
     for number, turn in enumerate(session.conversation.turns):
-        if turn.role == "user" and not turn.agent and is_long(turn.text):
-            for row in rows_of(turn, number):
-                wishes += will_in(sentences(row), number)
-    for exchange in exchanges:
-        if exchange.doubted and not exchange.events:
+        row = told.get(number)
+        long = is_long(turn.text)
+        if turn.role != "user" or turn.agent or not (row or long):
             continue
-        for row in rows_of(Turn("user", exchange.text), exchange.number):
-            wishes += will_in(sentences(row), exchange.number)
+        rows = rows_of(turn if long or row is None else Turn("user", row.text), number)
+        if long or row is None or row.events or not row.doubted:
+            wills += [item for part in rows for item in will_in(sentences(part), number)]
+        if works and _worked_on(session, number, row):
+            wanted += _wanted_in(rows, number, row.changed if row else (), subject_of(session))
     lasting = []
-    for at, item in enumerate(wishes):
-        if any(_instead(item, later) for later in wishes[at + 1 :]):
+    for item in wills:
+        if any(_instead(item, later) for later in wills if later.turn > item.turn):
             continue
         if _FOR_WHAT.search(item.fields["statement"]):
-            before = next((row for row in reversed(wishes[:at]) if _instead(row, item)), None)
+            before = next((row for row in reversed(wills) if row.turn < item.turn and _instead(row, item)), None)
             if before is None:
                 continue
             item.fields["detail"] = f"in place of “{before.fields['statement']}”, in “{subject_of(session)}”"
         lasting.append(item)
-    yield from sorted(
-        sorted(lasting, key=lambda item: (item.score, item.turn))[-MOST_WILL:], key=lambda item: item.turn
+    said = {item.fields["quote"] for item in wills}
+    stands = [item for item in wanted if item.fields["quote"] not in said and not _is_over(item, wills, exchanges)]
+    for items, most in ((lasting, MOST_WILL), (stands, MOST_WANTED)):
+        best = sorted(items, key=lambda item: (item.score, item.turn))[-most:]
+        yield from sorted(best, key=lambda item: item.turn)
+
+
+def _is_over(item: Found, wills: list[Found], exchanges: list[Exchange]) -> bool:
+    """Whether the person took a wish back later, or wants another thing in its place."""
+    return any(_instead(item, later) for later in wills if later.turn > item.turn) or any(
+        taken_back(item, later, _REVERSES) for later in exchanges if later.number > item.turn
     )
 
 
@@ -136,16 +149,66 @@ def will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
 
 # --- how the thing that is being built has to be ---
 
+# How a thing has to be that is being built.
+_WANTED = cues.one_of({
+    "en": (
+        r"should(?:n'?t)?(?! (?:i|we|you)\b)", r"must(?:n'?t)?", "needs? to be", "has to be", "ha(?:s|ve) to",
+        "(?:is|are) (?:supposed|meant) to", "can only",
+        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only|do) )*(?:want|need|prefer|would like|expect) "
+        r"(?!you\b|to (?:see|know|understand|check|be sure|make sure|ask|fix|debug|test|look|update|discuss|design|"
+        r"work|start|talk|make it))"
+        r"(?:\S+ ){0,8}to",
+        r"(?:we|i) (?:really )?(?:don'?t|do not) (?:want|need|expect)",
+        r"so (?:that )?(?:the|it|they|each|all|every|users?|there|only|when)", "make sure", "ensure", "such that",
+        "make it (?:where|so)", "only", "without", "instead of", "rather than", "no longer", "never", "always",
+        r"(?:^|[,;:] |(?:please|and|but|also) )do(?:n'?t| not)"
+        r"(?! (?:worry|know|see|think|need to|understand|have|get|just))", "by default", "defaults? to",
+        "at (?:least|most)", "same as", "equivalent", r"not (?:the|a|an|by|in|as|to|for|via)", "unless", "even if",
+        r"(?:each|every) (?:time|\w+)", r"use \S+(?: \S+){0,8} (?:for|as|to|with|in|everywhere)", "keep",
+        r"let'?s (?:use|go with|keep|call)",
+    ),
+    "de": ("soll(?:te)?(?:n|st)?", "muss", "müssen", "darf nicht", "ich (?:will|möchte|brauche)", "nur", "ohne",
+           "statt", "damit", "kein(?:e[nr]?)?"),
+    "fr": ("doi(?:t|vent)", "devrai(?:t|ent)", "il faut que", "je (?:veux|voudrais)", "uniquement", "seulement", "sans",
+           "au lieu de", "pour que", "afin que"),
+    "es": ("debe(?:n|ría)?", "tiene que", "quiero", "solo", "sin", "en (?:vez|lugar) de", "para que"),
+    "zh": ("应该?", "必须", "需要(?!我)", "要(?:求|能|用|有)", "只", "不要", "不能", "改[为成]", "而不是", "默认"),
+    "ja": ("べき", "必要が", "ようにして", "だけ", "ではなく", "しないで", "してほしい"),
+    "ko": ("야 (?:합|한|해|됩|돼)", "만 ", "대신", "하도록", "하지 (?:않|마)", "원합니다"),
+})  # fmt: skip
+# One step of the work: over when it is done.
+_ONE_STEP = cues.one_of({
+    "en": (
+        "fix", "run", "commit", "push", "check", "look", "explain", "review", "revert", "undo", "show", "tell", "read",
+        "see", "try", "find", "search", "debug", "continue", "go", "start", "stop", "merge", "rebase", "deploy",
+        "install", "what", "why", "how", "is", "are", "does", "do you", "did", "where", "which", "who", r"summari[sz]e",
+        "implement the", "proceed", "give", "help", "compare", "take a look", "have a look", "scan", "address", "test",
+        "verify", "confirm", "rename", "remove", "delete", "update", "advise", r"analy[sz]e", "investigate",
+        "there (?:is|are)", r"i (?:still|get|got|have|see|am|was|had|asked|thought|added|tried|should|can|just)",
+        r"you (?:only|didn|removed|are|were|just|have|made)",
+        "(?:write|add) (?:a|an|the|some) (?:tests?|commit|summary)",
+    ),
+    "de": ("prüfe?", "schau", "führ", "lies", "zeige?", "warum", "wie", "was", "behebe?"),
+    "fr": ("vérifie", "regarde", "lance", "montre", "corrige", "pourquoi", "comment"),
+    "es": ("revisa", "mira", "ejecuta", "muestra", "corrige", "arregla", "por qué", "cómo"),
+    "zh": ("检查", "看", "运行", "修复", "提交", "推送", "解释", "为什么", "怎么"),
+    "ja": ("なぜ", "どう"),
+    "ko": ("왜", "어떻게"),
+}, begins=True)  # fmt: skip
 MOST_WANTED = 4
 LONGEST_WANTED = 300
+LEAST_ALONE = 10
+"""Words of a requirement that names nothing."""
 LEAST_LEANING = 4
 """Words in front of a pronoun that can hold what it stands for."""
 _POLITE = re.compile(
-    r"^(?:(?:(?:can|could|would|will) (?:you|we)|(?:I(?:'d| would)?|we) (?:want|need|like) you to|you should|"
-    r"let'?s|we (?:need|have) to|(?:kannst|könntest) du|(?:peux|pourrais)-tu|¿?(?:puedes|podrías)|请|帮我|麻烦)"
-    r"(?:[ ,]*(?:please|also|just|maybe|bitte|mal|por favor|你))*\s*)",
+    r"^(?:(?:like|basically|just|maybe|perhaps)[, ]+)*"
+    r"(?:(?:(?:can|could|would|will) (?:you|we)|(?:I(?:'d| would)?|we) (?:want|need|like) you to|you should|let'?s|"
+    r"we (?:need|have) to|(?:kannst|könntest) du|(?:peux|pourrais)-tu|¿?(?:puedes|podrías)|请|帮我|麻烦)"
+    r"(?:[ ,]*(?:please|also|just|maybe|bitte|mal|por favor|你))*\s*)?",
     re.IGNORECASE,
 )
+"""How an order begins that is said politely, and what stands before it."""
 _SO_THAT = re.compile(
     r"^(?:(?:change|make|set|fix|update|adjust) (?:it|this|that) (?:so(?: that)?|where|such that)|"
     r"(?:make sure|ensure|be sure)(?: that)?)\s+",
@@ -155,7 +218,7 @@ _SO_THAT = re.compile(
 _PRONOUN = re.compile(r"\b(?:it|this|these|those|them|they|he|she)\b(?! (?:file|repo|project))", re.IGNORECASE)
 _LEANING = re.compile(r"\b(?:you|your|above|here|previous(?:ly)?|again|other)\b|\b(?:too|also|same)\W*$", re.IGNORECASE)
 _IN_TROUBLE = re.compile(
-    r"\b(?:errors?|fail\w*|broken?|crash\w*|still|bugs?|wrong|stuck|getting|doesn'?t work)\b", re.I
+    r"^some\b|\b(?:errors?|fail\w*|broken?|crash\w*|still|bugs?|wrong|stuck|getting|doesn'?t work|mistake\w*)\b", re.I
 )
 _LIMITS = re.compile(
     r"\b(?:constraints?|requirements?|rules?|must|principles?|guidelines|conventions?)\b", re.IGNORECASE
@@ -164,53 +227,49 @@ _LIMITS = re.compile(
 _QUOTED = re.compile(r"[\"“'][^\"”']{2,}[\"”']|(?<!\w)@\w")
 
 
-def find_wanted(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
-    """How the person says that a thing has to be, where work followed: what it does, when, and without what."""
-    wanted: list[Found] = []
-    changes = [at for at, row in session.events if is_change(row)]
-    told = {row.number: row for row in exchanges}
-    for number, turn in enumerate(session.conversation.turns):
-        row = told.get(number)
-        if turn.role != "user" or turn.agent or not (row or is_long(turn.text)):
-            continue
-        if not (changes[-1:] > [number] if changes else row and row.replies):
-            continue
-        text = turn.text if is_long(turn.text) or row is None else row.text
-        files = row.changed if row else ()
-        for part in rows_of(Turn("user", text), number):
-            for item in _wanted_in(part, number, files, subject_of(session)):
-                if not any(taken_back(item, later) for later in exchanges if later.number > number):
-                    wanted.append(item)
-    yield from sorted(
-        sorted(wanted, key=lambda item: (item.score, item.turn))[-MOST_WANTED:], key=lambda item: item.turn
-    )
+def _worked_on(session: Session, number: int, row: Exchange | None) -> bool:
+    """Whether a change of a file follows; in a format that tells of none, whether an answer does."""
+    changes = [at for at, event in session.events if is_change(event)]
+    return changes[-1] > number if changes else row is not None and bool(row.replies)
 
 
-def _wanted_in(row: Row, number: int, files: tuple[str, ...], subject: str) -> Iterator[Found]:
-    limits = row.kind == "bullet" and _LIMITS.search(row.heading) is not None
-    for sentence in sentences(row):
+def _wanted_in(rows: list[Row], number: int, files: tuple[str, ...], subject: str) -> Iterator[Found]:
+    """How a thing has to be: what it does, when, with what and without what."""
+    for sentence in (said for row in rows for said in sentences(row)):
+        limits = sentence.row.kind == "bullet" and _LIMITS.search(sentence.row.heading) is not None
         for said in re.split(r"(?<=[.?!])\s+(?=[a-z@`\"(])", sentence.text):
             first = FILLER.sub("", said)
             asked = _POLITE.sub("", first)
             text = FILLER.sub("", _SO_THAT.sub("", FILLER.sub("", asked))).strip()
-            if (text.endswith(("?", "？")) and asked == first) or cues.ONE_STEP.match(asked):
+            if (text.endswith(("?", *_ASKING)) and asked == first) or _ONE_STEP.match(asked):
                 continue
             text = text.rstrip("?？ ")
-            if not (limits or cues.WANTED.search(asked)) or not _stands(text):
+            text = text if text.count('"') % 2 == 0 else text.replace('"', "")
+            if not (limits or _WANTED.search(asked)) or not _stands(text):
                 continue
             named = cues.ANCHOR.search(text) or _CALLED.search(text) or _QUOTED.search(text)
-            if not named and (len(text.split()) < LEAST_UNNAMED + 2 or not files) and text.isascii():
+            if not named and text.isascii() and len(text.split()) < LEAST_ALONE:
                 continue
+            if REQUEST.match(text) and not cues.ANCHOR.search(text):
+                continue  # a change of how something looks
             where = ", ".join(f"`{name}`" for name in files[:2])
             detail = f"wanted by the person in “{subject}”" + (f", worked on in {where}" if where else "")
             yield found("decisions", text, detail, sentence.quote, 55 + bool(named) + limits, number)
+
+
+_REVERSES = re.compile(
+    r"\b(?:no longer|revert\w*|undo|forget|discard\w*|never ?mind|(?:do|did)(?:n'?t| not) need|doch nicht|"
+    r"zurücknehmen|laisse tomber|olvida)\b|撤销|不需要了|算了|やめ|취소",
+    re.IGNORECASE,
+)
+"""Words that take a wish back; who says it again in other words ("use X instead") still wants it."""
 
 
 def _stands(text: str) -> bool:
     """Whether a requirement says by itself what it is about."""
     if not (24 if text.isascii() else 8) <= len(text) <= LONGEST_WANTED or looks_like_code(text):
         return False
-    if cues.TEMPLATE.search(text) or cues.MOMENT.search(text) or _IN_TROUBLE.search(text) or _LEANING.search(text):
+    if has_placeholder(text) or cues.MOMENT.search(text) or _IN_TROUBLE.search(text) or _LEANING.search(text):
         return False
     if (BARE_SUBJECT.match(text) and not text.lower().startswith("if ")) or cues.POINTING.search(text):
         return False
@@ -218,7 +277,7 @@ def _stands(text: str) -> bool:
     if pronoun and len(text[: pronoun.start()].split()) < LEAST_LEANING:
         return False
     unsure = cues.HEDGE.search(re.sub(r"(?i)should|would like|可以", "", text))
-    return not (unsure or _REPORTED.search(text) or _POINTS_AT.search(text) or _OF_STEP.search(text))
+    return not (unsure or _REPORTED.search(text) or _POINTS_AT.search(text) or _FOR_WHAT.search(text))
 
 
 _ANEW = re.compile(
@@ -228,9 +287,9 @@ _ANEW = re.compile(
 )
 
 
-def taken_back(item: Found, later: Exchange) -> bool:
+def taken_back(item: Found, later: Exchange, words: re.Pattern[str] = _ANEW) -> bool:
     """Whether later words of the person want something else of the same things."""
-    if not _ANEW.search(later.text) or later.number == item.turn:
+    if not words.search(later.text) or later.number == item.turn:
         return False
     names = {name.strip("`").casefold() for name in cues.ANCHOR.findall(item.fields["statement"])}
     return any(name in later.text.casefold() for name in names if len(name) > 3)
