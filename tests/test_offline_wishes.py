@@ -74,6 +74,8 @@ def test_a_wish_stands_without_what_is_said_around_it(before: str, statement: st
         "We want to talk to the bank about `feed.py`",
         "the rates of `feed.py` don't show up in the list of the bank",
         "add a test to `feed.py` so that the date is seen",
+        "When reading `feed.py`, make sure to keep to its style",
+        "Write to `rates.txt` the word hello only",
     ],
 )
 def test_what_the_moment_wants_is_no_wish(text: str) -> None:

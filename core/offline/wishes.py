@@ -159,12 +159,12 @@ _WANTED = cues.one_of({
         r"work|start|talk|make it))"
         r"(?:\S+ ){0,8}to",
         r"(?:we|i) (?:really )?(?:don'?t|do not) (?:want|need|expect)",
-        r"so (?:that )?(?:the|it|they|each|all|every|users?|there|only|when)", "make sure", "ensure", "such that",
-        "make it (?:where|so)", "only", "without", "instead of", "rather than", "no longer", "never", "always",
+        r"so (?:that )?(?:the|it|they|each|all|every|users?|there|only|when)", "make sure", "ensure",
+        "only", "without", "instead of", "rather than", "no longer", "never", "always",
         r"(?:^|[,;:] |(?:please|and|but|also) )do(?:n'?t| not)"
         r"(?! (?:worry|know|see|think|need to|understand|have|get|just))", "by default", "defaults? to",
-        "at (?:least|most)", "same as", "equivalent", r"not (?:the|a|an|by|in|as|to|for|via)", "unless", "even if",
-        r"(?:each|every) (?:time|\w+)", r"use \S+(?: \S+){0,8} (?:for|as|to|with|in|everywhere)", "keep",
+        "at (?:least|most)", r"not (?:the|a|an|by|in|as|to|for|via)", "unless",
+        "(?:each|every) time", r"use \S+(?: \S+){0,8} (?:for|as|to|with|in|everywhere)", "keep",
         r"let'?s (?:use|go with|keep|call)",
     ),
     "de": ("soll(?:te)?(?:n|st)?", "muss", "müssen", "darf nicht", "ich (?:will|möchte|brauche)", "nur", "ohne",
@@ -186,7 +186,7 @@ _ONE_STEP = cues.one_of({
         "verify", "confirm", "rename", "remove", "delete", "update", "advise", r"analy[sz]e", "investigate",
         "there (?:is|are)", r"i (?:still|get|got|have|see|am|was|had|asked|thought|added|tried|should|can|just)",
         r"you (?:only|didn|removed|are|were|just|have|made)",
-        "(?:write|add) (?:a|an|the|some) (?:tests?|commit|summary)",
+        "(?:write|add) (?:a|an|the|some) (?:tests?|commit|summary)", "write to",
     ),
     "de": ("prüfe?", "schau", "führ", "lies", "zeige?", "warum", "wie", "was", "behebe?"),
     "fr": ("vérifie", "regarde", "lance", "montre", "corrige", "pourquoi", "comment"),
@@ -211,12 +211,17 @@ _POLITE = re.compile(
 """How an order begins that is said politely, and what stands before it."""
 _SO_THAT = re.compile(
     r"^(?:(?:change|make|set|fix|update|adjust) (?:it|this|that) (?:so(?: that)?|where|such that)|"
-    r"(?:make sure|ensure|be sure)(?: that)?)\s+",
+    r"(?:make sure|ensure|be sure)(?! to\b)(?: that)?)\s+",
     re.IGNORECASE,
 )
 """What stands in front of the state that is wanted."""
 _PRONOUN = re.compile(r"\b(?:it|this|these|those|them|they|he|she)\b(?! (?:file|repo|project))", re.IGNORECASE)
-_LEANING = re.compile(r"\b(?:you|your|above|here|previous(?:ly)?|again|other)\b|\b(?:too|also|same)\W*$", re.IGNORECASE)
+_LEANING = re.compile(
+    r"^(?:that|which|or)\b|\b(?:you|your|above|here|previous(?:ly)?|again|other)\b|\bsure to\b|"
+    r"\bremember to\b|\b(?:too|also|same)\W*$",
+    re.IGNORECASE,
+)
+"""Words for what was said or done before, and for how the assistant should go about its work."""
 _IN_TROUBLE = re.compile(
     r"^some\b|\b(?:errors?|fail\w*|broken?|crash\w*|still|bugs?|wrong|stuck|getting|doesn'?t work|mistake\w*)\b", re.I
 )
@@ -271,7 +276,7 @@ def _stands(text: str) -> bool:
         return False
     if has_placeholder(text) or cues.MOMENT.search(text) or _IN_TROUBLE.search(text) or _LEANING.search(text):
         return False
-    if (BARE_SUBJECT.match(text) and not text.lower().startswith("if ")) or cues.POINTING.search(text):
+    if cues.POINTING.search(text):
         return False
     pronoun = _PRONOUN.search(text)
     if pronoun and len(text[: pronoun.start()].split()) < LEAST_LEANING:
