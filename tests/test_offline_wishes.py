@@ -103,6 +103,24 @@ def test_a_wish_that_is_taken_back_is_not_kept_and_one_that_is_said_again_is(lat
     assert len(found) == kept
 
 
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("shouldn't we take the date in `load`?", "Take the date in `load`"),
+        (
+            "I doubt these, maybe we just need one test of what `load` sets?",
+            "We just need one test of what `load` sets",
+        ),
+        ("I think we take the date in `load` now, right?", "We take the date in `load` now"),
+        ("should we run `load` once more?", ""),
+        ("shouldn't we read the date of the bank?", ""),
+    ],
+)
+def test_a_wish_in_the_form_of_a_question_counts_where_work_follows(text: str, statement: str) -> None:
+    assert [row["statement"] for row in wanted(text)] == [statement] * bool(statement)
+    assert harvest(*START, user(text), says("Yes."), user("go on"), edited("feed.py"), says("OK"))["decisions"] == []
+
+
 def test_of_many_wishes_the_last_are_kept() -> None:
     texts = [f"The rates of `bank{number}.py` should be sorted by their date." for number in range(MOST_WANTED + 2)]
     assert [row["quote"] for row in wanted(*texts)] == texts[2:]

@@ -246,11 +246,13 @@ def _wanted_in(rows: list[Row], number: int, files: tuple[str, ...], subject: st
             first = FILLER.sub("", said)
             asked = _POLITE.sub("", first)
             text = FILLER.sub("", _SO_THAT.sub("", FILLER.sub("", asked))).strip()
-            if (text.endswith(("?", *_ASKING)) and asked == first) or _ONE_STEP.match(asked):
+            suggested = _suggested(first) if files else ""
+            text = suggested or text
+            if (text.endswith(("?", *_ASKING)) and asked == first) or _ONE_STEP.match(suggested or asked):
                 continue
             text = text.rstrip("?？ ")
             text = text if text.count('"') % 2 == 0 else text.replace('"', "")
-            if not (limits or _WANTED.search(asked)) or not _stands(text):
+            if not (limits or suggested or _WANTED.search(asked)) or not _stands(text):
                 continue
             named = cues.ANCHOR.search(text) or _CALLED.search(text) or _QUOTED.search(text)
             if not named and text.isascii() and len(text.split()) < LEAST_ALONE:
@@ -260,6 +262,23 @@ def _wanted_in(rows: list[Row], number: int, files: tuple[str, ...], subject: st
             where = ", ".join(f"`{name}`" for name in files[:2])
             detail = f"wanted by the person in “{subject}”" + (f", worked on in {where}" if where else "")
             yield found("decisions", text, detail, sentence.quote, 55 + bool(named) + limits, number)
+
+
+_SUGGESTS = re.compile(
+    r"^(?:.{0,120}?[,;:.] )?(?:(?:maybe|perhaps|I (?:think|guess|believe)) )*"
+    r"(?:(?:(?:should(?:n'?t)?|could(?:n'?t)?|can'?t) we|why (?:don'?t|not) we|what if we|how about we|"
+    r"wouldn'?t it be (?:better|simpler|cleaner|easier) to) (?P<what>\S.+?)|(?P<need>we (?:just |only )*need .+?)|"
+    r"(?P<is>.+?)[, ]+(?:yeah|right|no|correct|isn'?t it|oder|non|verdad))\?$",
+    re.IGNORECASE,
+)
+"""A wish in the form of a question ("shouldn't we …?", "we do …, yeah?"); it counts where work follows."""
+
+
+def _suggested(text: str) -> str:
+    """What somebody wants who asks whether it should be so."""
+    found = _SUGGESTS.match(text)
+    what = found["what"] or found["need"] or found["is"] if found else ""
+    return what if cues.ANCHOR.search(what) else ""
 
 
 _REVERSES = re.compile(
