@@ -106,7 +106,7 @@ def test_a_wish_that_is_taken_back_is_not_kept_and_one_that_is_said_again_is(lat
 @pytest.mark.parametrize(
     ("text", "statement"),
     [
-        ("shouldn't we take the date in `load`?", "Take the date in `load`"),
+        ("shouldn't we take the date of the bank in `load`?", "Take the date of the bank in `load`"),
         (
             "I doubt these, maybe we just need one test of what `load` sets?",
             "We just need one test of what `load` sets",
