@@ -19,7 +19,6 @@ from core.offline.answers import (
     find_agreed,
     find_answered,
     find_answers,
-    find_approved,
     find_choices,
     find_chosen,
     find_plans,
@@ -57,7 +56,6 @@ def find_said(session: Session) -> Iterator[Found]:
     yield from find_choices(exchanges)
     yield from find_corrections(session, exchanges)
     yield from find_wishes(session, exchanges)
-    yield from find_approved(exchanges)
     yield from find_agreed(session)
     yield from find_unanswered(session, exchanges)
     yield from find_known(exchanges)
