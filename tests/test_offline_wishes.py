@@ -33,7 +33,7 @@ WANTED = {
 def test_how_a_thing_has_to_be_is_kept_in_seven_languages(language: str) -> None:
     (row,) = wanted(WANTED[language])
     assert row["statement"] == WANTED[language] == row["quote"]
-    assert row["detail"] == "wanted by the person in “rates”, worked on in `feed.py`"
+    assert row["detail"] == "wanted by the person, worked on in `feed.py`"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,6 @@ def test_how_a_thing_has_to_be_is_kept_in_seven_languages(language: str) -> None
         ("maybe you should make it so ", "The bank's name has to be given to `load`"),
         ("Please ", "Use `rates.csv` as the source of `load`."),
         ("the list is fine. ", "Rates of `bank.py` need to be sorted by date"),
-        ("Um, ", "The second value of `load` is the bank, not the date."),
         ("", "We don't want a limit in `load`."),
         ("", "We want the rates of `load` to be those of the bank."),
         ("", "If the value of a rate is negative, the list has to show brackets around its amount"),
@@ -76,10 +75,41 @@ def test_a_wish_stands_without_what_is_said_around_it(before: str, statement: st
         "add a test to `feed.py` so that the date is seen",
         "When reading `feed.py`, make sure to keep to its style",
         "Write to `rates.txt` the word hello only",
+        "The following list of `feed.py` should have no doubles",
+        "The footer of the page should be bold and have no margin at all",
+        "`feed.py` feels slow, it should not be so",
+        "Rates of ____ need to be read by `feed.py`",
+        "In `feed.py` around lines 12 - 20, the date should be taken from the file.\n\nlet's discuss",
+        "`feed.py` should not log so much\n\nUncaught TypeError: rates is undefined\n    at load (rates.js:12:5)",
     ],
 )
 def test_what_the_moment_wants_is_no_wish(text: str) -> None:
     assert wanted(text) == []
+
+
+def test_how_a_thing_is_comes_in_as_a_fact() -> None:
+    text = "Um, the second value of `load` is the bank, not the date."
+    found = harvest(*START, user(text), edited("feed.py"), says("OK"))
+    assert found["decisions"] == [] and found["facts"][0]["detail"] == "told by the person"
+
+
+def test_of_two_wishes_that_say_the_same_the_longer_is_kept() -> None:
+    longer = "When a bank sends negative rates, `feed.py` should show brackets around their values."
+    found = wanted("`feed.py` should show brackets around negative values.", longer)
+    assert [row["quote"] for row in found] == [longer]
+
+
+@pytest.mark.parametrize(
+    ("first", "title"),
+    [
+        ("Read the rates of all banks.", " in “Read the rates of all banks”"),
+        ("look at /home/m/rates/feed.py and the rest", ""),
+        ("rates", ""),
+    ],
+)
+def test_a_wish_names_what_the_session_was_for_where_that_is_a_sentence(first: str, title: str) -> None:
+    (row,) = harvest(user(first), says("OK"), user(WANTED["en"]), edited("feed.py"), says("OK"))["decisions"]
+    assert row["detail"] == f"wanted by the person{title}, worked on in `feed.py`"
 
 
 def test_a_wish_that_nobody_worked_on_is_not_kept() -> None:
@@ -122,7 +152,15 @@ def test_a_wish_in_the_form_of_a_question_counts_where_work_follows(text: str, s
 
 
 def test_of_many_wishes_the_last_are_kept() -> None:
-    texts = [f"The rates of `bank{number}.py` should be sorted by their date." for number in range(MOST_WANTED + 2)]
+    said = [
+        ("dates", "load"),
+        ("banks", "list"),
+        ("names", "show"),
+        ("codes", "read"),
+        ("sums", "feed"),
+        ("keys", "save"),
+    ]
+    texts = [f"The {what} of `{name}.py` should go by {what[:-1]}_{name}" for what, name in said[: MOST_WANTED + 2]]
     assert [row["quote"] for row in wanted(*texts)] == texts[2:]
 
 

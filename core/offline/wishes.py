@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from core.conversations.conversation import Turn
 from core.offline import cues
 from core.offline.closing import rows_of
-from core.offline.exchanges import Exchange, found, has_placeholder, is_long, subject_of
-from core.offline.prose import Row, Sentence, looks_like_code, sentences
+from core.offline.exchanges import Exchange, found, has_placeholder, is_long, own_words, subject_of
+from core.offline.prose import Row, Sentence, clean, looks_like_code, sentences
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
 
@@ -67,8 +67,8 @@ def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = Tr
         rows = rows_of(turn if long or row is None else Turn("user", row.text), number)
         if long or row is None or row.events or not row.doubted:
             wills += [item for part in rows for item in will_in(sentences(part), number)]
-        if works and _worked_on(session, number, row):
-            wanted += _wanted_in(rows, number, row.changed if row else (), subject_of(session))
+        if works and _worked_on(session, number, row) and not _OF_REVIEW.search(turn.text):
+            wanted += _wanted_in(rows, number, row.changed if row else (), _asked_first(session))
     lasting = []
     for item in wills:
         if any(_instead(item, later) for later in wills if later.turn > item.turn):
@@ -80,10 +80,21 @@ def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = Tr
             item.fields["detail"] = f"in place of “{before.fields['statement']}”, in “{subject_of(session)}”"
         lasting.append(item)
     said = {item.fields["quote"] for item in wills}
-    stands = [item for item in wanted if item.fields["quote"] not in said and not _is_over(item, wills, exchanges)]
+    stands: list[Found] = []
+    for item in sorted(wanted, key=lambda item: -len(item.fields["statement"])):  # of two that say the same, the longer
+        if item.fields["quote"] in said or _is_over(item, wills, exchanges):
+            continue
+        if not any(_alike(item, row) for row in (*lasting, *stands)):
+            stands.append(item)
     for items, most in ((lasting, MOST_WILL), (stands, MOST_WANTED)):
         best = sorted(items, key=lambda item: (item.score, item.turn))[-most:]
         yield from sorted(best, key=lambda item: item.turn)
+
+
+def _alike(item: Found, other: Found) -> bool:
+    """Whether most words of one wish stand in another."""
+    one, two = (set(re.findall(r"\w{4,}", row.fields["statement"].casefold())) for row in (item, other))
+    return len(one & two) >= 0.6 * min(len(one), len(two))
 
 
 def _is_over(item: Found, wills: list[Found], exchanges: list[Exchange]) -> bool:
@@ -217,14 +228,40 @@ _SO_THAT = re.compile(
 """What stands in front of the state that is wanted."""
 _PRONOUN = re.compile(r"\b(?:it|this|these|those|them|they|he|she)\b(?! (?:file|repo|project))", re.IGNORECASE)
 _LEANING = re.compile(
-    r"^(?:that|which|or)\b|\b(?:you|your|above|here|previous(?:ly)?|again|other)\b|\bsure to\b|"
+    r"^(?:that|which|or)\b|\b(?:you|your|above|here|previous(?:ly)?|following|again|other)\b|\bsure to\b|"
     r"\bremember to\b|\b(?:too|also|same)\W*$",
     re.IGNORECASE,
 )
 """Words for what was said or done before, and for how the assistant should go about its work."""
 _IN_TROUBLE = re.compile(
-    r"^some\b|\b(?:errors?|fail\w*|broken?|crash\w*|still|bugs?|wrong|stuck|getting|doesn'?t work|mistake\w*)\b", re.I
+    r"^some\b|\b(?:\w*errors?|\w*exception|uncaught|fail\w*|broken?|crash\w*|still|bugs?|wrong|stuck|getting|"
+    r"doesn'?t work|mistake\w*)\b|:\d+:\d+",
+    re.IGNORECASE,
 )
+_OF_REVIEW = re.compile(
+    r"\blines? \d+|\bnit(?:pick)?s?\b|\bconsider \w+ing\b|^\s*at \S+ ?\(|\w:\d+:\d+\b|\bUncaught\b|"
+    r"\b(?:potential issue|suggestion|severity|findings?)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A message with the words of a reviewer or of a browser's console in it: whose sentence is whose, nobody knows."""
+_FIELD = re.compile(r"(?<!\w)_{2,}(?!\w)|\{\w+\}|\(optional\)|\$\w")
+_LOOKS = re.compile(
+    r"\b(?:colou?rs?|fonts?|padding|margins?|borders?|bold|italic|align\w*|cent(?:er|re)(?:ed)?|background|darker|"
+    r"lighter|bigger|smaller|hyperlinks?|spacing|pixels?)\b",
+    re.IGNORECASE,
+)
+_OPINION = re.compile(
+    r"\bI (?:like|feel|love|hate|doubt)\b|\b(?:nice|great|ugly|weird|confusing|cool|feels?|sounds?|seems?)\b",
+    re.IGNORECASE,
+)
+_OUGHT = re.compile(
+    r"\b(?:should|must|need|needs|has to|have to|want|wants|shall|supposed|meant|can only|never|always)\b",
+    re.IGNORECASE,
+)
+_IS = re.compile(
+    r"^(?!(?:use|keep|don'?t|do not|only|when|if)\b)(?:\S+ ){1,8}?(?:is|are|has|have|takes?|contains?)\b", re.IGNORECASE
+)
+"""How a thing is, as the person tells it; what is ought to be so is a decision."""
 _LIMITS = re.compile(
     r"\b(?:constraints?|requirements?|rules?|must|principles?|guidelines|conventions?)\b", re.IGNORECASE
 )
@@ -259,9 +296,25 @@ def _wanted_in(rows: list[Row], number: int, files: tuple[str, ...], subject: st
                 continue
             if REQUEST.match(text) and not cues.ANCHOR.search(text):
                 continue  # a change of how something looks
-            where = ", ".join(f"`{name}`" for name in files[:2])
-            detail = f"wanted by the person in “{subject}”" + (f", worked on in {where}" if where else "")
-            yield found("decisions", text, detail, sentence.quote, 55 + bool(named) + limits, number)
+            detail = "wanted by the person" + (f" in “{subject}”" if subject else "")
+            detail += f", worked on in {', '.join(f'`{name}`' for name in files[:2])}" if files else ""
+            told = text == first.rstrip("?？ ") and _IS.match(text) and not _OUGHT.search(text)
+            category, detail = ("facts", "told by the person") if told else ("decisions", detail)
+            yield found(category, text, detail, sentence.quote, 55 + bool(named) + limits, number)
+
+
+LEAST_SUBJECT, MOST_SUBJECT = 4, 100
+
+
+def _asked_first(session: Session) -> str:
+    """What the person asked for first where that is one whole sentence, and no command or path; else ""."""
+    turns = session.conversation.turns
+    first = next((turn.text for turn in turns if turn.role == "user" and not turn.agent and own_words(turn.text)), "")
+    asked = clean(cues.first_sentence(first, MOST_SUBJECT) or first.strip()).rstrip(".:")
+    whole = (
+        len(asked.split()) >= LEAST_SUBJECT and len(asked) <= MOST_SUBJECT and "\n" not in first.strip()[: len(asked)]
+    )
+    return asked if whole and not re.search(r"(?:^|\s)[/~.]|[<>$|]|--|://", asked) else ""
 
 
 _SUGGESTS = re.compile(
@@ -299,6 +352,8 @@ def _stands(text: str) -> bool:
         return False
     pronoun = _PRONOUN.search(text)
     if pronoun and len(text[: pronoun.start()].split()) < LEAST_LEANING:
+        return False
+    if _FIELD.search(text) or _OPINION.search(text) or (_LOOKS.search(text) and not cues.ANCHOR.search(text)):
         return False
     unsure = cues.HEDGE.search(re.sub(r"(?i)should|would like|可以", "", text))
     return not (unsure or _REPORTED.search(text) or _POINTS_AT.search(text) or _FOR_WHAT.search(text))
