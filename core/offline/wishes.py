@@ -208,9 +208,9 @@ _ONE_STEP = cues.one_of({
 }, begins=True)  # fmt: skip
 MOST_WANTED = 4
 LONGEST_WANTED = 300
-LEAST_ALONE = 10
+LEAST_ALONE = 14
 """Words of a requirement that names nothing."""
-LEAST_LEANING = 4
+LEAST_LEANING = 8
 """Words in front of a pronoun that can hold what it stands for."""
 _POLITE = re.compile(
     r"^(?:(?:like|basically|just|maybe|perhaps)[, ]+)*"
