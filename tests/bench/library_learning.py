@@ -3,21 +3,22 @@
 Each set of `retrieval/` becomes a library: each session, scene or dialogue is a document, each turn a chunk. Some
 collections are for use, the others are never used. A simulated person asks training questions about the former, and
 records for what is shown: `win` with the chunks that answer, `miss` with the others; of every ten verdicts one is
-wrong. Then the library is consolidated. Recall is measured on questions of the latter (documents and questions that no
-trace saw) and on other questions of the former (questions that no trace saw). `plain` is `core.search` on the same
-texts.
+wrong. Then the library is consolidated. Recall is measured on other questions of the former, on questions of the latter
+(documents and questions that no trace saw), and where all sets are in one library also on one set that was never used.
+`plain` is `core.search` on the same texts.
 
-    python -m tests.bench.library_learning [--questions N] [--seeds N] [--svg FILE]
+    python -m tests.bench.library_learning [--questions N] [--seeds N] [--sets NAME …] [--svg FILE]
 
-One walk says little: with `--seeds N` each set, and all of them in one library, are walked N times. Each time other
-collections are left out, other questions are asked, and other verdicts are wrong. What is printed, and drawn with
-`--svg`, is by how much recall@10 rises, with the interval of 95 % of the mean over all test questions.
+One walk says little, so each library is walked N times: each time other collections are left out, other questions are
+asked, and other verdicts are wrong. What is printed, and drawn with `--svg`, is by how much recall@10 rises over the
+same questions before use, with the standard error of the mean over the walks.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import shutil
 import statistics
 import sys
 import tempfile
@@ -45,7 +46,9 @@ WRONG = 0.1
 SHARES = {"locomo": 10, "friendsqa": 400, "molweni": 1000, "qmsum": 12}
 """So many collections of a set, at most."""
 DEPTH = 10
-KINDS = ("unseen documents", "documents in use")
+IN_USE, UNSEEN, UNSEEN_SET = KINDS = ("documents in use", "unseen documents", "unseen set")
+SURE = 2.8
+"""A rise, or a fall, is beyond chance where it is so many standard errors: Student's t for five walks, 95 %."""
 
 
 class Question(NamedTuple):
@@ -56,13 +59,20 @@ class Question(NamedTuple):
 
 
 class World(NamedTuple):
-    """Everything in one library: key of an entry -> its chunk, and the questions by what they are for."""
+    """Everything in one library: key of an entry -> its chunk, and of each set the groups of collections that share
+    text, as questions by the collection that they are about. `before` keeps what was measured without any use."""
 
     entries: list[SearchEntry]
     ids: dict[str, str]
+    groups: dict[str, list[dict[str, list[Question]]]]
+    before: dict[Question, tuple[float, float]]
+
+
+class Parts(NamedTuple):
+    """The questions of one walk: those that are asked and recorded, and those of each kind that are tested."""
+
     training: list[Question]
-    seen: list[Question]
-    unseen: list[Question]
+    tested: dict[str, list[Question]]
 
 
 def copied_groups(collections: Sequence[Collection]) -> list[list[Collection]]:
@@ -81,39 +91,54 @@ def copied_groups(collections: Sequence[Collection]) -> list[list[Collection]]:
     return list(groups.values())
 
 
-def build(library: Library, sets: Sequence[str], most: int, seed: int, shares: Mapping[str, int] = SHARES) -> World:
-    """Fill the library, and part the questions: for use, for documents in use, for the others."""
-    chance = random.Random(seed)
-    entries: list[SearchEntry] = []
-    ids: dict[str, str] = {}
-    training, seen, unseen = [], [], []
+def build(library: Library, sets: Sequence[str], shares: Mapping[str, int] = SHARES) -> World:
+    """Fill the library."""
+    world = World([], {}, {}, {})
     for name in sets:
         groups = copied_groups([one for one in SETS[name]() if one.asked])
-        chance.shuffle(groups)
-        collections = [one for group in groups for one in group][: shares.get(name, 20)]
-        unused, left_out = {""}, max(1, len(collections) * 2 // 5)
-        for group in groups:
-            if len(unused) <= left_out:
-                unused |= {one.name for one in group}
+        random.Random(name).shuffle(groups)
         source = SourceProfile(new_id(), name, "conversation", NOW, NOW)
         with library.writing() as connection:
             rows.put(connection, schema.source_profile, rows.row_of(source))
-        for collection in collections:
-            shelved = [
-                one._replace(key=f"{name}:{one.key}", thread=f"{name}:{one.thread}") for one in collection.entries
-            ]
-            entries += shelved
-            _shelve(library, source.id, shelved, ids)
-            asked = [Question(name, _named(name, one)) for one in collection.asked]
-            chance.shuffle(asked)
-            if collection.name in unused:
-                unseen += asked
-            else:
-                training += asked[: len(asked) * 4 // 5]
-                seen += asked[len(asked) * 4 // 5 :]
-    for part in (training, seen, unseen):
-        chance.shuffle(part)
-    return World(entries, ids, training, _even(seen, most), _even(unseen, most))
+        held = world.groups.setdefault(name, [])
+        for group in groups:
+            if sum(map(len, held)) >= shares.get(name, 20):
+                break
+            held.append({one.name: [Question(name, _named(name, asked)) for asked in one.asked] for one in group})
+            for collection in group:
+                shelved = [
+                    one._replace(key=f"{name}:{one.key}", thread=f"{name}:{one.thread}") for one in collection.entries
+                ]
+                world.entries.extend(shelved)
+                _shelve(library, source.id, shelved, world.ids)
+    return world
+
+
+def parted(world: World, most: int, seed: int) -> Parts:
+    """The questions of one walk. Two fifths of each set are left out, and of several sets one whole."""
+    chance = random.Random(seed)
+    training: list[Question] = []
+    tested: dict[str, list[Question]] = {kind: [] for kind in KINDS}
+    sets = sorted(world.groups)
+    whole = sets[seed % len(sets)] if len(sets) > 1 else ""
+    for name in sets:
+        groups = chance.sample(world.groups[name], len(world.groups[name]))
+        left_out, number = sum(map(len, groups)) * 2 / 5, 0
+        for group in groups:
+            unused = name == whole or number < left_out
+            number += len(group)
+            for asked in group.values():
+                asked = chance.sample(asked, len(asked))
+                if unused:
+                    tested[UNSEEN_SET if name == whole else UNSEEN] += asked
+                else:
+                    kept = max(1, len(asked) * 4 // 5)
+                    training += asked[:kept]
+                    tested[IN_USE] += asked[kept:]
+    chance.shuffle(training)
+    for questions in tested.values():
+        chance.shuffle(questions)
+    return Parts(training, {kind: _even(questions, most) for kind, questions in tested.items() if questions})
 
 
 def _named(name: str, asked: Asked) -> Asked:
@@ -122,11 +147,9 @@ def _named(name: str, asked: Asked) -> Asked:
 
 
 def _even(questions: Sequence[Question], most: int) -> list[Question]:
-    """As many of each set, as far as there are."""
-    chosen: list[Question] = []
-    for name in sorted({one.name for one in questions}):
-        chosen += [one for one in questions if one.name == name][:most]
-    return chosen
+    """So many in all, as many of each set, as far as there are."""
+    sets = sorted({one.name for one in questions})
+    return [one for name in sets for one in [one for one in questions if one.name == name][: most // len(sets)]]
 
 
 def _name(thread: str) -> str:
@@ -218,34 +241,53 @@ def use(library: Library, world: World, questions: Sequence[Question], traces: i
 # --- often ------------------------------------------------------------------------------------------------------------
 
 TOGETHER = "all together"
-SHARES_TOGETHER = {"locomo": 4, "friendsqa": 60, "molweni": 160, "qmsum": 6}
+SHARES_TOGETHER = {"locomo": 2, "friendsqa": 60, "molweni": 160, "qmsum": 6}
 
 
-def walked(sets: Sequence[str], most: int, seed: int) -> dict[str, list[list[float]]]:
-    """Kind of question -> recall of each of them: by plain search, and in the library after each step."""
-    shares = SHARES if len(sets) == 1 else SHARES_TOGETHER
-    with tempfile.TemporaryDirectory(prefix="knowledge-learning-") as folder:
-        opened = open_library(str(Path(folder) / "library.db"))
-        assert isinstance(opened, Ok), opened
-        library = opened.value
-        world = build(library, sets, most // len(sets), seed, shares)
-        kinds = dict(zip(KINDS, (world.unseen, world.seen), strict=True))
-        figures = {kind: [plain(world, questions)] for kind, questions in kinds.items()}
-        done = 0
-        for step in STEPS:
-            done = use(library, world, world.training, step, done, seed)
-            assert isinstance(consolidate(library, now=NOW + timedelta(days=1)), Ok)
-            for kind, questions in kinds.items():
-                figures[kind].append(recall(library, world, questions))
-        library.close()
+def walk(library: Library, world: World, parts: Parts, seed: int) -> dict[str, list[list[float]]]:
+    """Kind of question -> recall of each of them: by plain search, before use, and after each step."""
+    asked = [one for questions in parts.tested.values() for one in questions if one not in world.before]
+    world.before.update(zip(asked, zip(plain(world, asked), recall(library, world, asked), strict=True), strict=True))
+    figures = {}
+    for kind, questions in parts.tested.items():
+        figures[kind] = [[world.before[one][at] for one in questions] for at in (0, 1)]
+    done = 0
+    for step in STEPS[1:]:
+        done = use(library, world, parts.training, step, done, seed)
+        assert isinstance(consolidate(library, now=NOW + timedelta(days=1)), Ok)
+        for kind, questions in parts.tested.items():
+            figures[kind].append(recall(library, world, questions))
     return figures
 
 
-def rise(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
-    """By how much the mean rises, and half the interval of 95 % of that."""
-    gains = [one - other for one, other in zip(after, before, strict=True)]
+def walked(sets: Sequence[str], most: int, seeds: int) -> list[dict[str, list[list[float]]]]:
+    """The figures of each walk: all begin with the same library, filled once."""
+    walks = []
+    with tempfile.TemporaryDirectory(prefix="knowledge-learning-") as folder:
+        filled = Path(folder) / "filled"
+        filled.mkdir()
+        library = _opened(filled)
+        world = build(library, sets, SHARES if len(sets) == 1 else SHARES_TOGETHER)
+        library.close()
+        for seed in range(1, seeds + 1):
+            copy = Path(shutil.copytree(filled, Path(folder) / str(seed)))
+            library = _opened(copy)
+            walks.append(walk(library, world, parted(world, most, seed), seed))
+            library.close()
+    return walks
+
+
+def _opened(folder: Path) -> Library:
+    opened = open_library(str(folder / "library.db"))
+    assert isinstance(opened, Ok), opened
+    return opened.value
+
+
+def rise(walks: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[float, float]:
+    """By how much the mean rises, from (before, after) of each walk, and the standard error of that."""
+    gains = [statistics.fmean(after) - statistics.fmean(before) for before, after in walks]
     spread = statistics.stdev(gains) if len(gains) > 1 else 0.0
-    return statistics.fmean(gains), 1.96 * spread / len(gains) ** 0.5
+    return statistics.fmean(gains), spread / len(gains) ** 0.5
 
 
 def drawn(lines: Mapping[str, Sequence[tuple[int, float, float]]]) -> str:
@@ -257,7 +299,7 @@ def drawn(lines: Mapping[str, Sequence[tuple[int, float, float]]]) -> str:
     def up(gain: float) -> float:
         return round(250 - 210 * (gain - low) / max(top - low, 0.1), 1)
 
-    title = "Rise of recall@10 on documents that no trace saw, with 95 % intervals"
+    title = "Rise of recall@10 on documents that no trace saw, with standard errors"
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 300" font-family="sans-serif" font-size="13">',
         '<rect width="640" height="300" fill="white"/>',
@@ -281,8 +323,8 @@ def drawn(lines: Mapping[str, Sequence[tuple[int, float, float]]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; 1 where retrieval was behind plain search, or fell by more than chance, or rose nowhere."""
     parser = argparse.ArgumentParser(prog="library_learning")
-    parser.add_argument("--questions", type=int, default=150, help="test questions of each library and kind")
-    parser.add_argument("--seeds", type=int, default=1, help="walk so many times")
+    parser.add_argument("--questions", type=int, default=300, help="test questions of each walk and kind")
+    parser.add_argument("--seeds", type=int, default=5, help="walk so many times")
     parser.add_argument("--sets", nargs="*", default=list(SHARES))
     parser.add_argument("--svg", default="", help="draw what rises on unseen documents into this file")
     options = parser.parse_args(arguments)
@@ -291,23 +333,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("no retrieval sets beside the project: nothing is measured")
         return 0
     libraries = [*((name, [name]) for name in sets), *([(TOGETHER, sets)] if len(sets) > 1 else [])]
-    print(
-        f"{'library':<14} {'questions on':<18} number  plain  before  " + "  ".join(f"{n:>5} traces" for n in STEPS[1:])
-    )
+    steps = "  ".join(f"{step:>7,} traces" for step in STEPS[1:])
+    print(f"{'library':<14} {'questions on':<18} number  plain  before  {steps}")
     lines: dict[str, list[tuple[int, float, float]]] = {}
     behind = fell = rose = False
     for name, among in libraries:
-        walks = [walked(among, options.questions, seed) for seed in range(1, options.seeds + 1)]
+        walks = walked(among, options.questions, options.seeds)
         for kind in KINDS:
-            found, *steps = [[one for walk in walks for one in walk[kind][at]] for at in range(1 + len(STEPS))]
-            rises = [rise(steps[0], step) for step in steps]
-            risen = "  ".join(f"{gain:+.2f} ± {half:.2f}" for gain, half in rises[1:])
-            means = statistics.fmean(found), statistics.fmean(steps[0])
-            print(f"{name:<14} {kind:<18} {len(found):>6} {means[0]:6.2f} {means[1]:7.2f}  {risen}", flush=True)
-            behind |= means[1] < means[0] - 0.005
-            fell |= any(gain + half < 0 for gain, half in rises)
-            if kind == KINDS[0]:
-                rose |= any(gain - half > 0 for gain, half in rises)
+            held = [one[kind] for one in walks if kind in one]
+            if not held:
+                continue
+            found, before = (statistics.fmean(share for one in held for share in one[at]) for at in (0, 1))
+            rises = [rise([(one[1], one[at]) for one in held]) for at in range(1, 1 + len(STEPS))]
+            risen = "  ".join(f"{gain:+6.2f} ± {error:.2f}" for gain, error in rises[1:])
+            number = sum(len(one[0]) for one in held)
+            print(f"{name:<14} {kind:<18} {number:>6} {found:6.2f} {before:7.2f}  {risen}", flush=True)
+            behind |= before < found - 0.005
+            fell |= any(gain + SURE * error < 0 for gain, error in rises)
+            if kind == UNSEEN:
+                rose |= any(gain - SURE * error > 0 for gain, error in rises)
                 lines[name] = [(step, *one) for step, one in zip(STEPS, rises, strict=True)]
     if options.svg:
         Path(options.svg).write_text(drawn(lines), encoding="utf-8")
