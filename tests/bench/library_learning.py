@@ -3,8 +3,9 @@
 Each set of `retrieval/` becomes a library: each session, scene or dialogue is a document, each turn a chunk. Some
 collections are for use, the others are never used. A simulated person asks training questions about the former, and
 records for what is shown: `win` with the chunks that answer, `miss` with the others; of every ten verdicts one is
-wrong. Then the library is consolidated. Recall is measured on other questions of the former, on questions of the latter
-(documents and questions that no trace saw), and where all sets are in one library also on one set that was never used.
+wrong. Then the library is consolidated. Recall is measured on other questions of the former, and on questions of the
+latter (documents and questions that no trace saw). The weights of the ranking were fitted on these sets; a second time,
+as `strange`, each is ranked by weights that were fitted on the others alone, as a collection of a new kind would be.
 Before use the order is that of plain search (a test holds it to that).
 
     python -m tests.bench.library_learning [--questions N] [--seeds N] [--sets NAME …] [--whole] [--svg FILE]
@@ -24,7 +25,7 @@ import shutil
 import statistics
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -42,42 +43,37 @@ from core.library.use.learning import Lesson, learn
 from core.library.use.retrieve import POOL, by_words, retrieve, stems
 from core.library.use.usage import record
 from core.library.use.words import understand
-from core.search.weights import NAMES
+from core.search.weights import NAMES, WEIGHTS
+from tests.bench.retrieval_fit import Group, fit
 from tests.bench.retrieval_sets import FOLDER, SETS, Asked, Collection
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 STEPS = (0, 100, 1000)
 WRONG = 0.1
-SHARES = {"locomo": 10, "friendsqa": 400, "molweni": 1000, "qmsum": 12}
+SHARES = {"locomo": 10, "friendsqa": 400, "molweni": 1000, "qmsum": 30}
 """So many collections of a set, at most."""
 DEPTH = 10
-IN_USE, UNSEEN, UNSEEN_SET = KINDS = ("documents in use", "unseen documents", "unseen set")
+IN_USE, UNSEEN = KINDS = ("documents in use", "unseen documents")
+STRANGE = ", strange"
 SURE = 2.8
 """A rise, or a fall, is beyond chance where it is so many standard errors: Student's t for five walks, 95 %."""
 
 
-class Question(NamedTuple):
-    """One question with the keys of what answers it, of a set."""
-
-    name: str
-    asked: Asked
-
-
 class World(NamedTuple):
-    """What is in a library: key of an entry -> its chunk, and of each set the groups of collections that share
-    text, as questions by the collection that they are about. `before` keeps what was measured without any use."""
+    """What is in a library: key of an entry -> its chunk, and the groups of collections that share text, as questions
+    by the collection that they are about."""
 
     ids: dict[str, str]
-    groups: dict[str, list[dict[str, list[Question]]]]
+    groups: list[dict[str, list[Asked]]]
 
 
 class Parts(NamedTuple):
     """The questions of one walk: those that are asked and recorded, and those of each kind that are tested."""
 
-    training: list[Question]
-    tested: dict[str, list[Question]]
+    training: list[Asked]
+    tested: dict[str, list[Asked]]
 
-    def all(self) -> list[list[Question]]:
+    def all(self) -> list[list[Asked]]:
         """The questions that are asked at all: after the last step no more are."""
         return [self.training[: STEPS[-1] // 2], *self.tested.values()]
 
@@ -98,64 +94,39 @@ def copied_groups(collections: Sequence[Collection]) -> list[list[Collection]]:
     return list(groups.values())
 
 
-def build(library: Library, sets: Sequence[str], shares: Mapping[str, int] = SHARES) -> World:
-    """Fill the library."""
-    world = World({}, {})
-    for name in sets:
-        groups = copied_groups([one for one in SETS[name]() if one.asked])
-        random.Random(name).shuffle(groups)
-        source = SourceProfile(new_id(), name, "conversation", NOW, NOW)
-        with library.writing() as connection:
-            rows.put(connection, schema.source_profile, rows.row_of(source))
-        held = world.groups.setdefault(name, [])
-        for group in groups:
-            if sum(map(len, held)) >= shares.get(name, 20):
-                break
-            held.append({one.name: [Question(name, _named(name, asked)) for asked in one.asked] for one in group})
-            for collection in group:
-                shelved = [
-                    one._replace(key=f"{name}:{one.key}", thread=f"{name}:{one.thread}") for one in collection.entries
-                ]
-                _shelve(library, source.id, shelved, world.ids)
+def build(library: Library, name: str) -> World:
+    """Fill the library with a set."""
+    world = World({}, [])
+    groups = copied_groups([one for one in SETS[name]() if one.asked])
+    random.Random(name).shuffle(groups)
+    source = SourceProfile(new_id(), name, "conversation", NOW, NOW)
+    with library.writing() as connection:
+        rows.put(connection, schema.source_profile, rows.row_of(source))
+    for group in groups:
+        if sum(map(len, world.groups)) >= SHARES.get(name, 20):
+            break
+        world.groups.append({one.name: one.asked for one in group})
+        for collection in group:
+            _shelve(library, source.id, collection.entries, world.ids)
     return world
 
 
 def parted(world: World, most: int, seed: int) -> Parts:
-    """The questions of one walk. Two fifths of each set are left out, and of several sets one whole."""
+    """The questions of one walk. Two fifths of the collections are left out."""
     chance = random.Random(seed)
-    training: list[Question] = []
-    tested: dict[str, list[Question]] = {kind: [] for kind in KINDS}
-    sets = sorted(world.groups)
-    whole = sets[seed % len(sets)] if len(sets) > 1 else ""
-    for name in sets:
-        groups = chance.sample(world.groups[name], len(world.groups[name]))
-        left_out, number = sum(map(len, groups)) * 2 / 5, 0
-        for group in groups:
-            unused = name == whole or number < left_out
-            number += len(group)
-            for asked in group.values():
-                asked = chance.sample(asked, len(asked))
-                if unused:
-                    tested[UNSEEN_SET if name == whole else UNSEEN] += asked
-                else:
-                    kept = max(1, len(asked) * 4 // 5)
-                    training += asked[:kept]
-                    tested[IN_USE] += asked[kept:]
-    chance.shuffle(training)
-    for questions in tested.values():
+    parts = Parts([], {kind: [] for kind in KINDS})
+    left_out, number = sum(map(len, world.groups)) * 2 / 5, 0
+    for group in chance.sample(world.groups, len(world.groups)):
+        unseen = number < left_out
+        number += len(group)
+        for asked in group.values():
+            asked = chance.sample(asked, len(asked))
+            kept = 0 if unseen else max(1, len(asked) * 4 // 5)
+            parts.training.extend(asked[:kept])
+            parts.tested[UNSEEN if unseen else IN_USE].extend(asked[kept:])
+    for questions in (parts.training, *parts.tested.values()):
         chance.shuffle(questions)
-    return Parts(training, {kind: _even(questions, most) for kind, questions in tested.items() if questions})
-
-
-def _named(name: str, asked: Asked) -> Asked:
-    own = f"{name}:{asked.own}" if asked.own else ""
-    return Asked(asked.text, frozenset(f"{name}:{key}" for key in asked.answers), own)
-
-
-def _even(questions: Sequence[Question], most: int) -> list[Question]:
-    """So many in all, as many of each set, as far as there are."""
-    sets = sorted({one.name for one in questions})
-    return [one for name in sets for one in [one for one in questions if one.name == name][: most // len(sets)]]
+    return Parts(parts.training, {kind: questions[:most] for kind, questions in parts.tested.items()})
 
 
 def _name(thread: str) -> str:
@@ -187,15 +158,15 @@ def _shelve(library: Library, source: str, entries: Sequence[SearchEntry], ids: 
             rows.add_chunks(connection, chunks)
 
 
-def recall(library: Library, world: World, questions: Sequence[Question]) -> list[float]:
+def recall(library: Library, world: World, questions: Sequence[Asked]) -> list[float]:
     """Recall@10 of each question in per cent."""
     keys = {chunk: key for key, chunk in world.ids.items()}
     shares = []
     for one in questions:
-        found = retrieve(library, one.asked.text, now=NOW, limit=DEPTH + 1, log=False)
+        found = retrieve(library, one.text, now=NOW, limit=DEPTH + 1, log=False)
         assert isinstance(found, Ok), found
         got = [keys[row.chunk.id] for row in found.value.dossiers]
-        shares.append(_share([key for key in got if key != one.asked.own], one.asked))
+        shares.append(_share([key for key in got if key != one.own], one))
     return shares
 
 
@@ -203,7 +174,7 @@ def _share(got: Sequence[str], asked: Asked) -> float:
     return 100 * len(asked.answers & set(got[:DEPTH])) / len(asked.answers)
 
 
-def use(library: Library, world: World, questions: Sequence[Question], traces: int, done: int, seed: int) -> int:
+def use(library: Library, world: World, questions: Sequence[Asked], traces: int, done: int, seed: int) -> int:
     """Ask and record until there are so many traces; `done` are there already. Which question comes next is returned
     with their number by the caller's count: two traces a question."""
     chance = random.Random(seed + done)
@@ -214,10 +185,10 @@ def use(library: Library, world: World, questions: Sequence[Question], traces: i
             break
         one = questions[number]
         at += timedelta(seconds=1)
-        found = retrieve(library, one.asked.text, now=at, limit=DEPTH, session_id=f"session {number // 8}")
+        found = retrieve(library, one.text, now=at, limit=DEPTH, session_id=f"session {number // 8}")
         assert isinstance(found, Ok)
-        shown = [row.chunk.id for row in found.value.dossiers if keys[row.chunk.id] != one.asked.own]
-        good = [chunk for chunk in shown if (keys[chunk] in one.asked.answers) != (chance.random() < WRONG)]
+        shown = [row.chunk.id for row in found.value.dossiers if keys[row.chunk.id] != one.own]
+        good = [chunk for chunk in shown if (keys[chunk] in one.answers) != (chance.random() < WRONG)]
         for chunks, outcome in ((good, "win"), ([chunk for chunk in shown if chunk not in good], "miss")):
             if chunks:
                 kept = record(library, session_id=f"session {number // 8}", chunk_ids=chunks, now=at, outcome=outcome,
@@ -229,78 +200,57 @@ def use(library: Library, world: World, questions: Sequence[Question], traces: i
 
 # --- often ------------------------------------------------------------------------------------------------------------
 
-TOGETHER = "all together"
-SHARES_TOGETHER = {"locomo": 2, "friendsqa": 60, "molweni": 160, "qmsum": 6}
-
 
 class Kept(NamedTuple):
     """The best candidates of a question before use, with what the ranking saw of them."""
 
     keys: list[str]
     documents: list[str]
-    sources: list[str]
     scores: Any
     features: Any
 
-    def order(self, learned: Mapping[str, Any]) -> list[int]:
-        """The candidates, best first, with what was learned about their sources: as `retrieve` adds it."""
-        scores = self.scores.copy()
-        for source, weights in learned.items():
-            ours = [at for at, one in enumerate(self.sources) if one == source]
-            if ours:
-                changes = self.features[ours] @ weights
-                scores[ours] += changes - changes.mean()
-        return [int(at) for at in numpy.argsort(-scores, kind="stable")]
+    def shown(self, learned: Any, own: str) -> list[int]:
+        """The best candidates, best first, with what was learned about their source; not the question itself."""
+        order = numpy.argsort(-(self.scores + self.features @ learned), kind="stable")
+        return [int(at) for at in order if self.keys[at] != own][:DEPTH]
 
 
-def keep(library: Library, world: World, questions: Sequence[Question]) -> dict[Question, Kept]:
+def keep(library: Library, world: World, questions: Sequence[Asked]) -> dict[Asked, Kept]:
     """The candidates of questions: what no use has changed is the same in all walks."""
     keys = {chunk: key for key, chunk in world.ids.items()}
     kept = {}
     with library.reading() as connection:
         for one in questions:
-            seen = by_words(connection, understand(connection, one.asked.text, stems()), DEPTH + 1)
+            seen = by_words(connection, understand(connection, one.text, stems()), DEPTH + 1)
             head = seen.ranked[:POOL]
-            named = [keys[row.seen.row.key] for row in head]
             kept[one] = Kept(
-                named,
+                [keys[row.seen.row.key] for row in head],
                 [row.seen.row.thread for row in head],
-                [key.partition(":")[0] for key in named],
                 numpy.array([row.score for row in head]),
                 numpy.array([seen.features.of(row.seen) for row in head]).reshape(len(head), len(NAMES)),
             )
     return kept
 
 
-def walk_kept(kept: Mapping[Question, Kept], parts: Parts, seed: int) -> dict[str, list[list[float]]]:
+def walk_kept(kept: Mapping[Asked, Kept], parts: Parts, seed: int) -> dict[str, list[list[float]]]:
     """Kind of question -> recall of each of them before use and after each step, by what is learned about ranking."""
     chance = random.Random(seed)
-    lessons: dict[str, list[Lesson]] = {}
-    learned: dict[str, Any] = {}
+    lessons: list[Lesson] = []
+    learned = numpy.zeros(len(NAMES))
     figures: dict[str, list[list[float]]] = {kind: [] for kind in parts.tested}
     for before, step in zip((0, *STEPS), STEPS, strict=False):
         for one in parts.training[before // 2 : step // 2]:
-            of, chunks = kept[one], kept[one].order(learned)
-            shown = [at for at in chunks if of.keys[at] != one.asked.own][:DEPTH]
-            said = {at: (of.keys[at] in one.asked.answers) != (chance.random() < WRONG) for at in shown}
-            for source in sorted({of.sources[at] for at in shown}):
-                ours = [at for at in sorted(shown) if of.sources[at] == source]
-                good = [at for at in ours if said[at]]
-                if good:
-                    rows_of = [of.features[at].tolist() for at in ours]
-                    scores = [float(of.scores[at]) for at in ours]
-                    lesson = Lesson(scores, rows_of, [said[at] for at in ours], of.documents[good[0]])
-                    lessons.setdefault(source, []).append(lesson)
-        found = {source: learn(about) for source, about in lessons.items()}
-        learned = {
-            source: numpy.array([one.weights.get(name, 0.0) for name in NAMES]) for source, one in found.items() if one
-        }
+            of = kept[one]
+            said = {at: (of.keys[at] in one.answers) != (chance.random() < WRONG) for at in of.shown(learned, one.own)}
+            good = [at for at in said if said[at]]
+            if good:
+                table, scores = [of.features[at].tolist() for at in said], [float(of.scores[at]) for at in said]
+                lessons.append(Lesson(scores, table, list(said.values()), of.documents[min(good)]))
+        found = learn(lessons)
+        learned = numpy.array([found.weights.get(name, 0.0) if found else 0.0 for name in NAMES])
         for kind, questions in parts.tested.items():
-            figures[kind].append([])
-            for one in questions:
-                of = kept[one]
-                order = [of.keys[at] for at in of.order(learned) if of.keys[at] != one.asked.own]
-                figures[kind][-1].append(_share(order, one.asked))
+            shown = [[kept[one].keys[at] for at in kept[one].shown(learned, one.own)] for one in questions]
+            figures[kind].append([_share(keys, one) for keys, one in zip(shown, questions, strict=True)])
     return figures
 
 
@@ -316,26 +266,43 @@ def walk(library: Library, world: World, parts: Parts, seed: int) -> dict[str, l
     return figures
 
 
-def walked(sets: Sequence[str], most: int, seeds: int, whole: bool) -> list[dict[str, list[list[float]]]]:
-    """The figures of each walk: all begin with the same library, filled once."""
+def kept_walks(name: str, most: int, seeds: int) -> tuple[list[Parts], dict[Asked, Kept]]:
+    """The questions of each walk over a set, and the candidates of all of them."""
+    with tempfile.TemporaryDirectory(prefix="knowledge-learning-") as folder:
+        library = _opened(Path(folder))
+        world = build(library, name)
+        walks = [parted(world, most, seed) for seed in range(1, seeds + 1)]
+        asked = dict.fromkeys(one for parts in walks for part in parts.all() for one in part)
+        kept = keep(library, world, list(asked))
+        library.close()
+    return walks, kept
+
+
+def strange(kept: Mapping[str, Mapping[Asked, Kept]], name: str) -> dict[Asked, Kept]:
+    """The candidates of a set with the scores of weights that were fitted on the other sets alone."""
+    others = []
+    for other, held in kept.items():
+        answered = ((one, [at for at, key in enumerate(of.keys) if key in one.answers]) for one, of in held.items())
+        if other != name:
+            others.append((1.0, [Group(held[one].features, wanted) for one, wanted in answered if wanted]))
+    change = fit(others) - numpy.array(list(WEIGHTS.values()))
+    return {one: of._replace(scores=of.scores + of.features @ change) for one, of in kept[name].items()}
+
+
+def whole_walks(name: str, most: int, seeds: int) -> list[dict[str, list[list[float]]]]:
+    """The figures of each walk through real libraries: all begin with the same, filled once."""
+    figures = []
     with tempfile.TemporaryDirectory(prefix="knowledge-learning-") as folder:
         filled = Path(folder) / "filled"
         filled.mkdir()
         library = _opened(filled)
-        world = build(library, sets, SHARES if len(sets) == 1 else SHARES_TOGETHER)
-        walks = [parted(world, most, seed) for seed in range(1, seeds + 1)]
-        if not whole:
-            asked = dict.fromkeys(one for parts in walks for part in parts.all() for one in part)
-            kept = keep(library, world, list(asked))
-            library.close()
-            return [walk_kept(kept, parts, seed) for seed, parts in enumerate(walks, start=1)]
+        world = build(library, name)
         library.close()
-        figures = []
-        for seed, parts in enumerate(walks, start=1):
+        for seed in range(1, seeds + 1):
             library = _opened(Path(shutil.copytree(filled, Path(folder) / str(seed))))
-            figures.append(walk(library, world, parts, seed))
+            figures.append(walk(library, world, parted(world, most, seed), seed))
             library.close()
-        return figures
+    return figures
 
 
 def _opened(folder: Path) -> Library:
@@ -352,8 +319,8 @@ def rise(walks: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[floa
 
 
 def drawn(lines: Mapping[str, Sequence[tuple[int, float, float]]]) -> str:
-    """A plot: traces from left to right, the rise of recall upwards, a bar for each interval."""
-    colors = ("#2563eb", "#059669", "#d97706", "#dc2626", "#374151")
+    """A plot: traces from left to right, the rise of recall upwards, a bar for each error; dashed where strange."""
+    colors = ("#2563eb", "#059669", "#d97706", "#dc2626")
     top = max(gain + half for rows_of in lines.values() for _, gain, half in rows_of)
     low = min(0.0, *(gain - half for rows_of in lines.values() for _, gain, half in rows_of))
 
@@ -362,8 +329,8 @@ def drawn(lines: Mapping[str, Sequence[tuple[int, float, float]]]) -> str:
 
     title = "Rise of recall@10 on documents that no trace saw, with standard errors"
     parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 300" font-family="sans-serif" font-size="13">',
-        '<rect width="640" height="300" fill="white"/>',
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 300" font-family="sans-serif" font-size="13">',
+        '<rect width="680" height="300" fill="white"/>',
         f'<text x="20" y="22">{title}</text>',
     ]
     for mark in range(int(low) - (low < 0), int(top) + 1):
@@ -372,13 +339,30 @@ def drawn(lines: Mapping[str, Sequence[tuple[int, float, float]]]) -> str:
         parts.append(f'<text x="{70 + 190 * place}" y="285">{step:,} traces</text>')
     for at, (name, rows_of) in enumerate(lines.items()):
         color, x = colors[at % len(colors)], 80 + 6 * at
+        dashed = ' stroke-dasharray="6 4"' if name.endswith(STRANGE) else ""
         places = [(x + 180 * place, gain, half) for place, (_, gain, half) in enumerate(rows_of)]
         way = " ".join(f"{one},{up(gain)}" for one, gain, _ in places)
-        parts.append(f'<polyline points="{way}" fill="none" stroke="{color}" stroke-width="2"/>')
+        parts.append(f'<polyline points="{way}" fill="none" stroke="{color}" stroke-width="2"{dashed}/>')
         for one, gain, half in places:
             parts.append(f'<path d="M{one} {up(gain - half)}V{up(gain + half)}" stroke="{color}"/>')
         parts.append(f'<text x="490" y="{60 + 22 * at}" fill="{color}">{name} {rows_of[-1][1]:+.2f}</text>')
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _walked(
+    sets: Sequence[str], most: int, seeds: int, whole: bool
+) -> Iterator[tuple[str, list[dict[str, list[list[float]]]]]]:
+    """The figures of the walks over each library, by its name."""
+    if whole:
+        yield from ((name, whole_walks(name, most, seeds)) for name in sets)
+        return
+    parts, kept = {}, {}
+    for name in sets:
+        parts[name], kept[name] = kept_walks(name, most, seeds)
+        yield name, [walk_kept(kept[name], one, seed) for seed, one in enumerate(parts[name], start=1)]
+    for name in sets if len(sets) > 1 else ():
+        found = strange(kept, name)
+        yield f"{name}{STRANGE}", [walk_kept(found, one, seed) for seed, one in enumerate(parts[name], start=1)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -394,22 +378,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not sets:
         print("no retrieval sets beside the project: nothing is measured")
         return 0
-    libraries = [*((name, [name]) for name in sets), *([(TOGETHER, sets)] if len(sets) > 1 else [])]
     steps = "  ".join(f"{step:>7,} traces" for step in STEPS[1:])
-    print(f"{'library':<14} {'questions on':<18} number  before  {steps}")
+    print(f"{'library':<18} {'questions on':<18} number  before  {steps}")
     lines: dict[str, list[tuple[int, float, float]]] = {}
     fell = rose = False
-    for name, among in libraries:
-        walks = walked(among, options.questions, options.seeds, options.whole)
+    for name, walks in _walked(sets, options.questions, options.seeds, options.whole):
         for kind in KINDS:
-            held = [one[kind] for one in walks if kind in one]
-            if not held:
-                continue
+            held = [one[kind] for one in walks]
             before = statistics.fmean(share for one in held for share in one[0])
             rises = [rise([(one[0], one[at]) for one in held]) for at in range(len(STEPS))]
             risen = "  ".join(f"{gain:+6.2f} ± {error:.2f}" for gain, error in rises[1:])
             number = sum(len(one[0]) for one in held)
-            print(f"{name:<14} {kind:<18} {number:>6} {before:6.2f}  {risen}", flush=True)
+            print(f"{name:<18} {kind:<18} {number:>6} {before:6.2f}  {risen}", flush=True)
             fell |= any(gain + SURE * error < 0 for gain, error in rises)
             if kind == UNSEEN:
                 rose |= any(gain - SURE * error > 0 for gain, error in rises)
