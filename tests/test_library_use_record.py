@@ -266,18 +266,18 @@ def lessons(number: int, wrong: int = 0, apart: float = 1.0) -> list[Lesson]:
 
 
 def test_where_the_answer_stands_is_learned_from_use_that_is_wrong_at_times() -> None:
-    found = learn(lessons(80, wrong=1))
+    found = learn(lessons(200, wrong=1))
     assert found is not None and found.weights["before"] > 1 and found.gain > 0.05
     rows = lessons(1)[0].rows
     changes = adjust(found.weights, rows)
     assert max(range(6), key=lambda at: changes[at]) == 3 and abs(sum(changes)) < 1e-6
-    again = learn(lessons(80, wrong=1))
+    again = learn(lessons(200, wrong=1))
     assert again == found
 
 
 def test_scores_that_are_too_sure_of_themselves_do_not_call_every_win_a_mistake() -> None:
     """Scores are fitted elsewhere; where they lie far apart, an answer in the fourth place would never be believed."""
-    found = learn(lessons(80, wrong=1, apart=4.0))
+    found = learn(lessons(200, wrong=1, apart=4.0))
     assert found is not None
     rows = lessons(1)[0].rows
     changed = [24 - 4 * place + more for place, more in enumerate(adjust(found.weights, rows))]

@@ -38,7 +38,9 @@ WRONG = 0.1
 """So many verdicts are taken to be wrong."""
 PRIORS = (40.0, 160.0)
 """Corrections weigh as much against as so many questions weigh for them: of few questions little is learned. The one
-that foretells verdicts on other documents better is taken."""
+that foretells verdicts on other documents better is taken; the weak one only from ENOUGH questions on, because what
+foretells verdicts on the few that are shown may be wrong about all others."""
+ENOUGH = 150
 FOLDS, ROUNDS, STEP = 4, 60, 0.05
 SURE = 2.0
 """A gain must be larger than its standard error so many times."""
@@ -90,7 +92,8 @@ def learn(lessons: Sequence[Lesson]) -> Learned | None:
     fold = {document: at % FOLDS for at, document in enumerate(dict.fromkeys(one.document for one in usable))}
     if len(fold) < FOLDS:
         return None
-    gains: dict[float, list[float]] = {prior: [] for prior in PRIORS}
+    priors = PRIORS if len(usable) >= ENOUGH else PRIORS[1:]
+    gains: dict[float, list[float]] = {prior: [] for prior in priors}
     for number in range(FOLDS):
         others = [one for one in usable if fold[one.document] != number]
         left_out = [one for one in usable if fold[one.document] == number]
