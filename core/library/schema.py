@@ -360,7 +360,7 @@ ranking = Table(
     Column("source_profile_id", ID, ForeignKey("source_profile.id", ondelete="CASCADE"), primary_key=True),
     Column("weights", Json, nullable=False, server_default="{}"),  # feature -> what is added to its weight
     _number("uses"),  # how many questions it was learned from
-    Column("gain", Float, nullable=False, server_default="0"),  # in recall, on documents that it was not learned from
+    Column("gain", Float, nullable=False, server_default="0"),  # in log likelihood, on documents left out
     _moment("updated_at"),
 )
 

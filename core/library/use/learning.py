@@ -3,7 +3,11 @@
 In one source the answer stands right behind what matches a question, in another it is the title that tells. The weights
 of `core/search` are the same for all; here each source gets small corrections, learned from questions whose chunks were
 recorded as helpful or not. They hold for documents that nobody has used yet, so that is how they are judged: each
-document's questions are ranked with corrections learned without it, and only a gain that is no accident is kept.
+document's questions are foretold with corrections learned without it, and only a gain beyond chance is kept.
+
+A verdict may be wrong, so none is believed: one of the chunks shown is taken to answer, the likelier the higher its
+score, and what is made likely is what people said of all of them (a softmax with noisy labels). Between the scores the
+distances are learned too: a score that is too sure of itself would call every win far down the list a mistake.
 
 Plain numbers and a fixed order: the same traces give the same weights.
 """
@@ -13,8 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import mul
-from typing import Any, TypeAlias
+from operator import add, mul
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, select
 
@@ -31,14 +35,17 @@ LATEST = 500
 LOOKED = 60
 """Among so many candidates of a question those are looked for that somebody told about."""
 WRONG = 0.1
-"""So many verdicts are taken to be wrong. A win far down the list is then more likely a mistake than a discovery, for
-most chunks there are no answers: without this, a tenth of wrong verdicts makes what is learned worse than nothing."""
-PRIOR = 25.0
-"""Corrections weigh as much against as so many questions weigh for them: of few questions little is learned."""
-FOLDS, ROUNDS, STEP = 4, 40, 0.05
-SURE = 0.5
-"""A gain must be larger than its standard error so many times: the prior holds back what is chance already."""
-FAINT = 1e-4
+"""So many verdicts are taken to be wrong."""
+PRIORS = (40.0, 160.0)
+"""Corrections weigh as much against as so many questions weigh for them: of few questions little is learned. The one
+that foretells verdicts on other documents better is taken; the weak one only from ENOUGH questions on, because what
+foretells verdicts on the few that are shown may be wrong about all others."""
+ENOUGH = 150
+FOLDS, ROUNDS, STEP = 4, 60, 0.05
+SURE = 2.0
+"""A gain must be larger than its standard error so many times."""
+LEAST_SCALE = 0.2
+"""By no less are scores multiplied."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,8 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Learned:
-    """Corrections for one source. `gain` is what they add to the log likelihood of a question's verdicts, on average
-    over documents that they were not learned from."""
+    """Corrections for one source. `gain` is what they add to the log likelihood of a question's verdicts, beside what
+    other distances between the scores add, on average over documents that they were not learned from."""
 
     weights: Weights
     uses: int
@@ -85,19 +92,27 @@ def learn(lessons: Sequence[Lesson]) -> Learned | None:
     fold = {document: at % FOLDS for at, document in enumerate(dict.fromkeys(one.document for one in usable))}
     if len(fold) < FOLDS:
         return None
-    gains = []
+    priors = PRIORS if len(usable) >= ENOUGH else PRIORS[1:]
+    gains: dict[float, list[float]] = {prior: [] for prior in priors}
     for number in range(FOLDS):
-        weights = fitted([one for one in usable if fold[one.document] != number])
-        for one in usable:
-            if fold[one.document] == number:
-                wanted = believed(one)
-                changed = [score + more for score, more in zip(one.scores, adjust(weights, one.rows), strict=True)]
-                gains.append(_likelihood(wanted, changed) - _likelihood(wanted, one.scores))
+        others = [one for one in usable if fold[one.document] != number]
+        left_out = [one for one in usable if fold[one.document] == number]
+        rescaled = fitted(others, math.inf)
+        for prior, found in gains.items():
+            model = fitted(others, prior)
+            found += [_likelihood(one, model) - _likelihood(one, rescaled) for one in left_out]
+    best = max((_mean_if_sure(found), prior) for prior, found in gains.items())
+    if best[0] <= 0:
+        return None
+    model = fitted(usable, best[1])
+    weights = {name: round(weight / model.scale, 5) for name, weight in model.weights.items()}
+    return Learned(weights, len(usable), round(best[0], 4))
+
+
+def _mean_if_sure(gains: Sequence[float]) -> float:
     mean = sum(gains) / len(gains)
     error = math.sqrt(sum((gain - mean) ** 2 for gain in gains) / max(1, len(gains) - 1) / len(gains))
-    if mean <= SURE * error or mean < FAINT:
-        return None
-    return Learned(fitted(usable), len(usable), round(mean, 4))
+    return mean if mean > SURE * error else 0.0
 
 
 def shares(scores: Sequence[float]) -> list[float]:
@@ -108,38 +123,46 @@ def shares(scores: Sequence[float]) -> list[float]:
     return [odd / whole for odd in odds]
 
 
-def believed(lesson: Lesson) -> list[float]:
-    """How likely it is of each chunk that it helped: what was said of it, which may be wrong, beside how likely its
-    score made it."""
-    made = []
-    for share, helped in zip(shares(lesson.scores), lesson.helped, strict=True):
-        share = min(max(share, 1e-3), 0.95)
-        right, wrong = (1 - WRONG, WRONG) if helped else (WRONG, 1 - WRONG)
-        made.append(share * right / (share * right + (1 - share) * wrong))
-    return made
+class Model(NamedTuple):
+    """What makes verdicts likely: scores times `scale`, and what `weights` add to them."""
+
+    weights: Weights
+    scale: float
 
 
-def _likelihood(wanted: Sequence[float], scores: Sequence[float]) -> float:
-    return sum(share * math.log(max(one, 1e-12)) for share, one in zip(wanted, shares(scores), strict=True))
+def odds_of(lesson: Lesson) -> list[float]:
+    """How much likelier the verdicts of a lesson are if this chunk answers the question."""
+    right = (1 - WRONG) / WRONG
+    return [right if helped else 1 / right for helped in lesson.helped]
 
 
-def fitted(lessons: Sequence[Lesson]) -> dict[str, float]:
-    """Corrections that make what helped likely: a softmax over each question, each correction held near 0 by the same
-    prior, by Adam over all questions at once."""
-    size = _spread(lessons)
-    used = [at for at, one in enumerate(size) if one > 1e-3]
+def _likelihood(lesson: Lesson, model: Model) -> float:
+    changes = adjust(model.weights, lesson.rows)
+    now = shares([score * model.scale + more for score, more in zip(lesson.scores, changes, strict=True)])
+    return math.log(sum(map(mul, now, odds_of(lesson))))
+
+
+def fitted(lessons: Sequence[Lesson], prior: float) -> Model:
+    """The corrections under which what was said of the lessons is likeliest, each held near 0 by the prior (with an
+    infinite one only the scale is fitted), by Adam over all questions at once."""
+    size = _spread([one.rows for one in lessons])
+    used = [at for at, one in enumerate(size) if one > 1e-3] if prior < math.inf else []
+    sizes = [1.0, *(size[at] for at in used)]
     groups = []
     for one in lessons:
-        means = [sum(row[at] for row in one.rows) / len(one.rows) for at in used]
-        rows = [[(row[at] - mean) / size[at] for at, mean in zip(used, means, strict=True)] for row in one.rows]
-        groups.append((one.scores, rows, list(zip(*rows, strict=True)), believed(one)))
-    weights, first, second = [0.0] * len(used), [0.0] * len(used), [0.0] * len(used)
+        features = [[score, *(row[at] for at in used)] for score, row in zip(one.scores, one.rows, strict=True)]
+        means = [sum(column) / len(column) for column in zip(*features, strict=True)]
+        rows = [[(x - mean) / by for x, mean, by in zip(row, means, sizes, strict=True)] for row in features]
+        groups.append((rows, list(zip(*rows, strict=True)), odds_of(one)))
+    weights = [LEAST_SCALE, *(0.0 for _ in used)]  # the first is that of the score: verdicts speak first
+    first, second = [0.0] * len(weights), [0.0] * len(weights)
     for turn in range(1, ROUNDS + 1):
-        slope = [-PRIOR * weight for weight in weights]
-        for scores, rows, columns, wanted in groups:
-            now = shares([score + sum(map(mul, row, weights)) for score, row in zip(scores, rows, strict=True)])
-            whole = sum(wanted)
-            wrong = [share - one * whole for share, one in zip(wanted, now, strict=True)]
+        slope = [0.0, *(-prior * weight for weight in weights[1:])]
+        for rows, columns, odds in groups:
+            now = shares([sum(map(mul, row, weights)) for row in rows])
+            meant = list(map(mul, now, odds))
+            whole = sum(meant)
+            wrong = [one / whole - share for one, share in zip(meant, now, strict=True)]
             for at, column in enumerate(columns):
                 slope[at] += sum(map(mul, column, wrong))
         for at, value in enumerate(slope):
@@ -147,18 +170,23 @@ def fitted(lessons: Sequence[Lesson]) -> dict[str, float]:
             first[at] += 0.1 * (value - first[at])
             second[at] += 0.02 * (value * value - second[at])
             weights[at] += STEP * first[at] / (1 - 0.9**turn) / (math.sqrt(second[at] / (1 - 0.98**turn)) + 1e-8)
-    return {NAMES[at]: round(weight / size[at], 5) for at, weight in zip(used, weights, strict=True)}
+        weights[0] = max(weights[0], LEAST_SCALE)
+    named = {NAMES[at]: weight / size[at] for at, weight in zip(used, weights[1:], strict=True)}
+    return Model(named, weights[0])
 
 
-def _spread(lessons: Iterable[Lesson]) -> list[float]:
-    """The standard deviation of each feature among the chunks of a question."""
-    count, squares = 0, [0.0] * len(NAMES)
-    for lesson in lessons:
-        count += len(lesson.rows)
-        for at, column in enumerate(zip(*lesson.rows, strict=True)):
+def _spread(tables: Iterable[Sequence[Sequence[float]]]) -> list[float]:
+    """The standard deviation of each column among the chunks of a question."""
+    count = 0
+    squares: list[float] = []
+    for rows in tables:
+        count += len(rows)
+        of_rows = []
+        for column in zip(*rows, strict=True):
             mean = sum(column) / len(column)
-            squares[at] += sum((value - mean) ** 2 for value in column)
-    return [math.sqrt(square / count) if count else 0.0 for square in squares]
+            of_rows.append(sum((value - mean) ** 2 for value in column))
+        squares = list(map(add, squares, of_rows)) if squares else of_rows
+    return [math.sqrt(square / count) for square in squares]
 
 
 # --- from traces ------------------------------------------------------------------------------------------------------
