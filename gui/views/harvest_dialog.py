@@ -21,7 +21,7 @@ from core.commands.quarantine import HELD
 from core.commands.settings import config_set
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
-from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Run
+from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
@@ -149,6 +149,16 @@ def running_title(run: Run) -> str:
     """`Harvesting 17 of 41 conversations`."""
     watch = run.watch
     return f"Harvesting {watch.through:,} of {count(len(watch.talks), 'conversation')}" if watch else "Harvesting"
+
+
+BUSY = "Another program is at work"
+
+
+def held_up_words(state: State) -> str:
+    """Who is at work and how far, and what happens here meanwhile."""
+    run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
+    who = f"{capital(run.words)}. " if run is not None and run.at_work else ""
+    return f"{who}Nothing begins here before it has ended; then the dry run comes by itself."
 
 
 def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
@@ -366,7 +376,9 @@ class HarvestDialog:
     def refresh(self, state: State) -> None:
         """Show how far the run is."""
         run = self._run.now
-        if self.dialog.is_open and run.phase == RUNNING and state.activity is not None:
+        if self.dialog.is_open and run.phase == HELD_UP:
+            dpg.set_value(self._wait, held_up_words(state))
+        elif self.dialog.is_open and run.phase == RUNNING and state.activity is not None:
             self.dialog.set_title(running_title(run))
             self.watch.set(run, state.activity, (run.workspace or self._shell.workspace).config)
             self.stop.enable(not state.activity.stopping)
@@ -406,7 +418,7 @@ class HarvestDialog:
         if run.phase != ENDED:
             self.undo.show(False)
         self.dialog.cancel_button.show(run.phase != ENDED)
-        words = {RUNNING: "Go on in the background  Esc", FAILED: "Close  Esc"}
+        words = {RUNNING: "Go on in the background  Esc", FAILED: "Close  Esc", HELD_UP: "Close  Esc"}
         self.dialog.cancel_button.set_label(words.get(run.phase, "Cancel  Esc"))
         self.dialog.confirm_button.show(run.phase in (PLANNED, ENDED, FAILED))
         if before is None or before.phase != run.phase:
@@ -414,14 +426,17 @@ class HarvestDialog:
 
     def _show_wait(self, run: Run) -> None:
         failed = run.phase == FAILED and run.error is not None
-        self.dialog.set_title("It did not begin" if failed else plan_title(run.sources))
+        held_up = run.phase == HELD_UP
+        title = "It did not begin" if failed else BUSY if held_up else plan_title(run.sources)
+        self.dialog.set_title(title)
         words = str(run.error) if run.error is not None else "Looking at the conversations. Nothing is written."
+        words = held_up_words(self._shell.state) if held_up else words
         dpg.set_value(self._wait, words)
         self._look.tint(self._wait, "failed" if failed else "muted")
         self.dialog.set_confirm("Try again")
         self.dialog.set_note("")
         self.dialog.enable(failed)
-        if run.phase not in (PLANNING, FAILED):
+        if run.phase not in (PLANNING, FAILED, HELD_UP):
             self.dialog.close()
 
     def _show_plan(self, run: Run) -> None:
