@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from core.base.figures import count
@@ -22,6 +22,7 @@ from gui.toolkit.letters import broken
 from gui.toolkit.typeset import visible
 from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, short_folder, short_name
 from gui.views.reader_rows import one_line_of
+from gui.views.search_wanted import Wanted
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
@@ -39,17 +40,28 @@ _NO_WORD_BEFORE = rf"(?<![^\W{_SCRIPTS}])"
 
 @dataclass(frozen=True)
 class Findings:
-    """The answer to `query` among entries of `kind` ("": all), conversations among them. `counts` says how many of each
-    kind there are among the best; `notes` are sentences about what could not be searched or asked; `entries` is how
-    many there are in all. `waits`: there are conversations that are not read yet."""
+    """The answer to what was `wanted`. `counts` says how many of each kind there are among the best, `sources` and
+    `projects` how many of its conversations are of which; `notes` are sentences about what could not be searched or
+    asked; `entries` is how many there are in all. `waits`: there are conversations that are not read yet."""
 
-    query: str = ""
-    kind: str = ""
+    wanted: Wanted = field(default_factory=Wanted)
     hits: tuple[Hit | ConversationHit, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     entries: int = 0
     notes: tuple[str, ...] = ()
     waits: bool = False
+    sources: Mapping[str, int] = field(default_factory=dict)
+    projects: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def query(self) -> str:
+        """The words that were asked for."""
+        return self.wanted.query
+
+    @property
+    def kind(self) -> str:
+        """The kind that was asked for, "" for all."""
+        return self.wanted.kind
 
 
 def kind_of(hit: Hit | ConversationHit) -> str:
@@ -57,24 +69,28 @@ def kind_of(hit: Hit | ConversationHit) -> str:
     return "conversation" if isinstance(hit, ConversationHit) else hit.entry.kind
 
 
-def find(workspace: Workspace, query: str, kind: str = "") -> Result[Findings]:
-    """Search; on a worker. With a kind, the best of that kind, and beside them the counts of all kinds."""
-    if not query.strip():
-        return Ok(Findings(query, kind))
-    best = search_everything(workspace, (query,), limit=LIMIT)
-    if isinstance(best, Err):
-        return best
-    counts = Counter(map(kind_of, best.value.hits))
-    report = best.value
-    if kind:
-        only = search_everything(workspace, (query,), kind=kind, limit=LIMIT)
-        if isinstance(only, Err):
-            return only
-        report = only.value
-        counts[kind] = len(report.hits)
+def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
+    """Search, as `knowledge search` does; on a worker. With a kind, the best of that kind, and beside them the counts
+    of all kinds."""
+    if not wanted.asks:
+        return Ok(Findings(wanted))
+    found = search_everything(workspace, **wanted.arguments, limit=LIMIT)
+    if isinstance(found, Err):
+        return found
+    report, among = found.value, found.value.hits
+    of_all = replace(wanted, kind="")
+    if wanted.kind and of_all.asks:
+        best = search_everything(workspace, **of_all.arguments, limit=LIMIT)
+        among = best.value.hits if isinstance(best, Ok) else among
+    counts = Counter(map(kind_of, among))
+    if wanted.kind:
+        counts[wanted.kind] = len(report.hits)
+    talks = [hit for hit in among if isinstance(hit, ConversationHit)]
+    sources, projects = Counter(hit.source for hit in talks), Counter(hit.project for hit in talks if hit.project)
     notes = (*((report.note,) if report.note else ()), *(BUILD_HINT.sub("", warning) for warning in report.warnings))
     waits = any(warning.startswith(NOT_YET) for warning in report.warnings)
-    return Ok(Findings(query, kind, report.hits, dict(counts), report.entries + report.conversations, notes, waits))
+    number = report.entries + report.conversations
+    return Ok(Findings(wanted, report.hits, dict(counts), number, notes, waits, dict(sources), dict(projects)))
 
 
 NOT_YET = "not searched yet"
