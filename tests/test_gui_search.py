@@ -13,8 +13,22 @@ from core.base.result import Err
 from core.cli.parser import parse
 from core.commands.memories import save
 from core.commands.workspace import Workspace
-from gui.views.search_rows import excerpt, find, marks_of, row_of, rows, source_of, spans, terms_of, why_words
-from gui.views.search_wanted import Wanted, both, switched, without, written
+from gui.views.search_rows import (
+    Wanted,
+    both,
+    excerpt,
+    find,
+    marks_of,
+    row_of,
+    rows,
+    source_of,
+    spans,
+    switched,
+    terms_of,
+    why_words,
+    without,
+    written,
+)
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value, write

@@ -29,15 +29,21 @@ from gui.views.looks import ENTRY_KINDS, short_folder
 from gui.views.search_rows import (
     LIMIT,
     MARKS,
+    PERIODS,
+    ROLES,
     Findings,
+    Wanted,
+    both,
     bullet_of,
     chip_kinds,
     find,
     key_of,
     longest,
     rows,
+    switched,
+    without,
+    written,
 )
-from gui.views.search_wanted import PERIODS, ROLES, Wanted, both, switched, without, written
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
@@ -132,6 +138,7 @@ class SearchView(ListView[Findings]):
         self._offers: list[tuple[str, str]] = []  # (name, value) of each chip of a filter that is there
         self._at = -1  # the one of them that the keys are at
         self._sources: tuple[str, ...] = ()
+        self._tools: dict[str, str] = {}
         self._projects: tuple[str, ...] = ()
         self._hits: dict[object, Hit | ConversationHit] = {}
         self._asked: object = None
@@ -420,6 +427,7 @@ class SearchView(ListView[Findings]):
         kept = self._offers[self._at] if 0 <= self._at < len(self._offers) else None
         self._offers = offers[:FILTERS]
         self._at = self._offers.index(kept) if kept in self._offers else -1
+        self._tools.update(found.tools)
         for at, chip in enumerate(self.filters):
             dpg.configure_item(chip.item, show=at < len(self._offers))
             if at >= len(self._offers):
@@ -429,7 +437,7 @@ class SearchView(ListView[Findings]):
             chip.set_on(value in now if isinstance(now, tuple) else value == now)
             gone = f"  {icon('x')}"
             here = f"{icon('chevron-right')} " if at == self._at else ""
-            chip.name = f"{here}{filter_words(name, value)}{gone if chip.on else ''}"
+            chip.name = f"{here}{self._tools.get(value) or filter_words(name, value)}{gone if chip.on else ''}"
             chip.set_count(None)
 
     # --- what can be done ---

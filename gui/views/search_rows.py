@@ -1,4 +1,8 @@
-"""What a search found, as rows with their matched words marked; plain functions."""
+"""What a search asks for, and what it found as rows with their matched words marked; plain functions.
+
+What is asked for are words and the filters of `knowledge search`, by chip or written into the field as there (`retry
+--kind conversation --since monday`). Both come to the same arguments of the same command.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from core.base.choices import ENTRY_KINDS as ENTRIES
 from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import Err, Ok, Result
 from core.base.search_entry import SearchEntry
+from core.cli.table import command
 from core.commands.conversations import ConversationHit
 from core.commands.panel.bullets import all_bullets, local_day
 from core.commands.search import search_everything
@@ -22,7 +28,6 @@ from gui.toolkit.letters import broken
 from gui.toolkit.typeset import visible
 from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, short_folder, short_name
 from gui.views.reader_rows import one_line_of
-from gui.views.search_wanted import Wanted
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
@@ -38,11 +43,96 @@ _WIDE = re.compile(f"[{_SCRIPTS}]")
 _NO_WORD_BEFORE = rf"(?<![^\W{_SCRIPTS}])"
 
 
+OPTIONS = tuple(
+    argument.names[0].removeprefix("--")
+    for argument in command("search").arguments
+    if argument.names[0] in ("--kind", "--since", "--before", "--tag", "--project", "--source", "--role")
+)
+REPEATED = ("source", "tag")
+_OPTION = re.compile(
+    rf"""(?:(?<=\s)|\A)--(?P<name>{"|".join(OPTIONS)})(?:(?:=|\s+)(?P<value>"[^"]*"?|'[^']*'?|(?!--)\S+))?(?!\S)\s*"""
+)
+PERIODS = {"7 days ago": "Last 7 days", "30 days ago": "Last 30 days", "365 days ago": "Last year"}
+"""Days from which on, as `--since` takes them, that have a chip."""
+ROLES = {"user": "Said by me", "assistant": "By the assistant", "tool": "By a tool"}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The arguments of `knowledge search` by their names; "" and () ask for nothing."""
+
+    query: str = ""
+    kind: str = ""
+    since: str = ""
+    before: str = ""
+    tag: tuple[str, ...] = ()
+    project: str = ""
+    source: tuple[str, ...] = ()
+    role: str = ""
+
+    @property
+    def asks(self) -> bool:
+        """Whether the command would look for anything: words, or what the newest conversations are told by."""
+        spoken = self.kind == "conversation" or bool(self.source or self.role)
+        dated = bool(self.project or self.since or self.before) and self.kind not in ENTRIES and not self.tag
+        return bool(self.query.strip()) or spoken or dated
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        return {name: getattr(self, name) for name in OPTIONS if getattr(self, name)}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As the command takes them."""
+        return {"query": (self.query,), **self.filters}
+
+
+def written(text: str) -> Wanted:
+    """What stands in the field: words, and options among them; one without a value is still being typed."""
+    given: dict[str, Any] = {}
+    for one in _OPTION.finditer(text):
+        name, value = one["name"], (one["value"] or "").strip("\"'")
+        if value:
+            given[name] = (*given.get(name, ()), value) if name in REPEATED else value
+    return Wanted(_OPTION.sub("", text).strip() if given or "--" in text else text, **given)
+
+
+def without(text: str, name: str, value: str) -> str:
+    """The field without an option of this value."""
+    return _OPTION.sub(
+        lambda one: "" if one["name"] == name and (one["value"] or "").strip("\"'") == value else one[0], text
+    ).strip()
+
+
+def both(typed: Wanted, chosen: Wanted) -> Wanted:
+    """What is written and what is chosen by chips; what is written goes before."""
+    merged = {name: getattr(typed, name) or getattr(chosen, name) for name in OPTIONS}
+    merged |= {name: tuple(dict.fromkeys((*getattr(chosen, name), *getattr(typed, name)))) for name in REPEATED}
+    return Wanted(typed.query, **merged)
+
+
+def switched(chosen: Wanted, name: str, value: str, on: bool) -> Wanted:
+    """The chips with one of them on or off. Only conversations have a source and a role: a kind of entry and these
+    exclude each other, and the last one that was chosen counts."""
+    change: dict[str, Any] = {name: value if on else ""}
+    if name in REPEATED:
+        kept = tuple(one for one in getattr(chosen, name) if one != value)
+        change = {name: (*kept, value) if on else kept}
+    chosen = replace(chosen, **change)
+    if on and name in ("source", "role") and chosen.kind in ENTRIES:
+        chosen = replace(chosen, kind="")
+    if on and name == "kind" and value in ENTRIES:
+        chosen = replace(chosen, source=(), role="")
+    return chosen
+
+
 @dataclass(frozen=True)
 class Findings:
     """The answer to what was `wanted`. `counts` says how many of each kind there are among the best, `sources` and
-    `projects` how many of its conversations are of which; `notes` are sentences about what could not be searched or
-    asked; `entries` is how many there are in all. `waits`: there are conversations that are not read yet."""
+    `projects` how many of its conversations are of which, `tools` what people call the sources; `notes` are sentences
+    about what could not be searched or asked; `entries` is how many there are in all. `waits`: there are conversations
+    that are not read yet."""
 
     wanted: Wanted = field(default_factory=Wanted)
     hits: tuple[Hit | ConversationHit, ...] = ()
@@ -52,6 +142,7 @@ class Findings:
     waits: bool = False
     sources: Mapping[str, int] = field(default_factory=dict)
     projects: Mapping[str, int] = field(default_factory=dict)
+    tools: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def query(self) -> str:
@@ -90,7 +181,8 @@ def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
     notes = (*((report.note,) if report.note else ()), *(BUILD_HINT.sub("", warning) for warning in report.warnings))
     waits = any(warning.startswith(NOT_YET) for warning in report.warnings)
     number = report.entries + report.conversations
-    return Ok(Findings(wanted, report.hits, dict(counts), number, notes, waits, dict(sources), dict(projects)))
+    return Ok(Findings(wanted, report.hits, dict(counts), number, notes, waits, dict(sources), dict(projects),
+                       {hit.source: hit.tool for hit in talks}))  # fmt: skip
 
 
 NOT_YET = "not searched yet"
