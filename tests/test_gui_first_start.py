@@ -65,6 +65,22 @@ def test_the_first_start_names_what_is_here_and_harvests_it_with_one_button(desk
         assert sorted(str(row["source"]) for row in told) == ["claude_code", "claude_code", "gemini_cli"]
 
 
+def test_in_a_narrow_window_the_one_button_stays_in_sight(desk: Desk, at_home: Path) -> None:
+    """Who has to scroll to find how to begin does not begin."""
+    talks_of_three_tools(at_home)
+    with seated(desk, workspace_at(at_home, demo=False), width=700) as seat:
+        page, dpg = seat.panel.first_start, desk.dpg
+        seat.until(lambda: page.report is not None)
+        seat.settle()
+        assert not dpg.is_item_shown(page.begin.item) and "4 conversations" in page.foot.label
+        assert dpg.is_item_visible(page.foot.item)
+        status = dpg.get_item_rect_min(seat.panel.status._icon)[1]
+        assert dpg.get_item_rect_max(page.foot.item)[1] < status
+        desk.click(page.foot.item)
+        seat.until(lambda: seat.panel.harvest.dialog.is_open)
+        desk.press("Escape")
+
+
 def test_dots_stand_on_their_days_and_none_is_left_out() -> None:
     """A person sees what is old, what is new, and how near the day is when a tool begins to delete."""
     today = date(2026, 11, 22)

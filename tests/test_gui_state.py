@@ -45,7 +45,16 @@ from gui.toolkit.outside import open_outside
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
 from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, resting_words
-from gui.views.harvest_dialog import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
+from gui.views.harvest_dialog import (
+    DIGEST_BEGINS,
+    ended_lines,
+    estimate_words,
+    group_counts,
+    has_work,
+    plan_lines,
+    plan_rows,
+    provider_line,
+)
 from gui.views.harvest_watch import best_rows, gained_rows
 from gui.views.header import home_words
 from gui.views.ledger import Wish, arrange, chip_counts, items_of, row_of
@@ -236,6 +245,21 @@ def test_code_in_the_best_bullets_has_no_backticks() -> None:
     report = HarvestReport(True, lines=[("facts", words, 1)])
     shown = [best_rows([came], 31.0)[0].text, gained_rows(HarvestWatched(report=report))[0].text]
     assert shown == ["Name a module with snake_case, never __cache__."] * 2
+
+
+def test_the_first_digest_says_what_it_does_and_how_it_is_turned_off() -> None:
+    """Nobody asked for it: who is not told does not know what their next conversation begins with."""
+    report = HarvestReport(True, harvested=1)
+    first, later = HarvestWatched(report=report, digest=0), HarvestWatched(report=report, digest=900)
+    told = [line.words for line in ended_lines(first, report, 1_000, True)]
+    assert DIGEST_BEGINS in told and "switch" in DIGEST_BEGINS
+    for lines in (
+        ended_lines(later, report, 1_000, True),
+        ended_lines(first, report, 1_000, False),
+        ended_lines(first, report, 0, True),
+        ended_lines(replace(first, undone=True), report, 1_000, True),
+    ):
+        assert DIGEST_BEGINS not in [line.words for line in lines]
 
 
 def test_what_two_conversations_say_is_one_best_bullet() -> None:

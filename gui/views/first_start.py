@@ -33,6 +33,7 @@ from gui.views.looks import CATEGORIES, short_folder, tile
 
 WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 920
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
+FOOT = 36
 MOST_TOOLS, MOST_MODELS = 7, 5
 LOOKING = "Looking at this computer…"
 NONE = "No conversations were found on this computer"
@@ -149,7 +150,7 @@ class FirstStart:
         look = self._look
         self.item = box(look, parent, "gutter")
         dpg.configure_item(self.item, show=False)
-        page = box(look, self.item, "pane", scroll=True)
+        page = self._page = box(look, self.item, "pane", scroll=True)
         self._top = int(dpg.add_spacer(parent=page, height=1))
         self._column = int(dpg.add_group(parent=page))
         head = int(dpg.add_group(horizontal=True, parent=self._column))
@@ -169,6 +170,9 @@ class FirstStart:
         Button(look, row, "Open settings", self._shell.open_settings, icon="settings", kind="ghost",
                tip="The settings file in the system's editor")  # fmt: skip
         self._busy = text(look, lowered(look, row, 7), "", "small", "hint")
+        self.foot = Button(look, self.item, "Harvest…", self.start, icon="wheat", kind="primary", width=-1,
+                           tip="A dry run first: it says what it would do, and asks", shortcut="Enter")  # fmt: skip
+        self.foot.show(False)
         look.follow(page, self._fit)
         return self.item
 
@@ -335,13 +339,18 @@ class FirstStart:
             dpg.set_value(words, row.words)
             self._look.theme(item, "card-on" if on else "card")
         number = sum(row.number for row in wanted)
-        self.begin.set_label(f"Harvest {count(number, 'conversation')}…" if number else "Harvest…")
-        self.begin.enable(bool(number))
+        for button in (self.begin, self.foot):
+            button.set_label(f"Harvest {count(number, 'conversation')}…" if number else "Harvest…")
+            button.enable(bool(number))
 
     def _fit(self, width: float, height: float) -> None:
         look = self._look
         room = width - look.px(24)
         beside = room >= look.px(BESIDE)
+        # Where the parts stand below each other the button would be out of sight: it stands below the page then.
+        self.foot.show(not beside)
+        self.begin.show(beside)
+        dpg.configure_item(self._page, height=-1 if beside else -look.px(FOOT))
         whole = int(min(room, look.px(WIDTH)))
         left = int(whole * FOUND_WIDTH / WIDTH) if beside else whole
         dpg.configure_item(self._parts, horizontal=beside)
@@ -377,6 +386,7 @@ class FirstStart:
         names = {row.name for row in wanted}
         asked = SetupReport(report.home, [row for row in report.sources if row.name in names], report.models)
         self.begin.enable(False)
+        self.foot.enable(False)
 
         def done(answered: SetupReport) -> None:
             self._say()

@@ -288,6 +288,17 @@ def result_lines(report: HarvestReport) -> list[Line]:
     return lines
 
 
+DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch at the top turns that off"
+
+
+def ended_lines(run: Run, report: HarvestReport, digest: int, enabled: bool) -> list[Line]:
+    """What came of a run, or what was left of it; with the first digest also what that does. `digest`: its bytes."""
+    if run.undone:
+        return undone_lines(run.lines_out, run.restored, run.stayed)
+    begins = [Line("eye", "accent", DIGEST_BEGINS)] if enabled and digest and not run.digest else []
+    return [*result_lines(report), *begins]
+
+
 def undone_lines(lines_out: int, restored: int, stayed: int) -> list[Line]:
     """What a run that was taken back left, in sentences."""
     lines = [Line("undo-2", "accent", f"{count(lines_out, 'bullet')} of it left your files")]
@@ -386,7 +397,7 @@ class HarvestDialog:
             digest = state.snapshot.overview.status.digest.bytes
             if digest != self._digest:
                 self._digest = digest
-                self.gain.set(run, digest)
+                self._tell_end(run)
 
     def _key(self, name: str, modifiers: frozenset[str], typing: bool) -> bool:
         return self.dialog.key(name, modifiers, typing)
@@ -480,12 +491,17 @@ class HarvestDialog:
         done = "Harvest stopped" if report.cancelled else "Harvested"
         self.dialog.set_title("Harvest taken back" if run.undone else done)
         self._digest = snapshot.overview.status.digest.bytes if snapshot is not None else run.digest
-        self.gain.set(run, self._digest)
-        self._result.set(undone_lines(run.lines_out, run.restored, run.stayed) if run.undone else result_lines(report))
+        self._tell_end(run)
         self.undo.show(bool(report.run) and not run.undone and bool(report.harvested or report.reclaimed))
         self.dialog.set_note(f"took {took_words(run.took)}")
         self.dialog.set_confirm("Done")
         self.dialog.enable(True)
+
+    def _tell_end(self, run: Run) -> None:
+        self.gain.set(run, self._digest)
+        if run.report is not None:
+            enabled = self._shell.workspace.config.digest_enabled
+            self._result.set(ended_lines(run, run.report, self._digest, enabled))
 
     def _raise_limit(self) -> None:
         """Let in what is too large, and look again."""
