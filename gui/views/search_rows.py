@@ -210,7 +210,7 @@ def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowR
     terms, looks = terms_of(hit.why), ENTRY_KINDS["conversation"]
     who = SPEAKERS.get(hit.role, capital(hit.role))
     begin = f"{who}, turn {hit.turn:,}:  " if hit.turn else ""
-    said = " ".join(_SIGNS.sub(" ", visible(hit.text)).split())
+    said = " ".join(_SIGNS.sub(" ", visible(hit.text).replace("**", "").replace("`", "")).split())
     quote = broken(begin + excerpt(said, terms, SAID), fits) if said else ""
     title = broken(one_line_of(hit.title) or short_name(hit.name), fits)
     text = "\n".join(line.rstrip() for part in (title, quote) if part for line in part.split("\n"))
@@ -224,7 +224,7 @@ def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowR
     return FlowRow(key_of(hit), text, meta, looks.icon, looks.color, "text", can, marks_of(text, terms))
 
 
-_SIGNS = re.compile(r"\*\*|`+|\|[-:| ]+\||(?:^|\n)#+ |\|")
+_SIGNS = re.compile(r"\|[-:| ]+\||(?:^|\n)#+ |\|")
 SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 

@@ -38,6 +38,7 @@ QUOTE, SHORT = 260, 150
 WHOLE, LAST = 2, 10
 """So many cards are told in full beside the chosen one, and so many of the last uses are shown."""
 PAD, KEY, SQUARE, LABEL, WHY = 12, 26, 11, 70, 190  # unscaled pixels
+NARROW = 380
 LINE = 1.3
 MORE = (("walk", "shapes"), ("copy", "copy"))
 """What else can be done to the chosen one: an action of the list, and its icon."""
@@ -203,6 +204,8 @@ class Cards:
 
     def _inside(self, drawing: Drawing, card: Card, y: float, x: float, room: float) -> float:
         px, over, small = self._look.px, drawing.over, self._tall("small")
+        whole = card.whole and room >= px(NARROW)  # the sheet beside it tells the rest, and the keys stay in sight
+        quote = card.quote if whole else short(card.quote, SHORT)
         over.words(x, y, icon(card.icon), "muted", "text")
         score = self._measure(card.score, "strong")
         over.words(x + room, y, card.score, "text", "strong", right=True)
@@ -213,9 +216,9 @@ class Cards:
             over.words(x + px(38) + title, y + px(2), card.about, "hint", "small", room=space - title - px(12))
         y += self._tall("strong") + px(5)
         first = y
-        y = self._words(drawing, x + px(12), y, card.quote, room - px(12), "text")
+        y = self._words(drawing, x + px(12), y, quote, room - px(12), "text")
         over.rect(x, first, px(2), y - first - px(2), "handle")
-        if card.whole:
+        if whole:
             y = self._told(drawing, card, y + px(6), x, room)
         over.line(x, y + px(4), x + room, y + px(4), "line")
         y += px(11)
