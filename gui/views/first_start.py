@@ -31,7 +31,7 @@ from gui.toolkit.widgets import Button, Toggle, text
 from gui.views.found_dots import DotRow, Dots, columns, per_dot, per_dot_words, span_of
 from gui.views.looks import CATEGORIES, short_folder, tile
 
-WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 920
+WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
 FOOT = 36
 MOST_TOOLS, MOST_MODELS = 7, 5
