@@ -44,7 +44,7 @@ retrieval: $(VENV)/.installed-dev
 # EMBEDDER=minilm says so; EVERY=8 looks at every eighth question and writes nothing.
 retrieval-fit: $(VENV)/.installed-dev
 	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors-test]')
-	$(BIN)/python -m tests.bench.retrieval_fit $(if $(EMBEDDER),--embedder $(EMBEDDER)) $(if $(EVERY),--every $(EVERY))
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench.retrieval_fit $(if $(EMBEDDER),--embedder $(EMBEDDER)) $(if $(EVERY),--every $(EVERY))
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench

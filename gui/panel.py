@@ -116,6 +116,7 @@ class KnowledgePanel:
         shell.on_read = self._read
         self.run = HarvestRun(shell)
         self.status = StatusLine(look, shell, self.run.cancel, self.run.finish)
+        self.status.reads = lambda: self.reading.is_open
         self.status.build(inside)
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)
@@ -261,6 +262,7 @@ class KnowledgePanel:
     def _stand(self) -> None:
         """What stands between header and foot: a conversation, the page of the first start, or the columns."""
         reads, first = self.reading.is_open, self._first is True
+        self.shell.dirty = True
         self.first_start.show(first and not reads)
         dpg.configure_item(self._middle, show=not first and not reads)
 

@@ -25,7 +25,7 @@ from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS
 from gui.toolkit.messages import Banner
 from gui.toolkit.styles import FRAME, TIGHT, TIGHTEST
-from gui.toolkit.theme import Look
+from gui.toolkit.theme import ROLES, Look
 from gui.toolkit.widgets import Button, labelled
 from gui.views.facts import FactsView
 from gui.views.files import FilesView
@@ -199,10 +199,12 @@ class Workbench:
 
     def _wide(self, labels: list[str], role: str, padding: float) -> list[float]:
         """How wide tabs are, in pixels of the screen, with the gap behind each."""
-        wide = LETTERS.wide(self._look.font_id(role))
+        # The smallest letters are measured by the next larger ones: their font takes five megabytes, and few need it.
+        share = ROLES[role][1] / ROLES["small"][1] if role == "tiny" else 1.0
+        wide = LETTERS.wide(self._look.font_id("small" if role == "tiny" else role))
         around = self._look.px(2 * padding + TAB_GAP)
         self._unsure = self._unsure or wide is None  # a font that was never drawn tells no width yet
-        return [(wide(label) if wide is not None else 0) + around for label in labels]
+        return [(share * wide(label) if wide is not None else 0) + around for label in labels]
 
     def _sure(self) -> bool:
         """Before each frame: name the tabs again once their letters can be measured."""

@@ -1,5 +1,6 @@
-"""Pictures of the whole panel, for eyes: `python tests/panel_gallery.py FOLDER [dark|light] [1.0|1.5|2.0] [1000x650]
-[lists]`, with `lists` only the states of the views that panel_gallery_lists.py tells of.
+"""Pictures of the whole panel, for eyes: `python -m tests.panel_gallery FOLDER [dark|light] [1.0|1.5|2.0] [1000x650]
+[lists] [all]`, with `lists` only the states of the views that panel_gallery_lists.py tells of, with `all` every size of
+`SIZES` in both themes (about an hour on two busy cores).
 
 All data in it is made up. It is not a test and not shipped.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -32,7 +34,7 @@ from core.harvest.report import BEGUN, HarvestReport, NewLine, Progress
 from core.harvest.steps import HarvestPlan, Step
 from core.sources.artifact import Artifact
 from gui.harvest_run import Run, Watch
-from tests import gui_window, panel_gallery_library, panel_gallery_lists
+from tests import gui_window, panel_gallery_library, panel_gallery_lists, panel_gallery_moments
 from tests.gui_window import Desk, open_desk
 from tests.harvest_world import says
 from tests.made_home import allow_project
@@ -419,7 +421,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         panel.harvest.dialog.close()
         shot("running-closed")
 
-    wanted = os.environ.get("GALLERY", "lists nothing first run views year library middle demo").split()
+    wanted = os.environ.get("GALLERY", "lists nothing first run views year library middle moments demo").split()
     if "lists" in wanted:
         with_panel(workspace, lambda seat: panel_gallery_lists.lists(seat, shot))
     if "nothing" in wanted:
@@ -439,8 +441,14 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         with_panel(workspace, lambda seat: panel_gallery_library.library(seat, shot))
     if "middle" in wanted:
         with_panel(workspace, middle)
+    if "moments" in wanted:
+        panel_gallery_moments.moments(with_panel, shot)
     if "demo" in wanted:
         with_panel(workspace, lambda _seat: shot("demo"), nothing)
+
+
+SIZES = ((1280, 800, 1.0), (1920, 1080, 1.0), (1280, 800, 1.5), (1920, 1080, 2.0), (800, 500, 1.0))
+"""Width and height of the window, and the scale: all that the panel is looked at in before a release."""
 
 
 def main(
@@ -465,8 +473,19 @@ def main(
             pictures(desk, shot, theme, scale, only_lists)
 
 
+def every_size(folder: Path) -> None:
+    """A program for each size and theme: a window is opened once in a process, on one screen."""
+    for wide, tall, scale in SIZES:
+        for theme in ("dark", "light"):
+            words = [str(folder), theme, str(scale), f"{wide}x{tall}"]
+            subprocess.run([sys.executable, "-m", "tests.panel_gallery", *words], check=True)
+
+
 if __name__ == "__main__":
     words = sys.argv[1:]
+    if "all" in words:
+        every_size(Path(words[0]))
+        sys.exit()
     main(
         Path(words[0] if words else "shots"),
         [word for word in words if word in ("dark", "light")] or ["dark"],

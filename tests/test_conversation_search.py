@@ -178,6 +178,15 @@ def _refuse(*_: object) -> None:
     raise AssertionError("the whole file was read again")
 
 
+def test_a_conversation_that_is_no_list_of_records_is_read_anew_when_it_grows(disk: Disk) -> None:
+    """Where it ended before says nothing: its tool writes the whole file each time."""
+    said = [("user", "Shall it write?"), ("assistant", "To what?"), ("user", "A temporary file."), ("assistant", "Yes")]
+    disk.own("more.md", *said)
+    assert disk.names("temporary")[0] == "more.md"
+    disk.own("more.md", *said, ("user", "And the zeppelin?"), ("assistant", "That too."))
+    assert disk.names("zeppelin") == ["more.md"]
+
+
 def test_what_was_rewritten_is_read_anew(disk: Disk) -> None:
     """A file that is larger, and another one."""
     assert disk.names("zeppelin") == []
@@ -301,6 +310,24 @@ def test_a_damaged_index_is_made_anew(disk: Disk, harm: str) -> None:
         path.write_bytes({"middle": bytes(data), "cut": bytes(data[: len(data) // 3]), "empty": b""}[harm])
     assert disk.names("clock") == ["claude_code/flaky"]
     assert disk.find("filling").conversations == 43
+
+
+def test_a_full_disk_does_not_cost_the_index(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No room for one more conversation, or a busy file, is no damage: an hour of reading is kept."""
+    assert disk.names("clock") == ["claude_code/flaky"]
+    disk.claude("more", ("user", "Something about a zeppelin"))
+
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(conversation_index.index, "put", full)
+        with pytest.raises(sqlite3.OperationalError):
+            look(where_of(disk.workspace)[0], 5.0)
+    kept = open_sealed(index_folder(disk.workspace))
+    assert kept is not None and kept.execute("SELECT count(*) FROM conversations").fetchone() == (3,)
+    kept.close()
+    assert disk.names("zeppelin") == ["claude_code/more"]
 
 
 def test_what_a_kill_left_is_taken_as_it_is(disk: Disk) -> None:

@@ -21,7 +21,7 @@ from core.conversations.conversation import Turn
 from core.factindex.record import decayed, history_of, unconfirmed
 from gui.state import NOTHING, Selection
 from gui.views.inspector.rows import CHUNK, chunks, load, turn_rows
-from gui.views.inspector.web import MOST
+from gui.views.inspector.web import ICON_ALONE, MOST, widths_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, value
@@ -218,6 +218,9 @@ def test_a_conversation_its_items_and_their_files_are_one_graph(home: Home) -> N
     here = next(node for node in items if node.label == "water boils")
     assert here.to == Selection("bullet", *fact(home))
     back = value(load(home.core, here.to)).web
+    gap, wide = widths_of(back, 210)
+    assert wide[1] == ICON_ALONE and min(wide[0], wide[2]) > 75, "in a narrow column the names have room for words"
+    assert sum(wide) + 2 * gap == 210 and widths_of(back, 340)[1][1] > 100
     assert back.columns[0][0].to == Selection("conversation", home.key) and back.columns[1][0].to is None
     assert [node.to for node in back.columns[2]] == [Selection("file", "facts.md")]
 

@@ -205,3 +205,10 @@ def test_the_keys_dialog_opens_by_f1_and_closes_by_esc(desk: Desk, at_home: Path
         assert desk.dpg.get_y_scroll(page) == desk.dpg.get_y_scroll_max(page)
         desk.press("Escape")
         assert not seat.panel.keys.dialog.is_open
+        desk.resize(800, 500)
+        try:
+            desk.press("F1")
+            desk.frames(8)
+            assert not desk.dpg.get_y_scroll_max(seat.panel.keys.dialog._page), "two scroll bars side by side"
+        finally:
+            desk.resize()

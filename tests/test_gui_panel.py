@@ -10,6 +10,7 @@ import pytest
 
 from core.base.result import ErrorInfo, Ok
 from core.commands.bullets import add
+from core.commands.context import digest_off
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.status import status
@@ -196,6 +197,7 @@ def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: D
             "at": f"2026-05-{number % 28 + 1:02d}T12:00:00+00:00",
             "items": {"facts": number},
             "error": "the model did not answer" if number % 100 == 0 else "",
+            "source": "" if number % 100 == 0 else "codex" if number % 2 else "aider",
         }
         for number in range(1, 301)
     ]
@@ -208,8 +210,9 @@ def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: D
         assert [row(at).name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
         why = [column.key for column in table.columns].index("why")
         assert view._cell(table.rows[0], why) == "The model did not answer" and "why" not in table._widths.left_out
+        assert "tool" in table._widths.left_out, "none of the failed has one: the reasons need its room"
         desk.click(view.all.item)
-        assert "why" in table._widths.left_out
+        assert "why" in table._widths.left_out and "tool" not in table._widths.left_out
         desk.press("slash")
         desk.type_text("299")
         assert [row(at).items for at in table.rows] == [299] and seat.state.shown == (1, 300)
@@ -373,3 +376,20 @@ def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_
         panel.workbench.banner.hide()
         seat.settle()
         assert dpg.get_item_rect_size(holder)[1] == tall
+
+
+def test_the_rail_ends_at_the_bottom_also_after_the_digest_has_gone(desk: Desk, at_home: Path) -> None:
+    """The card of the digest is lower then; an empty strip below the harvests looks like something that is missing."""
+    workspace = harvested_at(at_home)
+    with seated(desk, workspace) as seat:
+        days = seat.panel.rail._cards[2]
+
+        def end() -> float:
+            return float(desk.dpg.get_item_pos(days)[1] + desk.dpg.get_item_rect_size(days)[1])
+
+        before = end()
+        assert isinstance(digest_off(workspace), Ok)
+        seat.panel.shell.refresh()
+        seat.settle()
+        desk.until(lambda: end() == before, 12)
+        assert end() == before

@@ -300,7 +300,14 @@ def test_enter_in_the_ledger_reads_the_conversation(seat: Seat) -> None:
     shell = seat.panel.shell
     shell.run("view.ledger")
     seat.settle()
+    rows = seat.panel.status._rows
+    assert seat.desk.dpg.get_value(rows)
     seat.desk.press("Down")
     seat.desk.press("Return")
     seat.until(lambda: seat.panel.reading.talk is not None and not shell.busy())
+    seat.desk.frames(3)
     assert "descaling" in seat.panel.reading.talk.turns[0].text
+    assert not seat.desk.dpg.get_value(rows), "the rows of the ledger are none of what is read"
+    seat.desk.press("Escape")
+    seat.settle()
+    assert seat.desk.dpg.get_value(rows)

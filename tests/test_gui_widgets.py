@@ -164,6 +164,11 @@ def test_errors_stand_where_they_happen_with_the_way_out(desk: Desk) -> None:
     banner.set(ErrorInfo("no-key", "No key was found", hint="Set it"), "Open settings", lambda: heard.append("out"))
     desk.frames(4)
     assert desk.dpg.get_value(banner._words) == "No key was found. Set it."
+    from gui.toolkit.messages import begun
+
+    assert [begun(one) for one in ("the ledger is torn", "config.toml is torn", "~/a is")] == [
+        "The ledger is torn", "config.toml is torn", "~/a is",
+    ]  # fmt: skip
     desk.click(banner._button.item)
     assert heard == ["out"]
     desk.click(banner._close.item)
@@ -197,6 +202,7 @@ def test_updates_make_no_items(desk: Desk) -> None:
     legend, bars = Legend(look, desk.page), Bars(look, desk.page, desk.page)
     progress, words = Progress(look, desk.page), CopyText(look, desk.page)
     empty = EmptyState(look, desk.page, desk.page, icon="leaf", title="Nothing", words="yet")
+    empty.show(True)  # its font is read with the first one that somebody sees
     desk.frames(3)
     before = desk.items()
     for round_ in range(3):
@@ -260,3 +266,36 @@ def test_a_tooltip_names_the_shortcut_but_not_at_once(desk: Desk) -> None:
     desk.move(*desk.middle(button.item))
     assert not desk.dpg.is_item_visible(words)
     assert desk.until(lambda: desk.dpg.is_item_visible(words))
+
+
+def test_the_head_of_a_fold_ends_where_its_line_ends(desk: Desk) -> None:
+    """In a dialog it went on behind the edge, in the middle of a word."""
+    from gui.toolkit.layout import Fold, box
+
+    holder = box(desk.look, desk.page, "pane", width=300, height=200)
+    fold = Fold(desk.look, holder)
+    fold.set("The last harvest was cut off: one conversation that it read is not in your files yet", ["all of it"])
+    desk.frames(8)
+    label = desk.dpg.get_item_label(fold.button)
+    assert label.endswith("…") and "harvest was" in label
+    assert desk.dpg.get_item_rect_max(fold.button)[0] <= desk.dpg.get_item_pos(holder)[0] + 300
+
+
+def test_a_hidden_button_says_nothing_over_its_neighbour(desk: Desk) -> None:
+    """The tooltip of "Mark it done" stood below that of "Keep old", on a row that cannot be done."""
+    from gui.toolkit.widgets import Button
+
+    row = int(desk.dpg.add_group(horizontal=True, parent=desk.page))
+    old = Button(desk.look, row, "Keep old", lambda: None, tip="the old one stays")
+    done = Button(desk.look, row, "Done", lambda: None, tip="mark it done")
+    desk.frames(3)
+    done.show(False)
+    desk.point(old.item)
+
+    def seen(words: str) -> bool:
+        texts = [item for item in desk.dpg.get_all_items() if desk.dpg.get_value(item) == words]
+        return any(desk.dpg.get_item_state(item).get("visible") for item in texts)
+
+    assert desk.until(lambda: seen("the old one stays"))
+    desk.frames(5)
+    assert not seen("mark it done")

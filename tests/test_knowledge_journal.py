@@ -543,6 +543,11 @@ def test_our_own_layout_is_read_in_parts() -> None:
     assert len(data) > 3 * ledger.PART_BYTES
     parts = ledger._in_parts(data)
     assert parts == {"entries": entries}
+    odd = {**many(900), "f" * 64: {"status": "harvested", "items": {"facts": True, "decisions": 3.0}}}
+    read = ledger._in_parts(format_ledger(odd))
+    assert read is not None and repr(read["entries"]["f" * 64]["items"]) == "{'decisions': 3.0, 'facts': True}", (
+        "equal numbers of another kind are none of those that are kept once"
+    )
     assert ledger._in_parts(json.dumps({"entries": entries}).encode()) is None
 
 

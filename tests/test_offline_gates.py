@@ -238,7 +238,7 @@ def test_what_the_person_needed_otherwise_later_is_no_decision() -> None:
     start = (user("rates"), edited("a.py"), says("Done"), wish, agreed, edited("a.py"), says("OK"))
     assert len(harvest(*start)["decisions"]) == 1
     later = user("I need `fetch_rates` to take the name of the bank, for all of them")
-    assert said(harvest(*start, later, edited("a.py"), says("OK")), "decisions") == []
+    assert said(harvest(*start, later, edited("a.py"), says("OK")), "decisions") == [later.text]
 
 
 def test_a_prompt_that_nothing_answered_and_that_names_nothing_is_no_question() -> None:

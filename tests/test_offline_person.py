@@ -44,10 +44,10 @@ def only(found: dict[str, list[dict[str, str]]], category: str) -> dict[str, str
     return row
 
 
-# --- each language: eight sessions of what matters, and words that mean nothing tomorrow ---
+# --- each language: seven sessions of what matters, and words that mean nothing tomorrow ---
 
 WILL, CORRECTION, CONCEDED, CHOICE = "will", "correction", "conceded", "choice"
-APPROVED, ANSWERED, PUT_OFF, DECIDED = "approved", "answered", "put off", "decided"
+ANSWERED, PUT_OFF, DECIDED = "answered", "put off", "decided"
 
 SAID: dict[str, dict[str, tuple[str, ...]]] = {
     "en": {
@@ -60,10 +60,6 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
         CHOICE: (
             "Where should the rates be kept?\n\n1. In a file beside the program\n2. In the table `rates`",
             "option 2",
-        ),
-        APPROVED: (
-            "I'd recommend keeping `rates.xml` for thirty days before it is deleted.\n\nShall I?",
-            "yes, go ahead",
         ),
         ANSWERED: (
             "does `fetch_rates` need the key of the bank?",
@@ -86,7 +82,6 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
             "Wo sollen die Kurse liegen?\n\n1. In einer Datei neben dem Programm\n2. In der Tabelle `rates`",
             "Variante 2",
         ),
-        APPROVED: ("Ich empfehle, `rates.xml` dreißig Tage aufzuheben.\n\nSoll ich?", "ja, mach das"),
         ANSWERED: (
             "braucht `fetch_rates` den Schlüssel der Bank?",
             "Nein, `fetch_rates` liest den Feed ohne Schlüssel.",
@@ -107,7 +102,6 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
             "Où garder les cours ?\n\n1. Dans un fichier à côté du programme\n2. Dans la table `rates`",
             "option 2",
         ),
-        APPROVED: ("Je recommande de garder `rates.xml` pendant trente jours.\n\nJe le fais ?", "oui, vas-y"),
         ANSWERED: (
             "est-ce que `fetch_rates` a besoin de la clé de la banque ?",
             "Non, `fetch_rates` lit le flux public sans aucune clé.",
@@ -126,7 +120,6 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
             "¿Dónde guardamos los tipos?\n\n1. En un archivo junto al programa\n2. En la tabla `rates`",
             "opción 2",
         ),
-        APPROVED: ("Recomiendo guardar `rates.xml` durante treinta días.\n\n¿Lo hago?", "sí, adelante"),
         ANSWERED: ("¿`fetch_rates` necesita la clave del banco?", "No, `fetch_rates` lee el canal público sin clave."),
         PUT_OFF: ("los festivos de `calendar.py` los haremos más adelante",),
         DECIDED: ("## Decisiones\n\n- **Una sola tabla para todos los bancos**: un banco tiene muy pocos tipos",),
@@ -139,7 +132,6 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
             "你说得对。数据里的 `published_at` 就是日期，不需要再解析文件名。",
         ),
         CHOICE: ("汇率应该存放在哪里？\n\n1. 程序旁边的一个文件里\n2. 数据表 `rates` 里", "选2"),
-        APPROVED: ("建议把 `rates.xml` 保留三十天之后再删除。\n\n可以吗？", "可以，开始吧"),
         ANSWERED: ("`fetch_rates` 需要银行的密钥吗？", "不需要，`fetch_rates` 读取的是公开数据。"),
         PUT_OFF: ("`calendar.py` 里的节假日以后再做，先放着",),
         DECIDED: ("## 设计决策\n\n- **所有银行共用一张数据表**: 单个银行的汇率条目太少，没有单独建表的意义",),
@@ -152,10 +144,6 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
             "おっしゃる通りです。フィードの `published_at` に日付があるので、ファイル名は不要です。",
         ),
         CHOICE: ("レートはどこに保存しますか？\n\n1. プログラムの隣のファイル\n2. テーブル `rates` の中", "2番"),
-        APPROVED: (
-            "提案：`rates.xml` を三十日間残してから削除する形にします。\n\nよろしいですか？",
-            "はい、お願いします",
-        ),
         ANSWERED: (
             "`fetch_rates` に銀行の鍵は必要ですか？",
             "いいえ、`fetch_rates` は公開フィードを鍵なしで読みます。",
@@ -171,7 +159,6 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
             "맞습니다. 피드의 `published_at` 에 날짜가 있으므로 파일 이름은 필요 없습니다.",
         ),
         CHOICE: ("환율을 어디에 저장할까요?\n\n1. 프로그램 옆의 파일\n2. `rates` 테이블 안", "2번"),
-        APPROVED: ("추천: `rates.xml` 을 삼십 일 동안 보관한 뒤 삭제합니다.\n\n진행할까요?", "네, 진행해 주세요"),
         ANSWERED: ("`fetch_rates` 에 은행 키가 필요한가요?", "아니요, `fetch_rates` 는 공개 피드를 키 없이 읽습니다."),
         PUT_OFF: ("`calendar.py` 의 공휴일 처리는 나중에 합시다",),
         DECIDED: ("## 설계 결정\n\n- **모든 은행이 하나의 테이블을 사용**: 은행 하나의 환율은 너무 적음",),
@@ -198,7 +185,6 @@ EXPECTED = {
     CORRECTION: ("facts", "rates.xml"),
     CONCEDED: ("facts", "published_at"),
     CHOICE: ("decisions", "`rates`"),
-    APPROVED: ("decisions", "rates.xml"),
     ANSWERED: ("facts", "fetch_rates"),
     PUT_OFF: ("tasks_open", "calendar.py"),
     DECIDED: ("decisions", ""),
@@ -331,12 +317,6 @@ def test_a_number_that_answers_no_option_is_no_choice(reply: str) -> None:
 def test_what_was_done_is_no_list_of_options() -> None:
     told = "I changed:\n\n1. The reader in `feed.py`\n2. The table in `rates.py`"
     assert harvest(user("Plan"), says(told), user("2"), says("OK"))["decisions"] == []
-
-
-def test_a_recommendation_that_was_not_carried_out_is_no_decision() -> None:
-    advice = says("I'd recommend keeping `rates.xml` for thirty days before it is deleted.\n\nShall I?")
-    assert harvest(user("How long?"), advice, user("yes"), says("OK"))["decisions"] == []
-    assert harvest(user("How long?"), advice, user("not yet"), edited("a.py"), says("OK"))["decisions"] == []
 
 
 def test_a_refused_command_stands_with_its_reason_and_what_was_done_instead() -> None:

@@ -317,6 +317,27 @@ def test_a_hook_that_runs_by_itself_is_a_fact() -> None:
     assert said(found, "facts") == ["`git push` in rates runs a hook (husky): `bun run build`, `bun test`"]
 
 
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ("husky - pre-commit hook\n[STARTED] eslint\n✖ eslint --fix:\nNo rules are set up for rates.ts", True),
+        ("husky - commit-msg hook\n✖   subject may not be empty [subject-empty]\n✖   found 1 problems", True),
+        ("fatal: unable to auto-detect email address", False),
+    ],
+)
+def test_a_hook_that_stops_a_commit_is_told_with_what_it_says(output: str, why: bool) -> None:
+    """Who commits here next has the same hook in the way."""
+    facts = said(harvest(user("Commit"), ran('git commit -m "Rates"', output, True)), "facts")
+    lasting = (
+        "`eslint --fix` has to pass (“No rules are set up for rates.ts”)",
+        "“subject may not be empty [subject-empty]”",
+    )
+    expected = [f"`git commit` in rates runs a hook that stops it: {text}" for text in lasting]
+    assert [text in expected for text in facts] == ([True] if why else [])
+    passed = harvest(user("Commit"), ran('git commit -m "Rates"', output))
+    assert said(passed, "facts") == [], "it stopped nothing"
+
+
 # --- plans, questions ---
 
 _PLAN = (

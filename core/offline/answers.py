@@ -18,7 +18,6 @@ from core.offline.exchanges import Exchange, found, subject_of
 from core.offline.prose import Row, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
-from core.offline.substance import fits
 
 MOST_ANSWERED = 3
 MOST_CHOSEN = 3
@@ -155,35 +154,7 @@ def _short(text: str) -> str:
     return (first if len(first) >= 12 else text).strip(" .:*_?？—–-")
 
 
-# --- proposals that were approved ---
-
-_ADVISES = re.compile(
-    r"^(?:(?:so |therefore |instead,? )?I(?:'d|'ll| would)? (?:strongly )?(?:recommend|suggest|propose)"
-    r"(?: that| to|ing)?:? |"
-    r"(?:my |the )?(?:recommendation|recommended(?: approach| fix| option)?|proposal|suggestion)"
-    r"(?: is(?: to)?)?[:：]? |"
-    r"(?:ich (?:empfehle|schlage vor)|mein vorschlag|empfehlung)[:,]? (?:dass )?|"
-    r"(?:je (?:recommande|propose|suggère)(?: de)?) |(?:recomiendo|sugiero|propongo) |"
-    r"(?:我)?(?:建议|推荐)[:：]?|(?:おすすめは|提案[:：])|(?:추천|제안)[:：] ?)(?P<rest>\S.+)$",
-    re.IGNORECASE,
-)
-
-
-def find_approved(exchanges: list[Exchange]) -> Iterator[Found]:
-    """What the assistant recommended, the person approved, and was then carried out."""
-    for row in exchanges:
-        if row.before is None or row.doubted or len(row.text) > 60 or not cues.APPROVES.match(row.text):
-            continue
-        if not any(is_change(event) for event in row.events):
-            continue
-        for paragraph in rows_of(row.before.turn, row.before.number):
-            for sentence in sentences(paragraph):
-                advised = _ADVISES.match(sentence.text)
-                text = advised["rest"] if advised else ""
-                if fits(text) and cues.ANCHOR.search(text) and not text.endswith(("?", ":", "：", "？")):
-                    detail = "recommended by the assistant, approved by the person, and carried out"
-                    yield found("decisions", text, detail, sentence.quote, 63, row.before.number)
-
+# --- points of a discussion that were agreed to ---
 
 _TOPIC = re.compile(r"^\d+[.)]\s*")
 _AGREES = re.compile(r"^(?:agree|easy|good|fair|yes|no|ok(?:ay)?|done|fixed|同意|好)\w*\b", re.IGNORECASE)

@@ -206,7 +206,7 @@ _VAGUE = re.compile(
 def request_of(text: str) -> str:
     """What the person asked for in one sentence that says something by itself, or ""."""
     first = cues.first_sentence(text, 200) or (" ".join(text.split()) if len(text) <= 200 else "")
-    if not fits(first) or first.startswith(("/", "<", "!")):
+    if not fits(first) or first.startswith(("/", "<", "!", "[")):
         return ""
     # What is wished for good stands by itself.
     gates = (cues.BOILERPLATE, cues.TEMPLATE, _VAGUE, cues.WILL, _OF_GIT)
@@ -552,7 +552,8 @@ def done_parts(session: Session, number: int) -> list[tuple[str, str]]:
                 continue
             if where and where not in text and (label or "`" not in text) and len(text) < 200:
                 text = f"{text.rstrip('.')} (in `{where}`)"
-            if cues.HEDGE.search(text) or not readable(text) or cues.LEFT.search(text) or TRIVIAL.match(text):
+            guessed = cues.HEDGE.search(text) and not done
+            if guessed or not readable(text) or cues.LEFT.search(text) or TRIVIAL.match(text):
                 continue
             if text.isascii() and len(text.split()) < LEAST_WORDS - 2:
                 continue

@@ -180,10 +180,11 @@ DECISIONS = one_of({
 LEFT_HEADING = one_of({
     "en": (
         r"what(?:'s| is)? (?:left|next|remaining|not done)", r"remaining(?: \w+)?", r"still (?:open|to do|needed)",
-        r"to ?do", r"not (?:done|covered|included|addressed|tested|verified)", "out of scope", "deferred",
-        "outstanding",
+        r"to ?do", "out of scope", "deferred",
+        r"(?:\w+ ){0,2}(?:outstanding|unresolved|block(?:ed|ers?)|follow[- ]?ups?)(?: \w+)?",
+        r"(?:what .{0,20})?not\b.*",
         r"known (?:issues|limitations|gaps)", "limitations", r"open (?:items|points|issues|tasks)",
-        r"pending(?: \w+)?", "gaps", r"verification gaps?", r"manual steps?", r"follow[- ]?ups?",
+        r"pending(?: \w+)?", "gaps", r"verification gaps?", r"manual steps?",
         r"left (?:to do|open)",
         r"before (?:merging|release|deploy\w*)", "after merging", r"caveats?", r"(?:worth )?not(?:e|ing) for later",
     ),

@@ -108,7 +108,7 @@ def own_words(text: str) -> bool:
         or text.startswith(("/", "<", "!", "{"))
     ):
         return False
-    return not (cues.TEMPLATE.search(text) or cues.BOILERPLATE.search(text) or _DOCUMENT.search(text))
+    return not _foreign(text)
 
 
 def typed(text: str) -> str:
@@ -151,7 +151,21 @@ def is_long(text: str) -> bool:
     page, log or template."""
     if not LONGEST_MESSAGE < len(text) <= LONGEST_TYPED or text.startswith(("/", "<", "!", "{")):
         return False
-    return not (cues.TEMPLATE.search(text) or cues.BOILERPLATE.search(text) or _DOCUMENT.search(text))
+    return not _foreign(text)
+
+
+_NO_PLACEHOLDER = re.compile(r"`[^`\n]*`|\[(?:Image|Pasted text) #\d+[^\]\n]*\]")
+"""A command's usage (`resume <agent>`), and what a tool puts where a picture was."""
+
+
+def has_placeholder(text: str) -> bool:
+    """Whether a place of a text waits for words."""
+    return cues.TEMPLATE.search(_NO_PLACEHOLDER.sub("", text)) is not None
+
+
+def _foreign(text: str) -> bool:
+    """Whether a template, a program or a page speaks."""
+    return bool(has_placeholder(text) or cues.BOILERPLATE.search(text) or _DOCUMENT.search(text))
 
 
 LONGEST_TYPED = 3000

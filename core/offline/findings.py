@@ -19,7 +19,7 @@ from core.offline.closing import (
 )
 from core.offline.exchanges import typed
 from core.offline.prose import Row, begun, has, looks_like_code, whole
-from core.offline.reviews import find_in_review, find_risks
+from core.offline.reviews import NUMBERS, find_in_review, find_risks
 from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
 from core.offline.substance import (
@@ -29,12 +29,13 @@ from core.offline.substance import (
     alike,
     named_first,
     readable,
+    shortened,
     stems,
     whole_quotes,
 )
 
 MOST_CAUSES = 2
-MOST_LEFT = 3
+MOST_LEFT = 4
 MOST_EXPLAINED, LEAST_EXPLAINED = 2, 60
 
 Rows = Mapping[int, list[Row]]
@@ -47,8 +48,13 @@ def find_findings(session: Session) -> Iterator[Found]:
     rows = session.rows
     findings = list(find_in_review(session, rows))
     yield from findings
+    left = [
+        row
+        for row in _left(session, rows, {row.turn for row in findings})
+        if not any(_same(row, other) for other in findings)
+    ]
+    yield from _newest(left, MOST_LEFT)
     if not findings:
-        yield from _newest(list(_left(session, rows)), MOST_LEFT)
         yield from find_risks(session, rows)
     causes = list(_causes(session, rows))[-MOST_CAUSES:]
     yield from causes
@@ -61,7 +67,7 @@ def _same(one: Found, other: Found) -> bool:
 
 
 def _newest(found: list[Found], most: int) -> list[Found]:
-    ranked = sorted(found, key=lambda row: (row.score, row.turn), reverse=True)
+    ranked = sorted(found, key=lambda row: (row.turn, row.score), reverse=True)
     return sorted(ranked[:most], key=lambda row: row.turn)
 
 
@@ -331,35 +337,61 @@ def _without_title(session: Session, text: str) -> str:
 LEAST_BELOW = 4
 
 
-def _left(session: Session, rows: Rows) -> Iterator[Found]:
+def _left(session: Session, rows: Rows, reviewed: set[int]) -> Iterator[Found]:
     """What the closing messages say is not done: items below such a heading, and sentences that say so. What somebody
-    would have to do to use the work ("you will need to …") is advice."""
+    would have to do to use the work ("you will need to …") is advice; a review (`reviewed`: the numbers of messages
+    that hold one) says of much that it is not so."""
     for closing in session.closings:
         if closing.refuted:
             continue
         stale = closing.overtaken or not (closing.at_end or session.events)
+        open_words = cues.LEFT if closing.at_end else cues.UNDONE
         for row in rows[closing.number]:
             below = row.kind in ("bullet", "check") and row.mark != "x" and bool(cues.LEFT_HEADING.match(row.heading))
-            for sentence in [whole(row)] if below and len(row.text) <= LONG else session.parts(row):
-                open_words = cues.LEFT if closing.at_end else cues.UNDONE
+            if not below and stale and closing.number in reviewed:
+                continue
+            before = ""
+            for sentence in [whole(row)] if below else session.parts(row):
                 undone = open_words.search(sentence.text) or _LABELLED.match(sentence.text)
                 undone = None if cues.CAUSE.search(sentence.text) else undone
-                if not (below or undone or _NOT_OURS.search(sentence.text)) or _ADVICE.match(sentence.text):
+                lead, before = before, sentence.text
+                if not (below or undone or _NOT_OURS.search(sentence.text)):
                     continue
-                text = begun(_I.sub("", sentence.text))
+                if not below and (_ADVICE.match(sentence.text) or cues.UNSURE.search(sentence.text)):
+                    continue
+                text = begun(_I.sub("", NUMBERS.sub("", shortened(sentence.text)).strip()))
+                if lead and cues.DANGLING.match(text) and readable(f"{lead} {text}"):
+                    text = f"{begun(lead)} {text}"  # the sentence before says what it is about
                 if PAST.match(LABEL.sub("", text)) and not _HELD_UP.search(text):
-                    continue
-                named = readable(text) or (below and closing.at_end and _stands(text))
-                if not named or (not below and cues.UNSURE.search(text)):
-                    continue
-                if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
+                    text = _open_clause(text)  # what was done is told elsewhere
+                if not (readable(text) or (below and _stands(text))) or _AS_IT_WAS.search(text):
                     continue
                 names = cues.ANCHOR.findall(text)
+                if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
+                    continue
                 if stale and (session.spoken_of(closing.number, names) or not (names or below)):
                     continue
                 detail = _about(session) if below or not names else ""
                 fields = {"statement": text, "detail": detail, "quote": sentence.quote}
                 yield Found("tasks_open", fields, 65 if below else 55, closing.number)
+
+
+_CLAUSES = re.compile(
+    r"(?:;|[.。；]|\s[—–-]|,(?=\s+(?:but|though|while|aber|mais|pero)\b)|，(?=但))\s*"
+    r"(?:but |and |aber |mais |pero |但)?"
+)
+_AS_IT_WAS = re.compile(
+    r"\b(?:left|kept|remain\w*|stay\w*|is|are|was|were) (?:\w+ )?(?:untouched|unchanged|unmodified|alone|intact|"
+    r"as[- ]is)\b|\bnot (?:been )?(?:touched|modified)\b|\b(?:unverändert|inchangée?s?|sin cambios)\b|"
+    r"保持不变|未改动|変更なし|변경 없|^\W*(?:re-?run|retry|restart|reload|refresh|try)\b",
+    re.IGNORECASE,
+)
+"""What somebody chose to leave as it is, and what only the moment asks for."""
+
+
+def _open_clause(text: str) -> str:
+    """Of a sentence of work the clause that says what is open, "" where none does so by itself."""
+    return next((begun(part) for part in reversed(_CLAUSES.split(text)) if cues.UNDONE.search(part)), "")
 
 
 _LABELLED = re.compile(

@@ -19,7 +19,6 @@ from core.offline.answers import (
     find_agreed,
     find_answered,
     find_answers,
-    find_approved,
     find_choices,
     find_chosen,
     find_plans,
@@ -27,38 +26,26 @@ from core.offline.answers import (
     questions_in,
 )
 from core.offline.closing import rows_of
-from core.offline.exchanges import Exchange, found, is_long, read_exchanges, subject_of
+from core.offline.exchanges import Exchange, found, read_exchanges
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
 from core.offline.substance import LONG, SHORT, fits
+from core.offline.wishes import (
+    BARE_SUBJECT,
+    CORRECTS,
+    FILLER,
+    LEAST_UNNAMED,
+    LONGEST,
+    REQUEST,
+    find_wishes,
+    taken_back,
+    will_in,
+)
 
-MOST_WILL = 5
 MOST_KNOWN = 3
 MOST_OF_SUMMARY = 3
-LONGEST, LONGEST_DETAIL = 220, 160
-_BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
-_FILLER = re.compile(
-    r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|and|but|also|so|well|hmm|um|uh|oh|please|actually|really|sure|"
-    r"I (?:think|guess|believe|mean))\b[,.!]?\s+)+",
-    re.IGNORECASE,
-)
-_ADVICE = re.compile(
-    r"(?:consider|you (?:can|could|may|might)|let me|note that|tip|I (?:should|would|will|must))\b", re.IGNORECASE
-)
-_REQUEST = re.compile(
-    r"(?:now|then|next|go back|rewrite|change|update|move|rename|fix|create|add|make|set|put|convert|show|remove|"
-    r"delete|replace|implement|write|build|run|try|check|look|find|open|generate|refactor|revert|commit|push|merge)\b",
-    re.IGNORECASE,
-)
-_OF_STEP = re.compile(
-    r"\bthe (?:other|rest|same)\b|\b(?:too|so) much\b|\byou (?:just|removed|deleted|forgot|missed)\b", re.IGNORECASE
-)
-_REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|^can we\b", re.IGNORECASE)
-"""What somebody else said is not the person's own will."""
-
-
-_ASKING = ("？", "吗", "呢", "か", "か。", "까", "나요")
+LONGEST_DETAIL = 160
 
 
 def find_said(session: Session) -> Iterator[Found]:
@@ -68,8 +55,7 @@ def find_said(session: Session) -> Iterator[Found]:
     yield from find_plans(session)
     yield from find_choices(exchanges)
     yield from find_corrections(session, exchanges)
-    yield from find_will(session, exchanges)
-    yield from find_approved(exchanges)
+    yield from find_wishes(session, exchanges)
     yield from find_agreed(session)
     yield from find_unanswered(session, exchanges)
     yield from find_known(exchanges)
@@ -85,103 +71,14 @@ def find_in_chat(session: Session) -> Iterator[Found]:
     exchanges = read_exchanges(session)
     if session.closings:
         yield from find_choices(exchanges)
-        yield from find_will(session, exchanges)
+        yield from find_wishes(session, exchanges, works=False)
         yield from find_known(exchanges)
     else:
         yield from find_unanswered(session, exchanges)
 
 
-# --- will ---
-
-
-def find_will(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
-    """Short sentences in which the person says what they want for good: rules, preferences, choices, corrections."""
-    wishes: list[Found] = []
-    for number, turn in enumerate(session.conversation.turns):
-        if turn.role == "user" and not turn.agent and is_long(turn.text):
-            for row in rows_of(turn, number):
-                wishes += _will_in(sentences(row), number)
-    for exchange in exchanges:
-        if exchange.doubted and not exchange.events:
-            continue
-        for row in rows_of(Turn("user", exchange.text), exchange.number):
-            wishes += _will_in(sentences(row), exchange.number)
-    lasting = []
-    for at, item in enumerate(wishes):
-        if any(_instead(item, later) for later in wishes[at + 1 :]):
-            continue
-        if _FOR_WHAT.search(item.fields["statement"]):
-            before = next((row for row in reversed(wishes[:at]) if _instead(row, item)), None)
-            if before is None:
-                continue
-            item.fields["detail"] = f"in place of “{before.fields['statement']}”, in “{subject_of(session)}”"
-        lasting.append(item)
-    yield from sorted(
-        sorted(lasting, key=lambda item: (item.score, item.turn))[-MOST_WILL:], key=lambda item: item.turn
-    )
-
-
-_FOR_WHAT = re.compile(r"\binstead(?! of)\b", re.IGNORECASE)
-
-
-def _instead(first: Found, second: Found) -> bool:
-    """Whether a later wish takes the place of one: it says the same of another thing."""
-    one, other = (set(re.findall(r"\w+", item.fields["statement"].casefold())) for item in (first, second))
-    return len(one & other) >= 0.5 * min(len(one), len(other)) and len(one & other) >= 3
-
-
-LEAST_NAMED, LEAST_UNNAMED = 4, 6
-"""Words of a wish that names a thing, and of a rule that names none."""
-_CALLED = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]+\w*")
-"""A thing by its proper name, within a sentence."""
-_OF_THIS = re.compile(r"\b(?:after|once|when|before|with) (?:\w+ing )?(?:this|that|these|those)\b", re.IGNORECASE)
-_POINTS_AT = re.compile(
-    r"^(?:my|our|the|your) [\w ]{2,40} (?:is|are|lives?|should be|must be|can be found)(?: \w+)? "
-    r"(?:in|at|under|inside) [`@\"']?[\w./@-]*[@/.][\w./-]+[`\"']?[.!]?$|"
-    r"^(?:see|look (?:at|in)|refer to|check)\b[^.]*@[\w./-]+[.!]?$",
-    re.IGNORECASE,
-)
-"""A sentence that shows the assistant a file decides nothing."""
-
-
-_SHOULD = re.compile(r"\bshould(?:n't)? (?:be|not|have|use|stay|go)\b", re.IGNORECASE)
-"""What a correction wants to be otherwise; by itself it is a piece of work."""
-
-
-def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
-    for sentence in said:
-        text = _FILLER.sub("", sentence.text.strip("\"'“”"))
-        strong = cues.STRONG_WILL.search(text) is not None
-        wills = cues.WILL.search(text) or (_CORRECTS.match(sentence.text) and _SHOULD.search(text))
-        if not wills or not (12 if text.isascii() else 6) <= len(text) <= LONGEST:
-            continue
-        if "?" in text or text.endswith(_ASKING) or looks_like_code(text) or cues.MOMENT.search(text):
-            continue
-        if cues.POINTING.search(text) or cues.HEDGE.search(re.sub(r"should|可以", "", text)):
-            continue
-        if _BARE_SUBJECT.match(text) or _ADVICE.match(text) or _REPORTED.search(text) or _OF_STEP.search(text):
-            continue
-        named = cues.ANCHOR.search(text) or cues.TOOL.search(text) or _CALLED.search(text)
-        if not (named or strong):
-            continue  # what it is about only the talk around it knows
-        if text.isascii() and len(text.split()) < (LEAST_NAMED if named else LEAST_UNNAMED):
-            continue
-        if _OF_THIS.search(text):
-            continue  # of the work in hand
-        if _POINTS_AT.search(text):
-            continue  # where to look
-        if _REQUEST.match(text) and not strong:
-            continue  # a piece of work, not a rule
-        yield found("decisions", text, "", sentence.quote, 60 + strong, number)
-
-
 # --- corrections, and what the assistant conceded ---
 
-_CORRECTS = re.compile(
-    r"^(?:no,? |nope,? |actually,? |technically,? |it'?s actually |wrong,? |nein,? |non,? |en fait,? |en realidad,? |"
-    r"eigentlich |不对[,，]?|不是[,，]?|实际上|其实|実は|違います[。、]?|いいえ[、,]?|아니(?:요|에요)?[,.]? )",
-    re.IGNORECASE,
-)
 _STATES = re.compile(
     r"\b(?:is|are|was|were|has|have|does|lives?|comes?|means?|ist|sind|est|sont|es|son)\b|是|在|有|です|ます|입니다"
 )
@@ -201,23 +98,8 @@ def find_corrections(session: Session, exchanges: list[Exchange]) -> Iterator[Fo
     """What the person set right in what the assistant had said, done or wanted to do: their word is the fact."""
     for at, row in enumerate(exchanges):
         for item in _corrected(session, row):
-            if not any(_taken_back(item, later) for later in exchanges[at + 1 :]):
+            if not any(taken_back(item, later) for later in exchanges[at + 1 :]):
                 yield item
-
-
-_ANEW = re.compile(
-    r"\b(?:should|instead|make it|no longer|I need|rather|actually|change|revert|undo|better|sollte|lieber|doch|plutôt|"
-    r"mejor)\b|改成|改为|还是|やはり|대신",
-    re.IGNORECASE,
-)
-
-
-def _taken_back(item: Found, later: Exchange) -> bool:
-    """Whether later words of the person want something else of the same things."""
-    if not _ANEW.search(later.text) or later.number == item.turn:
-        return False
-    names = {name.strip("`").casefold() for name in cues.ANCHOR.findall(item.fields["statement"])}
-    return any(name in later.text.casefold() for name in names if len(name) > 3)
 
 
 def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
@@ -234,8 +116,8 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
     said = cues.first_sentence(text, LONGEST) or (text if len(text) <= LONGEST else "")
     quote = row.text.split("\n")[0]
     if agreed and len(text) <= 300:
-        body = _FILLER.sub("", _CORRECTS.sub("", text if len(text) <= LONGEST else said))
-        leans = cues.POINTING.match(body) or _REQUEST.match(body) or _ASKS_HOW.search(body) or _LEANS.search(body)
+        body = FILLER.sub("", CORRECTS.sub("", text if len(text) <= LONGEST else said))
+        leans = cues.POINTING.match(body) or REQUEST.match(body) or _ASKS_HOW.search(body) or _LEANS.search(body)
         if fits(body) and not leans:
             category = "decisions" if row.changed else "facts"
             asked = "?" in body  # then the answer says what was settled
@@ -245,10 +127,10 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
             detail = detail if len(detail) <= LONGEST_DETAIL else ""
             yield found(category, agreed if asked else body, detail, quote, 64, row.number)
         return
-    if not said or not _CORRECTS.match(said) or "?" in said or not _STATES.search(said):
+    if not said or not CORRECTS.match(said) or "?" in said or not _STATES.search(said):
         return
-    body = _FILLER.sub("", _CORRECTS.sub("", said)).rstrip(". ")
-    if not fits(body) or cues.HEDGE.search(body) or _BARE_SUBJECT.match(body) or _REQUEST.match(body):
+    body = FILLER.sub("", CORRECTS.sub("", said)).rstrip(". ")
+    if not fits(body) or cues.HEDGE.search(body) or BARE_SUBJECT.match(body) or REQUEST.match(body):
         return
     if not cues.ANCHOR.search(body):
         return
@@ -266,11 +148,11 @@ _CONTRAST = re.compile(
 
 def _interrupted(session: Session, row: Exchange) -> Iterator[Found]:
     """Why the person stopped the assistant: a fact that it did not know, or what it should do otherwise."""
-    text = _FILLER.sub("", _CORRECTS.sub("", " ".join(row.text.split()))).rstrip(". ")
+    text = FILLER.sub("", CORRECTS.sub("", " ".join(row.text.split()))).rstrip(". ")
     if not (20 if text.isascii() else 8) <= len(text) <= LONGEST or "?" in text or cues.POINTING.search(text):
         return
-    states = _STATES.search(text) and not _BROKEN.search(text) and not _REQUEST.match(text)
-    if _BARE_SUBJECT.match(text) or cues.HEDGE.search(text) or not (states or _CONTRAST.search(text)):
+    states = _STATES.search(text) and not _BROKEN.search(text) and not REQUEST.match(text)
+    if BARE_SUBJECT.match(text) or cues.HEDGE.search(text) or not (states or _CONTRAST.search(text)):
         return
     if not cues.ANCHOR.search(text):
         return
@@ -345,7 +227,7 @@ def find_known(exchanges: list[Exchange]) -> Iterator[Found]:
     for row in exchanges:
         for part in rows_of(Turn("user", row.text), row.number):
             for sentence in sentences(part):
-                text = _FILLER.sub("", sentence.text)
+                text = FILLER.sub("", sentence.text)
                 if "?" in text or len(text) > LONGEST or not (cues.ANCHOR.search(text) and fits(text)):
                     continue
                 if looks_like_code(text) or cues.OFFER.search(text) or _NOW.match(text) or cues.POINTING.match(text):
@@ -382,7 +264,7 @@ def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Fou
     if not asks and ordered:
         detail = "ordered at the end of the session and not begun"
         yield found("tasks_open", _ORDERS.sub("", ordered[0]), detail, ordered[0], 60, number)
-    elif asks and cues.ANCHOR.search(text) and not cues.POINTING.match(_FILLER.sub("", text).rstrip("?？")):
+    elif asks and cues.ANCHOR.search(text) and not cues.POINTING.match(FILLER.sub("", text).rstrip("?？")):
         yield found("questions", text, "asked at the end of the session and not answered", text, 60, number)
 
 
@@ -463,7 +345,7 @@ def _messages(rows: list[Row], number: int) -> Iterator[Found]:
             fields = {"statement": f"{begun(said['said'])} ({said['note']})", "detail": "", "quote": whole(row).quote}
             yield Found("decisions", fields, 62, number)
         else:
-            yield from _will_in(sentences(row), number)
+            yield from will_in(sentences(row), number)
 
 
 _DEFINES = re.compile(r"\bvs\.?\s|\S → \S| = |\b(?:means|is (?:an?|the)|stands for|refers to)\b")

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from core.offline import cues
+from core.offline.closing import done_parts
 from core.offline.prose import Row, begun, clean, whole
 from core.offline.sessions import Session
 from core.offline.statements import Found
-from core.offline.substance import LONG, SHORT, readable, shortened
+from core.offline.substance import LONG, SHORT, readable, shortened, written
 
 FEW = 3
 """Of more findings than this the small ones are left out."""
@@ -21,7 +22,7 @@ Rows = Mapping[int, list[Row]]
 
 def find_in_review(session: Session, rows: Rows) -> Iterator[Found]:
     """The findings of the reviews in a session, the grave ones where there are many."""
-    findings = [*_rated(session, rows), *_numbered(session, rows)]
+    findings = [*_rated(session, rows), *_numbered(session, rows), *_wished(session, rows)]
     grave = [found for low, found in findings if not low]
     yield from (grave if len(findings) > FEW else [found for _, found in findings])[:MOST_FINDINGS]
 
@@ -110,6 +111,73 @@ def _numbered(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
             quote = first.quote if first else ""
             fields = {"statement": f"{begun(text).rstrip('.')} (review finding)", "detail": "", "quote": quote}
             yield False, Found("tasks_open", fields, 66, closing.number)
+
+
+_WISHED = re.compile(
+    r"^\W*(?:\d+\W+)?(?:(?:the |my )?(?:top|most|important|main|key|suggested|recommended|possible|priority|"
+    r"prioriti[sz]ed|further|other)\s+){0,3}(?:improvements?|recommendations?|suggestions?|action items|"
+    r"(?:must|should)[- ]fix(?:es)?|next steps?)(?:\s*[(:：,—–-].*)?$|"
+    r"^\W*(?:empfehlungen|verbesserungen|nächste schritte|recommandations|améliorations|prochaines étapes|"
+    r"recomendaciones|mejoras|próximos pasos|(?:主要|重要)?(?:改进)?建议|改进(?:点|项)|下一步|改善(?:点|案)|"
+    r"次のステップ|개선 ?(?:점|사항)|다음 단계)\s*[:：]?$",
+    re.IGNORECASE,
+)
+"""A heading below which a review says what it would have done."""
+SLIGHT = re.compile(
+    r"\b(?:optional\w*|low[- ]priority|nice[- ]to[- ]have|small\w*|trivial|consider|might|could|if you|tidy)\b|"
+    r"^\W*(?:the )?(?:\w+ ){0,2}comments?\b|"
+    r"^\W*(?:document|(?:add|write) (?:a |some )?(?:comments?|notes?|docs?)|rename|reword)\b|可选|考虑",
+    re.IGNORECASE,
+)
+"""What whoever reviewed did not insist on, and what only the pages would say better."""
+NUMBERS = re.compile(
+    r"\s*(?:\((?:obs|observation|finding|item|point)s?\.? [\d, /&]+\)|^\W*\(\w?\d+\)(?:[/+]\(\w?\d+\))*)",
+    re.IGNORECASE,
+)
+"""The number with which a point of a review calls itself."""
+MOST_WISHED = 3
+
+
+def _wished(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
+    """What a review of code that it has seen would have done first, and of which nothing was written afterwards."""
+    for closing in session.closings:
+        lines = rows[closing.number]
+        if closing.refuted or written(session, closing) or not session.events:
+            continue
+        if any(_RISK_HEADING.search(row.heading) for row in lines):
+            continue  # the weak points stand there, and these are ideas
+        if closing.overtaken and not any(by_number(session, closing.number, row.text) for row in lines):
+            continue  # what was chosen nobody can tell
+        found: list[tuple[bool, Found]] = []
+        for row in lines:
+            if row.kind != "bullet" or not _WISHED.match(row.heading):
+                continue
+            if by_number(session, closing.number, whole(row).text):
+                continue
+            text = NUMBERS.sub("", cues.LINE_NUMBERS.sub("", whole(row).text)).strip()
+            if SLIGHT.search(text) or not readable(shortened(text)) or not session.bears_out(text):
+                continue
+            if session.rewritten(closing.number, text) or told_done(session, closing.number, text):
+                continue
+            statement = f"{begun(shortened(text)).rstrip('.')} (suggested, and not done in the session)"
+            fields = {"statement": statement, "detail": "", "quote": whole(row).quote}
+            found.append((False, Found("tasks_open", fields, 60, closing.number)))
+        yield from found[:MOST_WISHED]
+
+
+def by_number(session: Session, number: int, text: str) -> bool:
+    """Whether the person spoke later of the number with which a text calls itself: they chose what to do about it."""
+    later = [row.text for row in session.conversation.turns[number:] if row.role == "user" and not row.agent]
+    numbers = [digits for found in NUMBERS.findall(text) for digits in re.findall(r"\d+", found)]
+    return any(re.search(rf"(?<!\d){digits}(?!\d)", said) for digits in numbers for said in later)
+
+
+def told_done(session: Session, number: int, text: str) -> bool:
+    """Whether a later closing message tells of work on something that a sentence names: not every file tells what was
+    written."""
+    names = {name.strip("`()").casefold() for name in cues.ANCHOR.findall(text)}
+    later = (row.number for row in session.closings if row.number > number and row.changed and not row.refuted)
+    return any(name in done.casefold() for at in later for done, _ in done_parts(session, at) for name in names)
 
 
 _RISK_HEADING = re.compile(

@@ -537,19 +537,46 @@ _RUN_BY_ITSELF = re.compile(r"\b(?:husky|lefthook|lint-staged|pre-commit|pre-pus
 _SHOWN = re.compile(r"^(?:\$|>|┃|❯)\s+(?P<command>.+?)\s*$", re.MULTILINE)
 
 
+_OF_HOOK = re.compile(
+    r"\b(?:husky|lefthook|lint-staged|pre-commit|pre-push|commit-msg|commitlint|hook (?:failed|declined|exited))\b|"
+    r"\[(?:subject|type|scope|body|header|footer)-[a-z-]+\]",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"^\W+")
+_RULE = re.compile(r"^\s*[✖✗×]\s+(?!found )|\s\[[a-z]+(?:-[a-z]+)+\]\s*$")
+
+
+def _refusal(row: Command) -> str:
+    """What a hook asks of a commit, as it says when it stops one: the rule that was broken, or the command that failed
+    with its error."""
+    rows = [_MARK.sub("", line.strip()) if _RULE.search(line) else "" for line in row.output.split("\n")]
+    for at, line in enumerate(rows):
+        if line.endswith(":"):
+            below = next((text.strip() for text in row.output.split("\n")[at + 1 :] if text.strip()), "")
+            return f"`{line[:-1]}` has to pass (“{below}”)" if below else ""
+        if line:
+            return f"“{line}”"
+    return ""
+
+
 def _hooks(session: Session) -> Iterator[Found]:
     """What runs by itself at a commit or a push: the hook says so in what it prints."""
     seen: set[str] = set()
+    where = f" in {session.project}" if session.project else ""
     for turn, row in session.events:
         if isinstance(row, Command) and row.answered and re.search(r"\bgit (?:commit|push)\b", row.words):
             when = "git push" if re.search(r"\bgit push\b", row.words) else "git commit"
             named = _RUN_BY_ITSELF.search(row.output)
+            said = _refusal(row) if row.failed and _OF_HOOK.search(row.output) else ""
+            if said and said not in seen and len(said) <= LONGEST_COMMAND:
+                seen.add(said)
+                statement = f"`{when}`{where} runs a hook that stops it: {said}"
+                yield Found("facts", {"statement": statement, "detail": "", "quote": ""}, 62, turn)
             ran = [found["command"] for found in _SHOWN.finditer(row.output) if cues.check_kind(found["command"])]
             if not named or not ran or when in seen:
                 continue
             seen.add(when)
             shown = ", ".join(f"`{command}`" for command in dict.fromkeys(ran))
-            where = f" in {session.project}" if session.project else ""
             quote = next((line.strip() for line in row.output.split("\n") if named[0] in line), "")
             statement = f"`{when}`{where} runs a hook ({named[0].lower()}): {shown}"
             yield Found("facts", {"statement": statement, "detail": "", "quote": quote}, 66, turn)

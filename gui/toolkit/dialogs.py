@@ -97,6 +97,11 @@ class Dialog:
         self.enabled = on
         self.confirm_button.enable(on)
 
+    @property
+    def room(self) -> float:
+        """How tall its content may be in this window, in unscaled pixels, without scrolling."""
+        return float(dpg.get_viewport_client_height() / self._look.scale - self._around - 2 * (PADDING + EDGE) - 2)
+
     def set_title(self, words: str) -> None:
         """Another title."""
         dpg.set_value(self._title, words)

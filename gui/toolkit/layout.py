@@ -10,6 +10,7 @@ import dearpygui.dearpygui as dpg
 
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, cut
+from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import hint, text
 
@@ -425,7 +426,7 @@ class Fold:
     """One line with what is to be looked at, and the whole of it below, for who wants it: `Fold.set(head, lines)`."""
 
     def __init__(self, look: Look, parent: int, *, height: float = 96) -> None:
-        self._look, self._open, self._head = look, False, ""
+        self._look, self._open, self._head, self._room = look, False, "", 0.0
         self.item = look.theme(int(dpg.add_group(parent=parent, show=False)), "tight")
         row = int(dpg.add_group(horizontal=True, parent=self.item))
         self.button = int(dpg.add_button(label="", parent=row, callback=lambda: look.jobs.post(self.turn)))
@@ -433,6 +434,7 @@ class Fold:
         self._page = box(look, self.item, "well", height=height, scroll=True)
         self._words = text(look, self._page, "", "small", "muted", wrap=True)
         dpg.configure_item(self._page, show=False)
+        look.every_tick(self.tick)
 
     def set(self, head: str, lines: Sequence[str]) -> None:
         """Show these lines below `head`, closed; nothing at all when there are none."""
@@ -448,8 +450,22 @@ class Fold:
     def _show(self, on: bool) -> None:
         self._open = on
         dpg.configure_item(self._page, show=on)
-        sign = icon("chevron-down" if on else "chevron-right")
-        dpg.configure_item(self.button, label=f"{sign}  {icon('triangle-alert')}  {self._head}")
+        self._label()
+
+    def tick(self) -> bool:
+        """Before each frame: what does not fit into the line ends in three points; all of it stands below."""
+        state = dpg.get_item_state(self.button)
+        if not state.get("visible") or abs(state["content_region_avail"][0] - self._room) < 1:
+            return False
+        self._room = float(state["content_region_avail"][0])
+        self._label()
+        return True
+
+    def _label(self) -> None:
+        sign = icon("chevron-down" if self._open else "chevron-right")
+        words, wide = f"{sign}  {icon('triangle-alert')}  {self._head}", LETTERS.wide(self._look.font_id("text"))
+        room = self._room - 2 * self._look.px(FRAME[0])
+        dpg.configure_item(self.button, label=words if wide is None or room <= 0 else cut(words, room, wide))
 
 
 class Figures:

@@ -21,6 +21,12 @@ TOAST_SHARE = 0.6  # of the window's width is a toast's at most, so that progres
 BANNER_SECONDS = 20.0  # so long an error stays once somebody has been there to see it
 
 
+def begun(sentence: str) -> str:
+    """A sentence as it begins on a page. What begins with a name (config.toml, a path) begins as that is written."""
+    first = sentence.partition(" ")[0]
+    return sentence[:1].upper() + sentence[1:] if first.isalpha() and first.islower() else sentence
+
+
 class EmptyState:
     """What goes here, and the command that fills it; in the middle of `container`, until there is something."""
 
@@ -41,7 +47,7 @@ class EmptyState:
         self.item = int(dpg.add_group(parent=parent, show=False))
         self._space = int(dpg.add_spacer(parent=self.item, height=1))
         self._lines = [
-            text(look, self.item, icon_of(icon), "picture", "hint"),
+            text(look, self.item, icon_of(icon), "text", "hint"),
             text(look, self.item, title, "heading"),
         ]
         self._single = [(self._lines[1], title, "heading")]
@@ -57,6 +63,7 @@ class EmptyState:
             look.size(int(dpg.add_spacer(parent=self.item)), height=4)
             self._lines.append(Button(look, self.item, action, on_action).item)
         self._width = self._height = 0.0
+        self._seen = False
         self._middles: list[float] = []
         look.follow(container, self._fit)
         look.every_tick(self.tick)
@@ -94,6 +101,13 @@ class EmptyState:
         """Bring every line into the middle once its width is known; true when one moved."""
         if self._width <= 0 or not dpg.is_item_shown(self.item):
             return False
+        if not self._seen:
+            # The font of the icon takes five megabytes: it is read once somebody sees it, in a full home never.
+            if not dpg.get_item_state(self.item).get("visible"):
+                return False
+            self._seen = True
+            self._look.font(self._lines[0], "picture")
+            return True
         shown = [item for item in self._lines if dpg.is_item_shown(item)]
         wide = [dpg.get_item_rect_size(item)[0] for item in shown]
         if wide == self._middles or not all(wide):
@@ -168,7 +182,7 @@ class Banner:
         """Show `error`; `action` names the way out."""
         self.shown, self._stays = error, stays
         self._shown_at, self._seen_at, self._mouse = self._now(), 0.0, dpg.get_mouse_pos(local=False)
-        dpg.set_value(self._words, str(error))
+        dpg.set_value(self._words, begun(str(error)))
         self._action = on_action
         for button in (self._button, self._below):
             button.set_label(action)

@@ -63,8 +63,8 @@ class Button:
         look.theme(self.item, kind)
         if width:
             look.size(self.item, width=width)
-        if tip or shortcut:
-            hint(look, self.item, tip or label, shortcut)
+        words = hint(look, self.item, tip or label, shortcut) if tip or shortcut else 0
+        self._tip = int(dpg.get_item_parent(dpg.get_item_parent(words) or 0) or 0) if words else 0
 
     def _clicked(self) -> None:
         self._look.jobs.post(self._callback)
@@ -93,9 +93,11 @@ class Button:
         dpg.configure_item(self.item, enabled=on)
 
     def show(self, on: bool) -> None:
-        """Whether it is there at all."""
+        """Whether it is there at all. The tooltip of a hidden item is that of the item before it."""
         self.shown = on
         dpg.configure_item(self.item, show=on)
+        if self._tip:
+            dpg.configure_item(self._tip, show=on)
 
 
 class Toggle:

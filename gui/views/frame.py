@@ -45,15 +45,17 @@ class FileRow:
     tip: str
 
 
-def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
-    """The lines of the list, in the order of the store."""
+def file_rows(files: Sequence[FileState], now: float, digest: str = "") -> list[FileRow]:
+    """The lines of the list, in the order of the store. `digest` is how that stands."""
     rows = []
     for row in files:
         _, sign, color, _ = STORE_FILES.get(row.file, YOURS)
         name = "files/" if row.file == "files" else PurePosixPath(row.file).name
         if not row.exists:
             tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
-            rows.append(FileRow(row.file, sign, "hint", name, "hint", "", "none yet", "hint", tip))
+            gone = row.kind == "digest" and digest == run_state.DELETED
+            words, tone = ("deleted", "edited") if gone else ("none yet", "hint")
+            rows.append(FileRow(row.file, sign, "hint", name, "hint", "", words, tone, tip))
             continue
         old = since(row.modified, now)
         words, tone = (old, "hint")
@@ -71,6 +73,11 @@ def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
             FileRow(row.file, sign, color, name, "text", amount, words, tone, f"{row.path}\n{', '.join(facts)}")
         )
     return rows
+
+
+def age_letters(rows: Sequence[FileRow]) -> int:
+    """How many letters an age has room for; the words of a file that is not there stand where others have a figure."""
+    return max(6, *(len(one.age) + 2 for one in rows if one.amount), 0)
 
 
 ABSENT = {
@@ -136,7 +143,7 @@ def day_words(days: Sequence[Day]) -> str:
     return "\n".join(lines) or "No harvest in the last 14 days"
 
 
-NARROW_RAIL = 236
+NARROW_RAIL, YOUNG = 236, 4
 
 
 class Rail:
@@ -172,7 +179,7 @@ class Rail:
         self._bars = Bars(look, days.item, days.item)
         self._cards = (digest.item, files.item, days.item)
         self._tall, self._narrow = 0.0, False
-        self._filled = (0, 0, 0)
+        self._filled, self._young = (0, 0, 0), 0
         self._measured: tuple[object, ...] = ()
         look.follow(parent, self._fit)
         look.every_tick(self._fill)
@@ -181,8 +188,8 @@ class Rail:
         self._tall = height
         if (width < self._look.px(NARROW_RAIL)) != self._narrow:
             self._narrow = not self._narrow
-            for line, row in zip(self._lines, self._rows, strict=False):
-                self._show_file(line, row)
+            self._seen = ()
+            self.refresh(self._shell.state)
 
     def _fill(self) -> bool:
         """The list of files takes the height that is left, so that the harvests stand at the bottom."""
@@ -192,11 +199,12 @@ class Rail:
             return False
         around = int(dpg.get_item_rect_size(digest)[1] + dpg.get_item_rect_size(days)[1])
         same = (int(self._tall), needed) == (self._filled[0], self._filled[2]) and self._measured is self._seen
-        # A scroll bar that comes and goes makes sentences wrap, and these make it come and go: the most counts.
-        around = max(around, self._filled[1]) if same else around
+        # A scroll bar makes sentences wrap, and these make it come and go: the most counts, once what is new stands.
+        self._young = YOUNG if self._measured is not self._seen else max(0, self._young - 1)
+        around = max(around, self._filled[1]) if same and not self._young else around
         now, self._measured = (int(self._tall), around, needed), self._seen
         if now == self._filled:
-            return False
+            return self._young > 0
         self._filled = now
         height = max(self._tall - around - 2 * self._look.px(8) - 2, needed)
         dpg.configure_item(files, height=int(height), auto_resize_y=False)
@@ -262,7 +270,7 @@ class Rail:
         self._seen = now
         found = state.snapshot.overview
         self._show_digest(found)
-        self._rows = file_rows(found.files, time.time())[:ROWS]
+        self._rows = file_rows(found.files, time.time(), found.status.stands.digest.state)[:ROWS]
         dpg.set_value(self._files_aside, count(sum(row.bullets or 0 for row in found.files), "bullet"))
         for number, line in enumerate(self._lines):
             self._show_file(line, self._rows[number] if number < len(self._rows) else None)
@@ -272,7 +280,7 @@ class Rail:
         state = found.status.digest
         share = round(100 * state.bytes / max(state.max_bytes, 1))
         dpg.set_value(self._bytes, f"{state.bytes:,}" if state.exists else "0")
-        dpg.set_value(self._of, f"of {state.max_bytes:,} B · {share} %")
+        dpg.set_value(self._of, f"B · {share} %" if self._narrow else f"of {state.max_bytes:,} B · {share} %")
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
@@ -294,7 +302,7 @@ class Rail:
         dpg.set_value(name, row.name.removesuffix(".md") if self._narrow else row.name)
         self._look.tint(name, row.color)
         dpg.set_value(amount, f" {row.amount}")
-        dpg.set_value(old, row.age.rjust(max(6, *(len(one.age) + 2 for one in self._rows))))
+        dpg.set_value(old, row.age.rjust(age_letters(self._rows)))
         self._look.tint(old, row.age_color)
         say_hint(tip, row.tip)
 
@@ -366,10 +374,12 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
 
 
 class StatusLine:
-    """The bottom line of the panel. `cancel` stops the running job, `finish` brings one to its end that was cut off."""
+    """The bottom line of the panel. `cancel` stops the running job, `finish` ends one that was cut off. While somebody
+    `reads` a conversation, it counts no rows of the view behind."""
 
     def __init__(self, look: Look, shell: Shell, cancel: Callable[[], object], finish: Callable[[], object]) -> None:
         self._look, self._shell, self._cancel, self._finish = look, shell, cancel, finish
+        self.reads: Callable[[], bool] = lambda: False
         self._shown: tuple[object, ...] = ()
 
     def build(self, parent: int) -> int:
@@ -410,7 +420,7 @@ class StatusLine:
         cut_off = running is None and stands is not None and stands.state == run_state.INTERRUPTED
         if running is None and stands is not None and stands.at_work and stands.of:
             fraction = stands.through / stands.of
-        shown, of = state.shown
+        shown, of = state.shown if not self.reads() else (0, 0)
         rows = "" if not of else f"{shown:,} of {of:,} rows" if shown != of else "1 row" if of == 1 else f"{of:,} rows"
         event = state.event if running is None and state.event not in words else ""
         view = (sign, color, words, fraction, rows, event, cut_off, running is not None and running.stopping)

@@ -488,7 +488,8 @@ class HarvestDialog:
         report, snapshot = run.report, self._shell.state.snapshot
         if report is None:
             return
-        done = "Harvest stopped" if report.cancelled else "Harvested"
+        failed = bool(report.failed) and not report.harvested
+        done = "Harvest stopped" if report.cancelled else "Harvest failed" if failed else "Harvested"
         self.dialog.set_title("Harvest taken back" if run.undone else done)
         self._digest = snapshot.overview.status.digest.bytes if snapshot is not None else run.digest
         self._tell_end(run)

@@ -211,6 +211,14 @@ def figures(run: Run, digest: int) -> list[tuple[str, str]]:
     return found
 
 
+def nothing_words(report: HarvestReport) -> str:
+    """Why a run gave no line. Of what nobody has read, nobody knows what it says."""
+    if report.failed and not report.harvested:
+        first = report.errors[0].message if report.errors else ""
+        return "No conversation was read" + (f": {first}" if first else ".")
+    return "Nothing new: what these conversations say stands in your files, or is nothing that lasts."
+
+
 def to_look_at(report: HarvestReport) -> list[str]:
     """What a person may want to look at after a run: failures first, then the notes."""
     return [*(str(error) for error in report.errors[:50]), *report.notes]
@@ -368,13 +376,14 @@ class GainPart:
         rows = () if run.undone else gained_rows(run)
         self.best.set_rows(rows)
         dpg.configure_item(self.best.holder, show=bool(rows))
-        said = "Nothing new: what these conversations say stands in your files, or is nothing that lasts."
-        dpg.set_value(self.nothing, "" if rows else "Its bullets have left your files." if run.undone else said)
+        said = "Its bullets have left your files." if run.undone else nothing_words(report)
+        dpg.set_value(self.nothing, "" if rows else said)
         projects = [] if run.undone else by_project(run.watch)
         self._projects.set(projects)
         dpg.configure_item(self._by_project, show=any(part.label != NO_PROJECT for part in projects))
         found = [] if run.undone else to_look_at(report)
         head = f"{len(found)} to look at"
         if report.failed:
-            head += f"   {count(report.failed, 'conversation')} failed and stay where they are"
+            stay = "stays where it is" if report.failed == 1 else "stay where they are"
+            head += f"   {count(report.failed, 'conversation')} failed and {stay}"
         self.fold.set(head, found)

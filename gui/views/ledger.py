@@ -395,20 +395,24 @@ class LedgerView(FilteredView):
         ticket, wish, entries, texts, names = self._ticket, self.wish, self._seen, self._texts, self._names
         fresh = fresh or entries is not self.entries
 
-        def work() -> tuple[list[int], dict[str, int], frozenset[str]]:
+        def work() -> tuple[list[int], dict[str, int], frozenset[str], frozenset[str]]:
             if wish.text and not texts:
                 texts[:] = [text_of(row, names) for row in entries]
             order = arrange(entries, wish, texts, names)
-            return (order, chip_counts(entries), says_the_same(entries, names)) if fresh else (order, {}, frozenset())
+            # Of one status many columns say one thing (the failed have no tool); while somebody types, none goes.
+            here = says_the_same([entries[at] for at in order], names) if wish.statuses else frozenset[str]()
+            if not fresh:
+                return order, {}, frozenset(), here
+            return order, chip_counts(entries), says_the_same(entries, names), here
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
                 self._shell.error(result.error)
             elif ticket == self._ticket:
-                order, counts, same = result.value
+                order, counts, same, here = result.value
                 self._same = same if fresh else self._same
                 reasons = bool(wish.statuses) and wish.statuses <= UNREAD
-                self.table.leave_out(self._same | READ_BY if reasons else self._same | {"why"})
+                self.table.leave_out(self._same | here | (READ_BY if reasons else {"why"}))
                 self._show(entries, order, counts, fresh)
 
         if len(entries) <= AT_ONCE:

@@ -344,7 +344,7 @@ def near(entries: Sequence[Entry], phrase: str, most: int, without: set[int]) ->
     return [entries[at] for _, at in sorted(scored)[:most]]
 
 
-KEYS_WIDTH, KEYS_HEIGHT = 580, 480
+KEYS_WIDTH, KEYS_HEIGHT, GAP = 580, 480, 8
 STEPS = {"Up": -44, "Down": 44, "Page up": -400, "Page down": 400, "Home": -9999, "End": 9999}
 EVERYWHERE = (
     ("Up, Down, Page up, Page down", "Move in a list"),
@@ -404,5 +404,6 @@ class KeysDialog:
         space(self._look, self._page, 4)
 
     def open(self) -> None:
-        """Show it."""
+        """Show it; in a low window its page is lower, so that only the page scrolls."""
+        self._look.size(self._page, height=min(KEYS_HEIGHT, self.dialog.room - GAP))
         self.dialog.open()

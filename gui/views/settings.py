@@ -86,17 +86,20 @@ def set_words(kind: str, words: str) -> str:
 
 
 def help_words(words: str) -> str:
-    """The comment of a setting as a paragraph; indented lines stay lines of their own.
+    """The comment of a setting as a paragraph; indented lines stay lines of their own, with what goes on further in.
 
     A full stop after a straight quote could be wrapped alone to the next line, so quotes are curly where they are not
     part of a list."""
     lines: list[str] = []
+    before = 0  # how far in the line before begins
     for line in words.splitlines():
-        listed = line.startswith("  ")
-        if not lines or listed or not line.strip():
-            lines.append(("    " if listed else "") + re.sub(r"\s{2,}", "  –  ", line.strip()))
-        else:
+        far = len(line) - len(line.lstrip())
+        listed, goes_on = far >= 2, bool(lines) and (far > before >= 2 or far == before < 2)
+        if goes_on and line.strip():
             lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(("    " if listed else "") + re.sub(r"\s{2,}", "  –  ", line.strip()))
+            before = far
     return "\n".join(re.sub(r'"([^"\n]*)"', "“\\1”", line) if "[" not in line else line for line in lines)
 
 

@@ -1,9 +1,10 @@
 """One start of the real program that tells what it sees of itself: `python -m tests.bench.panel_probe KIND WORDS…`.
 
-KIND is `first` (stops after its first frame), `shown` (stops once the store is on the screen), `idle` (rests, then
-counts for a while), `floor` (a Dear PyGui window with one text, stopped after its first frame) or `resting` (the same
-window, with a frame a second). It prints one line of JSON; times are those of the system's monotonic clock, which
-parent and child share.
+KIND is `first` (stops after its first frame), `shown` (stops once the store is on the screen), `table` (opens on the
+ledger, stops once its rows are there and nothing is at work), `idle` (rests, then counts for a while), `floor` (a Dear
+PyGui window with one text, stopped after its first frame) or `resting` (the same window, with a frame a second). It
+prints one line of JSON: `at` on the system's monotonic clock, which parent and child share, `cpu` in seconds of the
+processor since the process began, `now` and `most` in megabytes of memory.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 SETTLE_SECONDS = 3.0
@@ -37,8 +39,15 @@ def floor(rest: bool) -> None:
             dpg.render_dearpygui_frame()
         tell(cpu=(time.process_time() - cpu) / IDLE_SECONDS)
     else:
-        tell(at=at)
+        tell(at=at, **costs())
     dpg.destroy_context()
+
+
+def costs() -> dict[str, float]:
+    """The processor's time so far, and the memory."""
+    sizes = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("ascii").splitlines())
+    now, most = (int(sizes[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
+    return {"cpu": time.process_time(), "now": now, "most": most}
 
 
 def tell(**figures: Any) -> None:
@@ -49,15 +58,18 @@ def tell(**figures: Any) -> None:
 def watched(kind: str, words: list[str]) -> int:
     """The program itself, with an eye on its frames."""
     from gui import app
+    from gui.geometry import Geometry, write_geometry
     from gui.toolkit import window
 
+    if kind == "table":
+        write_geometry(Geometry(choices={"view": "ledger"}))
     stepped, seen = window.FrameLoop.step, Idle()
 
     def step(self: Any) -> None:
         stepped(self)
         now = time.monotonic()
-        if kind == "first" or (kind == "shown" and shown(self)):
-            tell(at=now)
+        if kind == "first" or (kind == "shown" and shown()) or (kind == "table" and shown() and filled()):
+            tell(at=now, **costs())
             self.stop()
         elif kind == "idle" and seen.over(now, self.frames):
             self.stop()
@@ -66,7 +78,15 @@ def watched(kind: str, words: list[str]) -> int:
     return app.run(words)
 
 
-def shown(frames: Any) -> bool:
+def filled() -> bool:
+    """Whether the ledger shows its rows."""
+    from gui.panel import _living
+
+    tables: list[Any] = [getattr(panel.workbench.views["ledger"], "table", None) for panel in _living]
+    return any(table is not None and len(table.rows) for table in tables)
+
+
+def shown() -> bool:
     """Whether the store has been read and drawn."""
     from gui.panel import _living
 

@@ -12,6 +12,7 @@ when one of them is. "within": an index for each conversation; "pooled": one for
 from __future__ import annotations
 
 import argparse
+import os
 import sqlite3
 import statistics
 import sys
@@ -94,7 +95,8 @@ def shelf(entries: Sequence[SearchEntry], embed: Embed | None = None) -> Iterato
     for entry in entries:
         talks.setdefault(entry.thread, []).append(entry)
     keys, threads = {}, {}
-    with tempfile.TemporaryDirectory(prefix="knowledge-retrieval-") as place:
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a thousand small indexes wait for the disk else
+    with tempfile.TemporaryDirectory(prefix="knowledge-retrieval-", dir=memory) as place:
         folder = Path(place)
         database, _ = open_or_make(folder)
         with writing(database, folder):

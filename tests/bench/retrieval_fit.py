@@ -20,7 +20,10 @@ import textwrap
 import time
 import zlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,6 +76,16 @@ BESIDE = {"coding": "kept"}
 """A set, and the one that asks about the same sessions in the words of other readers."""
 
 
+class Group(NamedTuple):
+    """One question to learn from: its candidates, and which of them answer it."""
+
+    rows: Table
+    wanted: Sequence[int]
+
+
+_LIKELY = [NAMES.index(name) for name in ("match", "around", "pair", "thread_best", "dated", "dated_after")]
+
+
 @dataclass
 class Question:
     """One question with everything that can be found for it: the `keys` of entries ("" for a heading) with the numbers
@@ -86,6 +99,17 @@ class Question:
     wanted_threads: frozenset[str]
     names: Mapping[int, str]
     features: rank.Features
+
+    @cached_property
+    def group(self) -> Group | None:
+        """What to learn of its entries: nothing where none of those that answer is a candidate."""
+        wanted = [at for at, key in enumerate(self.keys) if key in self.wanted]
+        if not wanted:
+            return None
+        order = np.argsort(-self.rows[:, _LIKELY].sum(1), kind="stable")
+        lot = np.random.default_rng(len(order)).permutation(order[BEST:])[:OTHERS]
+        kept = np.union1d(np.concatenate([order[:BEST], lot]), wanted)
+        return Group(self.rows[kept], np.searchsorted(kept, wanted).tolist())
 
     def thread_rows(self, scores: Table) -> tuple[list[str], Table]:
         """The threads with their features, once the entries have these scores."""
@@ -109,6 +133,9 @@ def questions(collections: Sequence[Collection], embed: Embed | None, every: int
             places = [(one.seen, keys.get((int(one.seen.row.thread), one.seen.row.position), "")) for one in ranked]
             places = [(one, key) for one, key in places if key != asked.own or not key]
             rows = [features.of(one) + (features.of_near(one) if near else []) for one, _ in places]
+            if not features.query.moments:  # what conversations are ranked by stays, a text for each candidate goes
+                features.seen = ()
+            features.places, features.matches, features.exchanges, features.around = {}, {}, {}, {}
             yield Question(
                 part,
                 np.array(rows, np.float32).reshape(len(rows), width),
@@ -119,13 +146,6 @@ def questions(collections: Sequence[Collection], embed: Embed | None, every: int
                 names,
                 features,
             )
-
-
-class Group(NamedTuple):
-    """One question to learn from: its candidates, and which of them answer it."""
-
-    rows: Table
-    wanted: Sequence[int]
 
 
 def fit(sets: Sequence[tuple[float, Sequence[Group]]], rounds: int = ROUNDS) -> Table:
@@ -155,23 +175,6 @@ def fit(sets: Sequence[tuple[float, Sequence[Group]]], rounds: int = ROUNDS) -> 
     return weights / size
 
 
-_LIKELY = [NAMES.index(name) for name in ("match", "around", "pair", "thread_best", "dated", "dated_after")]
-
-
-def entry_groups(asked: Sequence[Question]) -> list[Group]:
-    """What to learn of entries."""
-    groups = []
-    for one in asked:
-        wanted = [at for at, key in enumerate(one.keys) if key in one.wanted]
-        if not wanted:
-            continue
-        order = np.argsort(-one.rows[:, _LIKELY].sum(1), kind="stable")
-        lot = np.random.default_rng(len(order)).permutation(order[BEST:])[:OTHERS]
-        kept = np.union1d(np.concatenate([order[:BEST], lot]), wanted)
-        groups.append(Group(one.rows[kept], np.searchsorted(kept, wanted).tolist()))
-    return groups
-
-
 def thread_groups(asked: Sequence[Question], weights: Table) -> list[Group]:
     """What to learn of threads, given the weights for entries."""
     groups = []
@@ -185,7 +188,8 @@ def thread_groups(asked: Sequence[Question], weights: Table) -> list[Group]:
 
 def fit_both(asked: Mapping[str, Sequence[Question]]) -> tuple[Table, Table]:
     """Weights for entries and for threads."""
-    weights = fit([(SOURCES[name].entries, entry_groups(rows)) for name, rows in asked.items()])
+    learnt = {name: [one.group for one in rows if one.group] for name, rows in asked.items()}
+    weights = fit([(SOURCES[name].entries, groups) for name, groups in learnt.items()])
     about = [(SOURCES[name].threads, rows) for name, rows in asked.items() if SOURCES[name].threads]
     return weights, fit([(share, thread_groups(rows, weights)) for share, rows in about])
 
@@ -205,7 +209,7 @@ def report(title: str, name: str, judged: Sequence[tuple[Question, Table, Table]
     """Print what questions get by weights that they were not fitted on."""
     answers = [(one, *ranked_by(one, weights, threads)) for one, weights, threads in judged]
     entries = scored([[(keys, one.wanted) for one, keys, _ in answers]])
-    line = f"{title:<20} {name:<10} turns {entries.recall5:5.1f} / {entries.recall10:5.1f}  MRR {entries.mrr / 100:.3f}"
+    line = f"{title:<23} {name:<10} turns {entries.recall5:5.1f} / {entries.recall10:5.1f}  MRR {entries.mrr / 100:.3f}"
     if SOURCES[name].threads:
         threads = scored([[(found, one.wanted_threads) for one, _, found in answers]])
         line += f"  threads {threads.recall5:5.1f} / {threads.recall10:5.1f}"
@@ -222,10 +226,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missing = sorted({source.set for source in SOURCES.values() if not is_there(source.set)})
     if missing:
         print(f"not beside the project, and not fitted on: {', '.join(missing)}")
-    rows = fitted(None, options.every, options.without)
-    if rows and options.embedder:
-        print("with vectors:")
-        rows |= fitted(minilm(), options.every, options.without)
+    rows: dict[str, Table] = {}
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:  # with and without vectors side by side
+        names = dict.fromkeys(("", options.embedder))
+        for job in [pool.submit(fitted, name, options.every, options.without) for name in names]:
+            rows |= job.result()
     for name, values in rows.items():
         print(f"{name} = {', '.join(f'{value:.3f}' for value in values)}")
     if rows and not (missing or options.without or options.every > 1):
@@ -237,9 +242,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def fitted(embed: Embed | None, every: int, features_left_out: Container[str]) -> dict[str, Table]:
+def fitted(embedder: str, every: int, features_left_out: Container[str]) -> dict[str, Table]:
     """Report on every set, and the weights by the names that `weights.py` has for them; {} where no set is there."""
     began = time.monotonic()
+    how, embed = embedder or "words", minilm() if embedder else None
     asked = {
         name: asked_of(source, embed, every, features_left_out)
         for name, source in SOURCES.items()
@@ -247,22 +253,22 @@ def fitted(embed: Embed | None, every: int, features_left_out: Container[str]) -
     }
     if not asked:
         return {}
-    print(f"read in {time.monotonic() - began:.0f} s", flush=True)
+    print(f"{how}: read in {time.monotonic() - began:.0f} s", flush=True)
     for left in dict.fromkeys(SOURCES[name].set for name in asked if name not in BESIDE.values()):
         made = {number: fit_both(without(asked, left, number)) for number in range(PARTS if left in BESIDE else 1)}
         for name in asked:
             if SOURCES[name].set == left:
-                report("whole left out", name, [(one, *made[_part(one) % len(made)]) for one in asked[name]])
+                report(f"{how}, whole left out", name, [(one, *made[_part(one) % len(made)]) for one in asked[name]])
     parts = [
         fit_both({name: [one for one in rows if _part(one) != number] for name, rows in asked.items()})
         for number in range(PARTS)
     ]
     for name, rows in asked.items():
-        report("parts left out", name, [(one, *parts[_part(one)]) for one in rows])
+        report(f"{how}, parts left out", name, [(one, *parts[_part(one)]) for one in rows])
     weights, thread_weights = fit_both(asked)
     for name, rows in asked.items():
-        report("fitted on", name, [(one, weights, thread_weights) for one in rows])
-    print(f"fitted in {time.monotonic() - began:.0f} s", flush=True)
+        report(f"{how}, fitted on", name, [(one, weights, thread_weights) for one in rows])
+    print(f"{how}: fitted in {time.monotonic() - began:.0f} s", flush=True)
     names = ("_FITTED", "_THREAD_FITTED") if embed is None else ("_HYBRID_FITTED", "_HYBRID_THREAD_FITTED")
     return dict(zip(names, (weights, thread_weights), strict=True))
 

@@ -32,6 +32,9 @@ ROW, EDGE, COURSE = 26, 8, 104
 """Unscaled pixels: the height of a node, the distance around the picture, the height of the course."""
 WIDTHS = (0.30, 0.40, 0.30)
 GAP = 18
+NARROW, SMALL_GAP, ICON_ALONE = 300, 10, 30
+"""Below which width of the picture what is selected is its icon alone (its words stand above), how far the columns are
+apart then, and how wide such an icon's node is."""
 
 
 class Node(NamedTuple):
@@ -58,6 +61,15 @@ class Web:
 
 
 NO_WEB = Web()
+
+
+def widths_of(web: Web, wide: float) -> tuple[float, list[float]]:
+    """How far the columns of a picture of this width are apart, and how wide each is; all in unscaled pixels."""
+    alone = next((at for at, column in enumerate(web.columns) if len(column) == 1 and column[0].to is None), None)
+    if wide >= NARROW or alone is None:
+        return GAP, [(wide - 2 * GAP) * share for share in WIDTHS]
+    other = (wide - 2 * SMALL_GAP - ICON_ALONE) / 2
+    return SMALL_GAP, [ICON_ALONE if at == alone else other for at in range(len(WIDTHS))]
 
 
 def web_of(subject: Any, course: Course = NO_COURSE) -> Web:
@@ -208,12 +220,12 @@ class SelectionPicture:
 
     def _draw_web(self, drawing: Drawing, top: float) -> None:
         px, layer = self._look.px, drawing.below
-        room = drawing.width - 2 * px(GAP)
-        lefts, wide = [], [room * share for share in WIDTHS]
+        gap, unscaled = widths_of(self._web, drawing.width / self._look.scale)
+        lefts, wide = [], [width * self._look.scale for width in unscaled]
         x = 0.0
         for width in wide:
             lefts.append(x)
-            x += width + px(GAP)
+            x += width + px(gap)
         middle: list[list[float]] = []
         for column in self._web.columns:
             first = top + px(EDGE) + (self._web.tall - len(column)) * px(ROW) / 2
@@ -228,8 +240,9 @@ class SelectionPicture:
                 lit = node is self._under and node.to is not None
                 layer.rect(x0, y0, x1 - x0, y1 - y0, "hover" if lit else "card", px(5), edge="line")
                 layer.words(x0 + px(6), y0 + px(3), icon(node.icon), node.color)
-                layer.words(x0 + px(24), y0 + px(3), node.label, "text" if node.to else "muted", "small",
-                            room=max(1.0, x1 - x0 - px(28)))  # fmt: skip
+                if unscaled[number] > ICON_ALONE:
+                    layer.words(x0 + px(24), y0 + px(3), node.label, "text" if node.to else "muted", "small",
+                                room=max(1.0, x1 - x0 - px(28)))  # fmt: skip
                 self._places.append((x0, y0, x1, y1, node))
 
     def _draw_course(self, drawing: Drawing) -> None:
