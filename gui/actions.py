@@ -24,11 +24,12 @@ from gui.state import HISTORY_KEYS
 from gui.toolkit.keys import Shortcut, label_of
 from gui.views.digest_switch import ask_delete, write_digest
 from gui.views.first_start import open_demo
+from gui.views.header import HARVEST
 from gui.workbench import VIEWS, view_keys
 
 # name -> what it does in words, icon; the shell or the panel does it
 ACTIONS: dict[str, tuple[str, str]] = {
-    "harvest": ("Harvest: look first, then apply", "wheat"),
+    "harvest": (HARVEST.words, "wheat"),
     "palette": ("Find anything, do anything", "search"),
     "digest.toggle": ("Digest in prompt on or off", "toggle-right"),
     "digest.delete": ("Delete the digest", "trash-2"),

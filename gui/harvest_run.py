@@ -15,12 +15,15 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.panel.titles import UNCALLED, Called, titles_of
 from core.commands.workspace import Workspace
 from core.harvest.report import THROUGH, HarvestReport, NewLine, Progress
+from core.knowledge.run_state import ELSEWHERE
 from gui.shell import RUN, Shell
 from gui.state import Activity, State
 from gui.toolkit.jobs import Job
 from gui.views.looks import plain_name
 
 RESTING, PLANNING, PLANNED, RUNNING, ENDED, FAILED = "resting", "planning", "planned", "running", "ended", "failed"
+HELD_UP = "held up"
+"""Another program is at work: nothing can begin before it has ended."""
 WAITING, READING, READ, BROKEN, LEFT = "waiting", "being read", "read", "failed", "left"
 BEST = 60
 """So many of the best new lines are kept for the list, and of each conversation so many."""
@@ -98,7 +101,8 @@ class Watch:
         state = BROKEN if news.outcome == "failed" else LEFT if news.outcome in NOT_READ else READ
         before, talk = talk, replace(talk, state=state, outcome=news.outcome, lines=len(fresh), order=self._news)
         self._put(before, talk)
-        self.best += [Came(line, talk, now) for line in fresh[:BEST_OF_ONE]]
+        said = {came.line.text for came in self.best}  # at once, by two conversations that were read side by side
+        self.best += [Came(line, talk, now) for line in fresh[:BEST_OF_ONE] if line.text not in said]
         self.best = sorted(self.best, key=lambda came: (-came.line.score, -came.at))[:BEST]
         self._estimate(now)
 
@@ -170,10 +174,14 @@ class HarvestRun:
         self._job: Job | None = None
 
     def look(self, sources: tuple[str, ...] = ()) -> None:
-        """Make a dry run, of these sources alone where some are named; while a harvest runs, nothing."""
+        """Make a dry run, of these sources alone where some are named; while a harvest runs, nothing. While another
+        program is at work, wait for its end first."""
         workspace, before = self._shell.workspace, self.now.workspace
         same = before is not None and before.paths.home == workspace.paths.home
         if self.now.phase == RUNNING or (self.now.phase == PLANNING and same):
+            return
+        if is_elsewhere(self._shell.state):
+            self._set(Run(HELD_UP, sources=sources, workspace=workspace))
             return
         asked = Run(PLANNING, provider=workspace.config.provider, sources=sources, workspace=workspace)
         self._set(asked)
@@ -193,9 +201,12 @@ class HarvestRun:
         self._job = self._shell.submit("The dry run", work, planned, lane=RUN)
 
     def apply(self) -> bool:
-        """Do what the dry run showed; False when there is no dry run to do."""
+        """Do what the dry run showed; False when there is no dry run to do, or another program came first."""
         workspace = self.now.workspace
         if self.now.phase != PLANNED or workspace is None:
+            return False
+        if is_elsewhere(self._shell.state):
+            self._set(Run(HELD_UP, sources=self.now.sources, workspace=workspace))
             return False
         begun, sources, snapshot = time.monotonic(), self.now.sources, self._shell.state.snapshot
         digest = snapshot.overview.status.digest.bytes if snapshot is not None else 0
@@ -248,11 +259,13 @@ class HarvestRun:
 
     def rest(self) -> None:
         """Forget a result or a plan that was looked at."""
-        if self.now.phase in (PLANNED, ENDED, FAILED):
+        if self.now.phase in (PLANNED, ENDED, FAILED, HELD_UP):
             self._set(Run())
 
-    def refresh(self, _state: State) -> None:
-        """Nothing of its own is on the screen."""
+    def refresh(self, state: State) -> None:
+        """The other program may have ended: then the dry run that waited for it begins."""
+        if self.now.phase == HELD_UP and not is_elsewhere(state):
+            self.look(self.now.sources)
 
     def _set(self, run: Run) -> None:
         self.now = run
@@ -281,6 +294,7 @@ class HarvestRun:
                 tokens=spent,
                 price=self._price(watch, spent),
                 left=watch.left,
+                failed=watch.count(BROKEN),
             )
         )
         self._set(replace(self.now))
@@ -305,6 +319,11 @@ class HarvestRun:
             self._shell.change(activity=None, event=words)
             self._set(replace(self.now, phase=ENDED, report=result.value, took=took))
         self._shell.refresh()
+
+
+def is_elsewhere(state: State) -> bool:
+    """Whether another program changes the store now."""
+    return state.snapshot is not None and state.snapshot.overview.status.stands.run.state == ELSEWHERE
 
 
 def run_harvest(workspace: Workspace, job: Job, sources: tuple[str, ...] = ()) -> Result[HarvestReport]:

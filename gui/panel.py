@@ -33,8 +33,9 @@ from gui.toolkit.layout import Columns, Pane, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
 from gui.views.first_start import FirstStart, is_first_start
-from gui.views.frame import HEADER_HEIGHT, STATUS_HEIGHT, Header, Rail, StatusLine
+from gui.views.frame import STATUS_HEIGHT, Rail, StatusLine
 from gui.views.harvest_dialog import HarvestDialog
+from gui.views.header import HEADER_HEIGHT, Header
 from gui.views.inspector.view import Inspector
 from gui.views.looks import AGES
 from gui.views.palette import CommandPalette, KeysDialog
@@ -194,7 +195,7 @@ class KnowledgePanel:
         first = state.snapshot is not None and is_first_start(state.snapshot) and not self._past_first
         if first != self._first:
             self._first = first
-            self.header.harvest.set_kind("secondary" if first else "primary")  # one filled button at a time
+            self.header.first = first  # one filled button at a time
             self._stand()
         self._give_room(state)
         parts: list[Any] = [self.header, self.status, self.run]

@@ -70,7 +70,8 @@ class Snapshot:
 class Activity:
     """The long job that runs: what it is, how far (`done` of `total`, 0 when unknown), in words, when it began
     (seconds of `time.monotonic`), and whether it was asked to stop. `tokens` spent so far, `price` in US dollars;
-    `left` is how many seconds it will still take, where that is known better than from the count."""
+    `left` is how many seconds it will still take, where that is known better than from the count; `failed` is how many
+    of those that are done were not to be read."""
 
     name: str
     done: int = 0
@@ -81,6 +82,7 @@ class Activity:
     tokens: int = 0
     price: float | None = None
     left: float = 0.0
+    failed: int = 0
 
 
 @dataclass(frozen=True)

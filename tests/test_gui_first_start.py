@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 
 from core.commands.daily.setup import Cost, ModelChoice
 from core.knowledge.ledger import read_ledger
+from gui.views.found_dots import STACK, Dots, columns, per_dot, per_dot_words, span_of
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import value
 from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
@@ -41,9 +43,15 @@ def test_the_first_start_names_what_is_here_and_harvests_it_with_one_button(desk
         seat.until(lambda: page.report is not None)
         assert [(row.name, row.number) for row in page.tools] == [("claude_code", 2), ("codex", 1), ("gemini_cli", 1)]
         assert "deletes the first one on" in page.tools[0].warning
+        today = date.today()
+        assert page.tools[0].dots.days == {today: 2} and page.tools[0].dots.ends is not None
+        assert page.tools[0].dots.ends > today and page.tools[1].dots.ends is None, "Codex deletes nothing"
+        assert desk.dpg.get_value(page._each) == "one dot is one conversation"
+        drawn = desk.dpg.get_item_configuration
+        assert drawn(page._rows[0].dots.item)["width"] > 300
         assert page.models[0].at == page.chosen and page.models[0].words.startswith("Stays on this computer")
         assert "4 conversations" in page.begin.label
-        page._rows[1][1]._switch()  # not Codex
+        page._rows[1].toggle._switch()  # not Codex
         assert "3 conversations" in page.begin.label
         assert not workspace.paths.home.exists(), "looking changes nothing"
         desk.click(page.begin.item)
@@ -55,6 +63,39 @@ def test_the_first_start_names_what_is_here_and_harvests_it_with_one_button(desk
         seat.settle()
         told = value(read_ledger(workspace.paths)).values()
         assert sorted(str(row["source"]) for row in told) == ["claude_code", "claude_code", "gemini_cli"]
+
+
+def test_in_a_narrow_window_the_one_button_stays_in_sight(desk: Desk, at_home: Path) -> None:
+    """Who has to scroll to find how to begin does not begin."""
+    talks_of_three_tools(at_home)
+    with seated(desk, workspace_at(at_home, demo=False), width=700) as seat:
+        page, dpg = seat.panel.first_start, desk.dpg
+        seat.until(lambda: page.report is not None)
+        seat.settle()
+        assert not dpg.is_item_shown(page.begin.item) and "4 conversations" in page.foot.label
+        assert dpg.is_item_visible(page.foot.item)
+        status = dpg.get_item_rect_min(seat.panel.status._icon)[1]
+        assert dpg.get_item_rect_max(page.foot.item)[1] < status
+        desk.click(page.foot.item)
+        seat.until(lambda: seat.panel.harvest.dialog.is_open)
+        desk.press("Escape")
+
+
+def test_dots_stand_on_their_days_and_none_is_left_out() -> None:
+    """A person sees what is old, what is new, and how near the day is when a tool begins to delete."""
+    today = date(2026, 11, 22)
+    days = {today: 3, today - timedelta(days=10): 1, date(2021, 1, 1): 2, today + timedelta(days=900): 1}
+    many, few = Dots(days, "1KB", 7, today + timedelta(days=20)), Dots({today: 40}, "1KB", 40)
+    span = span_of([many, few], today)
+    assert span.begin == today - timedelta(days=365) and span.words.startswith("before ") and span.end == many.ends
+    found = columns(many, span)
+    assert sum(found) == 7, "a clock that was wrong hides no conversation"
+    assert found[span.column(today)] >= 3 + 1 and found[0] == 2
+    assert span.column(span.end) == len(found) - 1 > span.column(today)
+    each = per_dot(columns(row, span) for row in (many, few))
+    assert max(-(-number // each) for number in columns(few, span)) <= STACK
+    assert per_dot_words(1) == "one dot is one conversation" and str(each) in per_dot_words(each)
+    assert span_of([Dots({today: 1})], today).end == today, "no tool deletes: the axis ends today"
 
 
 def test_a_model_that_is_not_ready_is_not_taken(desk: Desk, at_home: Path) -> None:
@@ -74,8 +115,10 @@ def test_a_model_that_is_not_ready_is_not_taken(desk: Desk, at_home: Path) -> No
         assert page.models[1].words == "Sent to api.example · about $0.50 · about 4K tokens"
         page.choose(2)
         assert page.chosen == 0
-        page.choose(1)
+        desk.press("Down")
         assert page.chosen == 1
+        desk.press("Up")
+        assert page.chosen == 0
 
 
 def test_the_harvest_that_nobody_waited_for_tells_the_panel(desk: Desk, at_home: Path) -> None:

@@ -17,7 +17,9 @@ from core.commands.library.ingest import library_ingest
 from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
 from gui.views.library import rows as plain
+from gui.views.library.cards import cards_of
 from gui.views.library.rows import LibraryPage, rows, sheet
+from gui.views.reader_rows import inline
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value
@@ -214,6 +216,45 @@ def test_an_outcome_is_replaced_by_another_and_taken_back(stand: Stand, home: Wo
     stand.settle()
     assert outcomes() == [] and stand.view.data.said == {}
     assert stand.errors == []
+
+
+def test_answers_stand_as_cards_and_a_click_on_a_key_is_the_key(stand: Stand, home: Workspace, files: Path) -> None:
+    """Whoever holds the mouse says with one click how a passage served, and takes it back with another."""
+    filled(home, files)
+    page(stand, "find")
+    ask(stand, QUESTION.rstrip("?"))
+    view, dpg = stand.view, stand.desk.dpg
+    assert dpg.is_item_shown(view.cards.box) and not dpg.is_item_shown(view.list.holder)
+    assert [card.key for card in view.cards.cards] == [row.key for row in view.list.rows]
+    last = view.cards.cards[-1].key
+
+    def click(name: str) -> None:
+        place = next(where for key, act, where in view.cards.spots if key == last and act == name)
+        left, top = dpg.get_item_rect_min(view.cards.drawing.item)
+        x, y = dpg.get_viewport_pos()
+        stand.desk.click_at(int(x + left + (place[0] + place[2]) / 2), int(y + top + (place[1] + place[3]) / 2))
+        stand.settle()
+
+    view.list.select(last)
+    view.select(view.list.row(last))
+    stand.settle()
+    stand.desk.frames(5)
+    click("partial")
+    assert view.data.said == {last: "partial"} and view.data.chosen == last
+    assert next(card for card in view.cards.cards if card.key == last).said == "partial"
+    click("partial")
+    assert view.data.said == {}
+    page(stand, "documents")
+    assert not dpg.is_item_shown(view.cards.box) and dpg.is_item_shown(view.list.holder)
+
+
+def test_a_card_tells_what_the_dossier_does_and_code_without_its_signs(home: Workspace, files: Path) -> None:
+    answered = filled(home, files)
+    told = cards_of(answered)
+    assert [card.whole for card in told] == [at < 2 or card.key == answered.chosen for at, card in enumerate(told)]
+    first = next(card for card in told if card.key == answered.chosen)
+    assert first.score == f"{answered.dossier.score:.2f}" and sum(best for _, _, best in first.why) == 1
+    assert inline("Call `queue.join()` **now**")[0] == "Call queue.join() now"
 
 
 def test_answers_are_sorted_and_asked_for_another_task_and_a_period_is_chosen(

@@ -119,6 +119,11 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
             seat.until(lambda: seat.state.activity is not None and seat.state.activity.done >= 1)
             desk.press("Escape")
             assert not panel.harvest.dialog.is_open and seat.state.activity is not None
+            assert "Harvesting" in panel.header.harvest.label and "running" in panel.shell.actions["harvest"].words
+            desk.click(panel.header.harvest.item)  # shows the run and begins nothing
+            assert panel.harvest.dialog.is_open and panel.run.now.phase == "running"
+            desk.press("Escape")
+            assert not panel.harvest.dialog.is_open
             desk.press(number_of("settings"))
             assert seat.state.view == "settings"  # the panel works on while the model thinks
             desk.click(panel.status.cancel.item)

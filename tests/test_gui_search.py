@@ -9,9 +9,26 @@ from typing import Any
 
 import pytest
 
+from core.base.result import Err
+from core.cli.parser import parse
 from core.commands.memories import save
 from core.commands.workspace import Workspace
-from gui.views.search_rows import excerpt, find, marks_of, row_of, rows, source_of, spans, terms_of, why_words
+from gui.views.search_rows import (
+    Wanted,
+    both,
+    excerpt,
+    find,
+    marks_of,
+    row_of,
+    rows,
+    source_of,
+    spans,
+    switched,
+    terms_of,
+    why_words,
+    without,
+    written,
+)
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value, write
@@ -70,7 +87,7 @@ def settle(stand: Stand) -> None:
 
 
 def test_rows_say_why_when_and_where_from(home: Workspace) -> None:
-    found = value(find(home, "kettle boils"))
+    found = value(find(home, Wanted("kettle boils")))
     shown = rows(found, lambda line: len(line) < 16)
     assert shown[0].text == "The kettle\nboils at 100" and "1 May 2026  ·  kettle" in shown[0].meta
     assert shown[0].marks == ((0, 4, 10), (1, 0, 5)) and shown[0].icon == "lightbulb"
@@ -78,9 +95,9 @@ def test_rows_say_why_when_and_where_from(home: Workspace) -> None:
     sources = {hit.entry.kind: source_of(hit.entry) for hit in found.hits}
     assert sources["memory"] == "memory, home" and sources["context"] == "context.md, Tea"
     assert found.counts == {"bullet": 2, "memory": 1, "context": 1}
-    only = value(find(home, "kettle", "memory"))
+    only = value(find(home, Wanted("kettle", "memory")))
     assert [hit.entry.kind for hit in only.hits] == ["memory"] and only.counts["bullet"] == 2
-    assert value(find(home, "  ")).hits == ()
+    assert value(find(home, Wanted("  "))).hits == ()
 
 
 def test_the_reason_says_nothing_twice() -> None:
@@ -90,7 +107,7 @@ def test_the_reason_says_nothing_twice() -> None:
 
 def test_confirmations_are_told(home: Workspace) -> None:
     write(home, "decisions.md", DECISIONS + "- The kettle boils at 100 [from: other, 2026-05-05]\n")
-    first = value(find(home, "kettle boils")).hits[0]
+    first = value(find(home, Wanted("kettle boils"))).hits[0]
     assert row_of(first, lambda _: True).meta.endswith("confirmed by 1 other")
 
 
@@ -112,9 +129,29 @@ def test_an_embedder_that_is_down_is_said_and_words_still_find(tmp_path: Path) -
     settings = 'embedder = "openai"\nembedder_model = "m"\nembedder_base_url = "http://127.0.0.1:9/v1"'
     workspace = make_home(tmp_path, settings)
     write(workspace, "facts.md", FACTS)
-    found = value(find(workspace, "boils"))
+    found = value(find(workspace, Wanted("boils")))
     assert [hit.entry.text for hit in found.hits] == ["The kettle boils at 100"]
     assert len(found.notes) == 1 and "Words alone were searched" in found.notes[0]
+
+
+def test_what_is_written_and_what_is_chosen_come_to_the_arguments_of_the_command() -> None:
+    """A filter that means one thing by chip and another on the command line is a trap."""
+    asked = written('retry "no lock" --kind conversation --since "7 days ago" --source codex --source=cursor --bef')
+    assert asked == Wanted('retry "no lock" --bef', "conversation", "7 days ago", source=("codex", "cursor"))
+    given = parse(["search", "retry", "--kind", "conversation", "--since", "7 days ago", "--source", "codex"])[1]
+    mine = written('retry --kind conversation --since "7 days ago" --source codex').filters
+    assert {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()} | mine == {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    assert written("a --kind") == Wanted("a") and written("--role user").filters == {"role": "user"}
+    assert written("x--kind fact").query == "x--kind fact" and written("a -- b").query == "a -- b"
+    assert written("git commit --amend").query == "git commit --amend", "an option of another program is a word"
+    assert without('tea --source codex --since "7 days ago"', "since", "7 days ago") == "tea --source codex"
+    both_of = both(written("tea --role user --source a"), Wanted(role="tool", source=("b",), before="2026"))
+    assert both_of == Wanted("tea", before="2026", source=("b", "a"), role="user")
+    note = switched(Wanted(source=("codex",), role="user"), "kind", "note", True)
+    assert note == Wanted(kind="note"), "entries have no source: the last one that was chosen counts"
+    assert switched(note, "role", "user", True) == Wanted(role="user")
 
 
 # --- in the window ---------------------------------------------------------------------------------------------------
@@ -156,6 +193,52 @@ def test_chips_filter_by_kind_with_mouse_and_keys(stand: Stand) -> None:
     assert len(stand.texts()) == 4
 
 
+def filter_of(stand: Stand, words: str) -> Any:
+    """The chip of a filter by the words on it."""
+    return next(chip for chip in stand.view.filters if words in chip.name and stand.desk.dpg.is_item_shown(chip.item))
+
+
+def test_filters_are_chips_and_words_and_keys_and_all_say_the_same(stand: Stand) -> None:
+    """Whoever knows the command line writes it here, whoever does not clicks; neither must be told something else."""
+    ask(stand, "kettle")
+    assert len(stand.texts()) == 4
+    stand.click(filter_of(stand, "Last 7 days").item)
+    settle(stand)
+    assert stand.view.wanted == Wanted("kettle", since="7 days ago") == stand.view.data.wanted
+    assert stand.texts() == ["Descale the kettle in May"], "the others are of May"
+    stand.click(filter_of(stand, "Last 7 days").item)
+    settle(stand)
+    assert len(stand.texts()) == 4
+    stand.view.typed("kettle --since '7 days ago'")
+    settle(stand)
+    assert filter_of(stand, "Last 7 days").on and stand.texts() == ["Descale the kettle in May"]
+    stand.click(filter_of(stand, "Last 7 days").item)
+    settle(stand)
+    assert stand.desk.dpg.get_value(stand.view.filter) == "kettle" and len(stand.texts()) == 4
+    stand.press("ctrl+Right", "ctrl+Return")
+    settle(stand)
+    assert stand.view.chosen.since == "30 days ago" and filter_of(stand, "Last 30 days").on
+    stand.click(filter_of(stand, "Said by me").item)
+    settle(stand)
+    assert stand.view.data.wanted.role == "user" and stand.texts() == []
+    assert stand.desk.dpg.is_item_shown(stand.view._states["filtered"].item)
+    stand.view.unfiltered()
+    settle(stand)
+    assert len(stand.texts()) == 4, "the words stay"
+    stand.view.clear()
+    settle(stand)
+    assert stand.view.wanted == Wanted() and not any(chip.on for chip in stand.view.filters)
+
+
+def test_a_filter_that_is_none_is_told_as_the_command_line_tells_it(stand: Stand, home: Workspace) -> None:
+    stand.view.typed("kettle --since nonsense")
+    settle(stand)
+    from core.commands.search import search_everything
+
+    told = search_everything(home, ("kettle",), since="nonsense")
+    assert isinstance(told, Err) and stand.view.data.notes == (str(told.error),)
+
+
 def test_a_click_selects_and_enter_opens_the_view_where_it_stands(stand: Stand) -> None:
     ask(stand, "kettle")
     stand.click(stand.shown("Green tea").text)
@@ -181,11 +264,11 @@ def test_the_last_query_wins_however_slow_the_first_was(stand: Stand, monkeypatc
 
     gate, asked, real = threading.Event(), [], search.find
 
-    def slow(workspace: Workspace, query: str, kind: str = "") -> Any:
-        asked.append(query)
-        if query == "kettle":
+    def slow(workspace: Workspace, wanted: Wanted) -> Any:
+        asked.append(wanted.query)
+        if wanted.query == "kettle":
             gate.wait(PATIENCE_SECONDS)
-        return real(workspace, query, kind)
+        return real(workspace, wanted)
 
     monkeypatch.setattr(search, "find", slow)
     for words in ("kettle", "kettle b", "kettle bo", "retries"):

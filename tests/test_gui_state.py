@@ -38,14 +38,25 @@ from core.knowledge.run_state import (
 from core.sources.artifact import Artifact
 from gui.gather import gather
 from gui.harvest_run import BROKEN, READ, Came, Talk, Watch
+from gui.harvest_run import Run as HarvestWatched
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
-from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, home_words, resting_words
-from gui.views.harvest_dialog import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
-from gui.views.harvest_watch import best_rows
+from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, resting_words
+from gui.views.harvest_dialog import (
+    DIGEST_BEGINS,
+    ended_lines,
+    estimate_words,
+    group_counts,
+    has_work,
+    plan_lines,
+    plan_rows,
+    provider_line,
+)
+from gui.views.harvest_watch import best_rows, gained_rows
+from gui.views.header import home_words
 from gui.views.ledger import Wish, arrange, chip_counts, items_of, row_of
 from gui.views.palette import action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.settings import set_words, setting_rows
@@ -227,6 +238,41 @@ def test_the_best_bullets_say_how_long_ago_they_came() -> None:
     ]  # fmt: skip
 
 
+def test_code_in_the_best_bullets_has_no_backticks() -> None:
+    """These are the first lines that a person sees of the whole: signs around a name look like a mistake."""
+    words = "Name a module with `snake_case`, never `__cache__`."
+    came = Came(NewLine("facts", words, "", 1), Talk("/t", "talk"), 30.0)
+    report = HarvestReport(True, lines=[("facts", words, 1)])
+    shown = [best_rows([came], 31.0)[0].text, gained_rows(HarvestWatched(report=report))[0].text]
+    assert shown == ["Name a module with snake_case, never __cache__."] * 2
+
+
+def test_the_first_digest_says_what_it_does_and_how_it_is_turned_off() -> None:
+    """Nobody asked for it: who is not told does not know what their next conversation begins with."""
+    report = HarvestReport(True, harvested=1)
+    first, later = HarvestWatched(report=report, digest=0), HarvestWatched(report=report, digest=900)
+    told = [line.words for line in ended_lines(first, report, 1_000, True)]
+    assert DIGEST_BEGINS in told and "switch" in DIGEST_BEGINS
+    for lines in (
+        ended_lines(later, report, 1_000, True),
+        ended_lines(first, report, 1_000, False),
+        ended_lines(first, report, 0, True),
+        ended_lines(replace(first, undone=True), report, 1_000, True),
+    ):
+        assert DIGEST_BEGINS not in [line.words for line in lines]
+
+
+def test_what_two_conversations_say_is_one_best_bullet() -> None:
+    """The same words three times look like a bad harvest."""
+    rows = [Artifact(f"/{name}", name, "conversation", 10) for name in ("a", "b")]
+    plan = HarvestReport(False, plan=HarvestPlan((), tuple(Step(row, "harvest", row.name, "") for row in rows)))
+    watch = Watch(plan, {}, 0.0)
+    for at, name in enumerate(("a", "b"), 1):
+        line = NewLine("facts", "Port 8080 is taken.", "", 1)
+        watch.hear(Progress(at, 2, name, "1 item", path=f"/{name}", lines=(line,)), float(at))
+    assert [row.text for row in best_rows(watch.best, 3.0)] == ["Port 8080 is taken."]
+
+
 # --- settings, header, status line ---
 
 
@@ -282,6 +328,7 @@ def test_the_switch_is_green_only_where_conversations_get_the_digest(home: Works
 def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -> None:
     running = Activity("Harvesting", 49, 118, "", begun=0.0, tokens=182_000, price=0.0213)
     assert activity_words(running, 60.0) == "Harvesting 49 of 118 · 84 s left · 182K tokens · $0.0213"
+    assert "Harvesting 49 of 118 · 2 failed · 84 s left" in activity_words(replace(running, failed=2), 60.0)
     assert activity_words(replace(running, stopping=True), 60.0).endswith("stopping after this step")
     state = State(snapshot=gathered(home).snapshot)
     assert resting_words(state, 0.0)[2] == "No harvest yet · 6 conversations waiting"

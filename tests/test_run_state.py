@@ -250,9 +250,19 @@ def test_the_window_sees_another_program_at_work_sees_it_killed_and_finishes_it(
             seat.until(lambda: f"process {program.pid}" in line())
             assert "of 6 conversations read" in line() and not dpg.is_item_shown(status.finish.item)
             assert "at its end" in str(dpg.get_value(seat.panel.rail._why)), "no digest was ever written or deleted"
+            head, dialog = seat.panel.header, seat.panel.harvest.dialog
+            assert "At work" in head.harvest.label and "see which one" in seat.panel.shell.actions["harvest"].words
+            desk.press("ctrl+h")
+            seat.until(lambda: dialog.is_open)
+            told_of = str(dpg.get_value(seat.panel.harvest._wait))
+            assert f"process {program.pid}" in told_of and seat.panel.run.now.phase == "held up", "nothing is begun"
             os.kill(program.pid, signal.SIGKILL)
             program.wait()
             seat.until(lambda: "cut off" in line())
+            seat.until(lambda: seat.panel.run.now.phase == "planned")  # what was asked for comes by itself
+            assert "Harvest…" in head.harvest.label
+            desk.press("Escape")
+            seat.settle()
         assert dpg.is_item_shown(status.finish.item)
         desk.click(status.finish.item)
         seat.until(lambda: seat.state.snapshot.overview.status.stands.run.state == DONE)

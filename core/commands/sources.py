@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,8 @@ class SourceFound:
     `max_harvest_source_bytes` is what it is (they are not counted as new). `expires_days` is after how many days
     without a change the tool deletes one (0: it does not, or does not say); `expiring` how many it will delete within
     `SOON_DAYS` days, of which `expiring_unharvested` would be lost; `next_expiry` is when the first goes. `picked`: the
-    settings name it.
+    settings name it. `days` is how many were last written to on which day of the person's calendar (for a picture; the
+    JSON leaves it out).
     """
 
     name: str
@@ -65,6 +67,10 @@ class SourceFound:
     expiring: int = 0
     expiring_unharvested: int = 0
     next_expiry: str = ""
+    days: dict[date, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return {key: value for key, value in asdict(self).items() if key != "days"}
 
 
 @dataclass
@@ -77,7 +83,7 @@ class SourcesReport:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "sources": [asdict(row) for row in self.rows],
+            "sources": [row.to_json() for row in self.rows],
             "notes": self.notes,
             "errors": [asdict(error) for error in self.errors],
         }
@@ -250,10 +256,19 @@ def _count(
 ) -> None:
     row.conversations, row.bytes = len(seen), sum(item.size for item in seen)
     row.newest = _iso(max((item.mtime_ns for item in seen), default=0) / 1e9)
+    row.days = dict(Counter(day for item in seen if (day := _day(item.mtime_ns)) is not None))
     row.harvested = sum(_is_harvested(item, known) for item in seen)
     row.grown = sum(_key(item) in known for item in seen) - row.harvested
     row.too_large = sum(item.size > limit and _key(item) in refused for item in seen if _key(item) not in known)
     row.new = row.conversations - row.harvested - row.grown - row.too_large
+
+
+def _day(nanoseconds: int) -> date | None:
+    """The day of the person's calendar, None for a time that is none: some stand in a tool's own database."""
+    try:
+        return date.fromtimestamp(nanoseconds / 1e9) if nanoseconds > 0 else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _iso(seconds: float) -> str:

@@ -7,8 +7,10 @@ chosen. The dry run that follows says what would be done; nothing is read or sen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import partial
+from typing import NamedTuple
 
 import dearpygui.dearpygui as dpg
 
@@ -22,14 +24,16 @@ from core.commands.workspace import Workspace
 from gui.shell import READ, RUN, Shell
 from gui.state import Snapshot, State
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Line, Lines, box, card, lowered, space, spread, trailing_row
-from gui.toolkit.letters import END
+from gui.toolkit.layout import box, card, lowered, space, spread, trailing_row
+from gui.toolkit.letters import LETTERS, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, text
-from gui.views.looks import short_folder
+from gui.views.found_dots import DotRow, Dots, columns, per_dot, per_dot_words, span_of
+from gui.views.looks import CATEGORIES, short_folder, tile
 
-WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 920
+WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
+FOOT = 36
 MOST_TOOLS, MOST_MODELS = 7, 5
 LOOKING = "Looking at this computer…"
 NONE = "No conversations were found on this computer"
@@ -37,12 +41,15 @@ NOTHING_SENT = (
     "A harvest turns them into plain text files that are yours, and that new conversations can begin with. "
     "Nothing has been read or sent yet."
 )
-GIVES = (
-    Line("lightbulb", "harvested", "Facts and decisions: what is true, what was chosen and why"),
-    Line("book-open", "accent", "Playbooks: the steps that worked, in their order"),
-    Line("list-checks", "muted", "Tasks and questions: what is left to do, what is still open"),
-    Line("file-text", "muted", "Notes on files: what somebody should know who opens one"),
-)
+GIVES = {
+    "facts": "what is true here",
+    "decisions": "what was chosen, why",
+    "playbooks": "steps that worked",
+    "questions": "what is still open",
+    "tasks_open": "what is left to do",
+    "files": "what a file hides",
+}
+GIVES_WIDTH = 190
 SAFE = "Passwords and keys are replaced before anyone reads"
 NO_TOOLS = (
     "Put an export of ChatGPT or Claude.ai, or any file with a UUID at the end of its name, into the folder below."
@@ -64,9 +71,9 @@ class ToolLine:
     name: str
     title: str
     place: str
-    size: str
     number: int
     warning: str = ""
+    dots: Dots = field(default_factory=Dots)
 
 
 @dataclass(frozen=True)
@@ -80,14 +87,27 @@ class ModelLine:
     words: str
 
 
+class ToolRow(NamedTuple):
+    """The items of one tool's line."""
+
+    holder: int
+    toggle: Toggle
+    short: int
+    place: int
+    dots: DotRow
+    warning: int
+
+
 def tool_line(row: SourceFound) -> ToolLine:
     """A source in words; what its tool will delete is told with the day."""
-    warning = ""
+    warning, ends = "", None
     if row.next_expiry:
         day = local_day(row.next_expiry)
         warning = f"{row.title} deletes the first one on {day}. What was harvested from it stays."
+        ends = datetime.fromisoformat(row.next_expiry).astimezone().date()
     place = short_folder(row.places[0]) if row.places else ""
-    return ToolLine(row.name, row.title, place, size(row.bytes), row.conversations, warning)
+    dots = Dots(row.days, size(row.bytes), row.conversations, ends)
+    return ToolLine(row.name, row.title, place, row.conversations, warning, dots)
 
 
 def model_line(at: int, row: ModelChoice) -> ModelLine:
@@ -121,7 +141,7 @@ class FirstStart:
         self.models: tuple[ModelLine, ...] = ()
         self.chosen = -1
         self._looked = ""
-        self._shown = False
+        self._shown = self._fonts = False
 
     # --- what it is made of ---
 
@@ -130,7 +150,7 @@ class FirstStart:
         look = self._look
         self.item = box(look, parent, "gutter")
         dpg.configure_item(self.item, show=False)
-        page = box(look, self.item, "pane", scroll=True)
+        page = self._page = box(look, self.item, "pane", scroll=True)
         self._top = int(dpg.add_spacer(parent=page, height=1))
         self._column = int(dpg.add_group(parent=page))
         head = int(dpg.add_group(horizontal=True, parent=self._column))
@@ -147,32 +167,55 @@ class FirstStart:
         row = int(dpg.add_group(horizontal=True, parent=self._column))
         self.demo = Button(look, row, "Try the demo", self.try_demo, icon="circle-play", kind="ghost",
                            tip="A temporary home with sample conversations; yours is not touched")  # fmt: skip
-        self.sources = Button(look, row, "Look at your other tools", lambda: self._shell.run("view.sources"),
-                              icon="layers", kind="ghost",
-                              tip="Each tool with its folders and a switch; exports of ChatGPT")  # fmt: skip
         Button(look, row, "Open settings", self._shell.open_settings, icon="settings", kind="ghost",
                tip="The settings file in the system's editor")  # fmt: skip
         self._busy = text(look, lowered(look, row, 7), "", "small", "hint")
+        self.foot = Button(look, self.item, "Harvest…", self.start, icon="wheat", kind="primary", width=-1,
+                           tip="A dry run first: it says what it would do, and asks", shortcut="Enter")  # fmt: skip
+        self.foot.show(False)
         look.follow(page, self._fit)
         return self.item
 
     def _build_found(self, parent: int) -> None:
         look = self._look
-        self._found = card(look, parent, "Found on this computer", " ")
-        self._rows: list[tuple[int, Toggle, int, int, int, int]] = []
+        found = self._found = box(look, parent, "card", height=0)
+        left, right = trailing_row(look, found, 2, 2)
+        text(look, left, "Found on this computer", "strong", "muted")
+        self._head = DotRow(look, right)
+        self._rows: list[ToolRow] = []
         for number in range(MOST_TOOLS):
-            holder = int(dpg.add_group(parent=self._found.item, show=False))
-            left, right = trailing_row(look, holder, 2, 3)
-            toggle = Toggle(look, left, "", partial(self._ticked, number), on=True, tip="Whether it is harvested")
-            place = text(look, lowered(look, left, 7), "", "small", "hint", fit=END)
-            bytes_ = text(look, lowered(look, right, 4), "", "small", "hint")
-            number_item = text(look, right, "", "heading")
+            holder = int(dpg.add_group(parent=found, show=False))
+            dpg.add_separator(parent=holder)
+            left, right = trailing_row(look, holder, 2)
+            column = look.theme(int(dpg.add_group(parent=left)), "no-gap")
+            line = look.theme(int(dpg.add_group(horizontal=True, parent=column)), "gap")
+            toggle = Toggle(look, line, "", partial(self._ticked, number), on=True, tip="Whether it is harvested")
+            short = text(look, lowered(look, line, 7), "", "mono", "hint")
+            place = text(look, column, "", "mono", "hint", fit=PATH)
+            dots = DotRow(look, right)
             warning = text(look, holder, "", "small", "edited", wrap=True)
-            self._rows.append((holder, toggle, place, bytes_, number_item, warning))
-        self._more = text(look, self._found.item, "", "small", "hint", wrap=True)
+            self._rows.append(ToolRow(holder, toggle, short, place, dots, warning))
+        self._more = text(look, found, "", "small", "hint", wrap=True)
+        dpg.add_separator(parent=found)
+        left, right = spread(look, found, 7)
+        self.sources = Button(look, left, "Add a folder, or an export of ChatGPT",
+                              lambda: self._shell.run("view.sources"), icon="plus", kind="link",
+                              tip="Each tool with its folders and a switch; exports of ChatGPT")  # fmt: skip
+        self._each = text(look, right, "", "small", "hint")
         space(look, parent, 2)
         self._gives = card(look, parent, "What you get", " ")
-        Lines(look, self._gives.item, len(GIVES)).set(GIVES)
+        for begin in (0, 3):
+            row = int(dpg.add_group(horizontal=True, parent=self._gives.item))
+            for name in [*GIVES][begin : begin + 3]:
+                looks = CATEGORIES[name]
+                part = box(look, row, "clear", width=GIVES_WIDTH, height=0)
+                line = int(dpg.add_group(horizontal=True, parent=part))
+                text(look, lowered(look, line, 6), icon(looks.icon), "text", looks.color)
+                words = look.theme(int(dpg.add_group(parent=line)), "no-gap")
+                text(look, words, looks.name, "text")
+                text(look, words, GIVES[name], "small", "hint")
+        look.on_change(self._draw)
+        look.every_tick(self._measured)
 
     def _build_models(self, parent: int) -> None:
         look = self._look
@@ -184,7 +227,7 @@ class FirstStart:
             dpg.configure_item(item, show=False)
             left, right = spread(look, item, lower=7)
             button = Button(look, left, "", partial(self.choose, number), icon="circle", kind="ghost",
-                            tip="Take this one")  # fmt: skip
+                            tip="Take this one", shortcut="Up, Down")  # fmt: skip
             state = text(look, right, "", "small", "hint")
             self._models.append((item, button, state, text(look, item, "", "small", "muted", wrap=True)))
         self._safe = text(look, made.item, f"{icon('shield-check')}  {SAFE}", "small", "hint", wrap=True)
@@ -236,15 +279,16 @@ class FirstStart:
 
     def _put(self, tools: tuple[ToolLine, ...], models: tuple[ModelLine, ...]) -> None:
         self.tools, self.models = tools, models
-        for number, (holder, toggle, place, bytes_, number_item, warning) in enumerate(self._rows):
+        self._draw()
+        for number, (holder, toggle, short, place, _dots, warning) in enumerate(self._rows):
             row = tools[number] if number < len(tools) else None
             dpg.configure_item(holder, show=row is not None)
             if row is None:
                 continue
             toggle.set_label(row.title)
             toggle.set_on(True)
-            for item, words in ((place, row.place), (bytes_, row.size), (number_item, f"{row.number:,}")):
-                dpg.set_value(item, words)
+            dpg.set_value(short, tile(row.name))
+            dpg.set_value(place, row.place)
             dpg.set_value(warning, f"{icon('clock')}  {row.warning}" if row.warning else "")
             dpg.configure_item(warning, show=bool(row.warning))
         rest = tools[MOST_TOOLS:]
@@ -257,6 +301,30 @@ class FirstStart:
         for number, (item, _, _, _) in enumerate(self._models):
             dpg.configure_item(item, show=number < len(models))
         self._say()
+
+    def _draw(self) -> None:
+        """The dots of all tools on one axis; what they are stands below."""
+        rows = [row.dots for row in self.tools[:MOST_TOOLS]]
+        span = span_of(rows, date.today()) if rows else None
+        self._head.head(span)
+        dpg.set_value(self._each, "")
+        if span is None:
+            return
+        each = per_dot(columns(row, span) for row in rows)
+        most = max(row.number for row in rows)
+        for row, made in zip(rows, self._rows, strict=False):
+            made.dots.draw(row, span, each, row.number == most)
+        dpg.set_value(self._each, per_dot_words(each))
+
+    def _measured(self) -> bool:
+        """Draw again as soon as there are fonts to measure words with."""
+        known = LETTERS.wide(self._look.font_id("small")) is not None
+        if known == self._fonts:
+            return False
+        self._fonts = known
+        if known:
+            self._draw()
+        return known
 
     def _say(self) -> None:
         """Heading, chosen model and the one button, as they stand now."""
@@ -271,13 +339,18 @@ class FirstStart:
             dpg.set_value(words, row.words)
             self._look.theme(item, "card-on" if on else "card")
         number = sum(row.number for row in wanted)
-        self.begin.set_label(f"Harvest {count(number, 'conversation')}…" if number else "Harvest…")
-        self.begin.enable(bool(number))
+        for button in (self.begin, self.foot):
+            button.set_label(f"Harvest {count(number, 'conversation')}…" if number else "Harvest…")
+            button.enable(bool(number))
 
     def _fit(self, width: float, height: float) -> None:
         look = self._look
         room = width - look.px(24)
         beside = room >= look.px(BESIDE)
+        # Where the parts stand below each other the button would be out of sight: it stands below the page then.
+        self.foot.show(not beside)
+        self.begin.show(beside)
+        dpg.configure_item(self._page, height=-1 if beside else -look.px(FOOT))
         whole = int(min(room, look.px(WIDTH)))
         left = int(whole * FOUND_WIDTH / WIDTH) if beside else whole
         dpg.configure_item(self._parts, horizontal=beside)
@@ -290,7 +363,7 @@ class FirstStart:
 
     def wanted(self) -> tuple[ToolLine, ...]:
         """The tools whose conversations are to be harvested."""
-        ticked = [toggle.on for _, toggle, *_ in self._rows]
+        ticked = [made.toggle.on for made in self._rows]
         return tuple(row for at, row in enumerate(self.tools) if at >= len(ticked) or ticked[at])
 
     def _ticked(self, _number: int, _on: bool) -> None:
@@ -313,6 +386,7 @@ class FirstStart:
         names = {row.name for row in wanted}
         asked = SetupReport(report.home, [row for row in report.sources if row.name in names], report.models)
         self.begin.enable(False)
+        self.foot.enable(False)
 
         def done(answered: SetupReport) -> None:
             self._say()
@@ -335,8 +409,14 @@ class FirstStart:
         )
 
     def press(self, key: str, typing: bool) -> bool:
-        """Enter begins the harvest, of the demo where there is nothing else."""
-        if key != "Enter" or typing:
+        """Enter begins the harvest, of the demo where there is nothing else; Up and Down choose who reads."""
+        if typing:
+            return False
+        if key in ("Up", "Down") and self.models:
+            at = next((at for at, row in enumerate(self.models) if row.at == self.chosen), 0)
+            self.choose(max(0, min(len(self.models) - 1, at + (1 if key == "Down" else -1))))
+            return True
+        if key != "Enter":
             return False
         if self.wanted():
             self.start()

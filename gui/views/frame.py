@@ -1,6 +1,5 @@
-"""What stands around the views: the line at the top, the column at the left, the line at the bottom.
+"""What stands beside and below the views: the column at the left, the line at the bottom.
 
-`Header` tells which home this is, and has the search, the switch for the digest and the one button that harvests.
 `Rail` shows the digest, every file of the store and the harvests of the last days. `StatusLine` says what happened
 last, what runs now and how to stop it, and how many rows are shown.
 """
@@ -10,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import dearpygui.dearpygui as dpg
 
@@ -21,171 +20,11 @@ from gui.shell import Shell
 from gui.state import Activity, State
 from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
 from gui.toolkit.icons import icon
-from gui.toolkit.keys import Shortcut, label_of
-from gui.toolkit.layout import box, card, gap, lowered, space, spread, trailing_row
-from gui.toolkit.letters import END, LETTERS, PATH
+from gui.toolkit.layout import box, card, lowered, space, spread, trailing_row
+from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, Toggle, hint, labelled, say_hint, text
-from gui.views.digest_switch import LABEL, DigestSwitch
+from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, ago, autopilot_words, capital, seconds_of, since
-
-HEADER_HEIGHT = 48
-SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 300, 210, 40
-TITLE, SEARCH = "Knowledge", "Search and commands"
-ICON_WIDTH, GAP = 36, 8
-GOES = ("home", "panes", "title", "theme", "search", "label", "refresh")
-"""What a narrow window leaves out, one after the other: each of them can be done, or seen, in another place as well."""
-PANES = (
-    ("rail", "panel-left", "Hide or show the left column"),
-    ("inspector", "panel-right", "Hide or show the inspector"),
-)
-
-
-def home_words(home: str, user_home: str) -> str:
-    """The home as a person writes it: with ~ for their own folder, its middle left out when it is long."""
-    path, own = Path(home), Path(user_home)
-    words = f"~/{path.relative_to(own).as_posix()}" if user_home and path.is_relative_to(own) else home
-    return words if len(words) <= 34 else f"{words[:12]}…{words[-20:]}"
-
-
-class Header:
-    """The top line of the panel."""
-
-    def __init__(self, look: Look, shell: Shell, shortcuts: tuple[Shortcut, ...] = ()) -> None:
-        self._look, self._shell, self._shortcuts = look, shell, shortcuts
-        self._shown: tuple[object, ...] = ()
-        self._wide = 0.0
-        self._home_words = ""
-
-    def _key(self, command: str) -> str:
-        return label_of(self._shortcuts, command)
-
-    def build(self, parent: int) -> int:
-        """Make the line inside `parent`."""
-        look, shell = self._look, self._shell
-        bar = box(look, parent, "bar", height=HEADER_HEIGHT)
-        left, right = spread(look, bar)
-        mark = lowered(look, left, 3)
-        self.mark = text(look, mark, icon("library"), "heading", "accent")
-        self._title = text(look, mark, TITLE, "heading")
-        self._home_holder = lowered(look, left, 8)
-        self._home = text(look, self._home_holder, "", "mono", "hint")
-        self._home_tip = hint(look, self._home, "")
-        self.back = Button(look, left, "Leave the demo", lambda: shell.run("home.own"), icon="house")
-        self._back_tip = hint(look, self.back.item, "")
-        self.back.show(False)
-        gap(look, left, 10)
-        self.search = int(
-            dpg.add_button(label=f"{icon('search')}   {SEARCH}", parent=left, callback=lambda: self._post("palette"))
-        )
-        look.size(look.theme(self.search, "search-button"), width=SEARCH_WIDTH)
-        hint(look, self.search, "Find bullets, files, views and commands", self._key("palette"))
-        gap(look, left, 10)
-        self.digest = DigestSwitch(look, shell, self._key("digest.toggle"))
-        self.digest.build(left)
-        self.panes = {
-            name: Button(
-                look,
-                right,
-                "",
-                self._runner(f"pane.{name}"),
-                icon=picture,
-                kind="ghost",
-                tip=tip,
-                shortcut=self._key(f"pane.{name}"),
-            )
-            for name, picture, tip in PANES
-        }
-        self.theme = Button(
-            look,
-            right,
-            "",
-            lambda: shell.run("theme"),
-            icon="sun",
-            kind="ghost",
-            tip="Light or dark",
-            shortcut=self._key("theme"),
-        )
-        self.refresh_button = Button(
-            look, right, "", lambda: shell.run("refresh"), icon="refresh-cw", kind="ghost",
-            tip="Read everything again", shortcut=self._key("refresh"),
-        )  # fmt: skip
-        self.harvest = Button(
-            look, right, "Harvest…", lambda: shell.run("harvest"), icon="wheat", kind="primary",
-            tip="Look what a harvest would do; nothing changes before you say so", shortcut=self._key("harvest"),
-        )  # fmt: skip
-        look.follow(bar, self._fit)
-        return bar
-
-    def _post(self, action: str) -> None:
-        self._look.jobs.post(self._shell.run, action)
-
-    def _runner(self, action: str) -> Callable[[], object]:
-        return lambda: self._shell.run(action)
-
-    def show_pane(self, name: str, on: bool) -> None:
-        """Tell by the button's colour whether a column is there."""
-        self.panes[name].set_kind("ghost" if on else "ghost-lit")
-
-    def _fit(self, width: float, _height: float) -> None:
-        self._wide = width / self._look.scale
-        self._share_out()
-
-    def _share_out(self) -> None:
-        """Leave out what the window is too narrow for; the search takes what is left."""
-        if self._wide <= 0:
-            return
-        state = self._shell.state
-        parts = {
-            "mark": 20.0 + 10 + GAP, "title": self._length(TITLE, "heading") + GAP,
-            "home": 0.0 if state.away else self._length(self._home_words, "mono") + GAP,
-            "back": (self._length("Leave the demo") + ICON_WIDTH + GAP + 16) if state.away else 0.0,
-            "search": float(SEARCH_LEAST) + 10 + GAP, "toggle": Toggle.WIDTH + 10.0 + 2 * GAP,
-            "label": self._length(LABEL) + GAP, "panes": len(self.panes) * float(ICON_WIDTH + GAP),
-            "theme": float(ICON_WIDTH + GAP), "refresh": float(ICON_WIDTH + GAP), "more": float(ICON_WIDTH + GAP),
-            "harvest": self._length(labelled("Harvest…", "wheat")) + 20 + GAP,
-        }  # fmt: skip
-        gone: set[str] = set()
-        for name in ("", *GOES):
-            gone.add(name)
-            spare = self._wide - sum(
-                SEARCH_ICON + 10 + GAP if part == "search" and part in gone else 0 if part in gone else length
-                for part, length in parts.items()
-            )
-            if spare >= 0:
-                break
-        dpg.configure_item(self._title, show="title" not in gone)
-        dpg.configure_item(self._home_holder, show="home" not in gone and not state.away)
-        for button in self.panes.values():
-            button.show("panes" not in gone)
-        self.theme.show("theme" not in gone)
-        self.refresh_button.show("refresh" not in gone)
-        self.digest.name("label" not in gone)
-        small = "search" in gone
-        dpg.configure_item(self.search, label=icon("search") if small else f"{icon('search')}   {SEARCH}")
-        width = SEARCH_ICON if small else max(SEARCH_LEAST, min(SEARCH_WIDTH, SEARCH_LEAST + spare))
-        self._look.size(self.search, width=width)
-
-    def _length(self, words: str, role: str = "text") -> float:
-        """How wide words are, in unscaled pixels."""
-        wide = LETTERS.wide(self._look.font_id(role))
-        return wide(words) / self._look.scale if wide is not None else 8.0 * len(words)
-
-    def refresh(self, state: State) -> None:
-        """Show home and switch as they are."""
-        self.digest.refresh(state)
-        now = (state.home, state.away, self._look.palette.name)
-        if now == self._shown:
-            return
-        self._shown = now
-        self.back.show(state.away)
-        self._home_words = home_words(state.home, str(Path.home()))
-        dpg.set_value(self._home, self._home_words)
-        self._share_out()
-        say_hint(self._home_tip, f"The home folder: {state.home}")
-        say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it anew")
-        self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")
-
 
 ROWS = 12
 YOURS = Looks("", "file-pen", "edited")
@@ -486,8 +325,9 @@ def time_left(activity: Activity, now: float) -> str:
 
 
 def activity_words(activity: Activity, now: float) -> str:
-    """`Harvesting 49 of 118 · 2 min left · $0.02`."""
+    """`Harvesting 49 of 118 · 1 failed · 2 min left · $0.02`."""
     parts = [activity.name if not activity.total else f"{activity.name} {activity.done:,} of {activity.total:,}"]
+    parts += [f"{activity.failed:,} failed"] if activity.failed else []
     if activity.stopping:
         return f"{parts[0]} · stopping after this step"
     if left := time_left(activity, now):

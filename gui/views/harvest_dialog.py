@@ -21,7 +21,7 @@ from core.commands.quarantine import HELD
 from core.commands.settings import config_set
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
-from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Run
+from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
@@ -151,6 +151,16 @@ def running_title(run: Run) -> str:
     return f"Harvesting {watch.through:,} of {count(len(watch.talks), 'conversation')}" if watch else "Harvesting"
 
 
+BUSY = "Another program is at work"
+
+
+def held_up_words(state: State) -> str:
+    """Who is at work and how far, and what happens here meanwhile."""
+    run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
+    who = f"{capital(run.words)}. " if run is not None and run.at_work else ""
+    return f"{who}Nothing begins here before it has ended; then the dry run comes by itself."
+
+
 def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
     """What Apply would do, in sentences; what would not happen is not mentioned."""
     steps: dict[str, int] = {}
@@ -278,6 +288,17 @@ def result_lines(report: HarvestReport) -> list[Line]:
     return lines
 
 
+DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch at the top turns that off"
+
+
+def ended_lines(run: Run, report: HarvestReport, digest: int, enabled: bool) -> list[Line]:
+    """What came of a run, or what was left of it; with the first digest also what that does. `digest`: its bytes."""
+    if run.undone:
+        return undone_lines(run.lines_out, run.restored, run.stayed)
+    begins = [Line("eye", "accent", DIGEST_BEGINS)] if enabled and digest and not run.digest else []
+    return [*result_lines(report), *begins]
+
+
 def undone_lines(lines_out: int, restored: int, stayed: int) -> list[Line]:
     """What a run that was taken back left, in sentences."""
     lines = [Line("undo-2", "accent", f"{count(lines_out, 'bullet')} of it left your files")]
@@ -366,7 +387,9 @@ class HarvestDialog:
     def refresh(self, state: State) -> None:
         """Show how far the run is."""
         run = self._run.now
-        if self.dialog.is_open and run.phase == RUNNING and state.activity is not None:
+        if self.dialog.is_open and run.phase == HELD_UP:
+            dpg.set_value(self._wait, held_up_words(state))
+        elif self.dialog.is_open and run.phase == RUNNING and state.activity is not None:
             self.dialog.set_title(running_title(run))
             self.watch.set(run, state.activity, (run.workspace or self._shell.workspace).config)
             self.stop.enable(not state.activity.stopping)
@@ -374,7 +397,7 @@ class HarvestDialog:
             digest = state.snapshot.overview.status.digest.bytes
             if digest != self._digest:
                 self._digest = digest
-                self.gain.set(run, digest)
+                self._tell_end(run)
 
     def _key(self, name: str, modifiers: frozenset[str], typing: bool) -> bool:
         return self.dialog.key(name, modifiers, typing)
@@ -406,7 +429,7 @@ class HarvestDialog:
         if run.phase != ENDED:
             self.undo.show(False)
         self.dialog.cancel_button.show(run.phase != ENDED)
-        words = {RUNNING: "Go on in the background  Esc", FAILED: "Close  Esc"}
+        words = {RUNNING: "Go on in the background  Esc", FAILED: "Close  Esc", HELD_UP: "Close  Esc"}
         self.dialog.cancel_button.set_label(words.get(run.phase, "Cancel  Esc"))
         self.dialog.confirm_button.show(run.phase in (PLANNED, ENDED, FAILED))
         if before is None or before.phase != run.phase:
@@ -414,14 +437,17 @@ class HarvestDialog:
 
     def _show_wait(self, run: Run) -> None:
         failed = run.phase == FAILED and run.error is not None
-        self.dialog.set_title("It did not begin" if failed else plan_title(run.sources))
+        held_up = run.phase == HELD_UP
+        title = "It did not begin" if failed else BUSY if held_up else plan_title(run.sources)
+        self.dialog.set_title(title)
         words = str(run.error) if run.error is not None else "Looking at the conversations. Nothing is written."
+        words = held_up_words(self._shell.state) if held_up else words
         dpg.set_value(self._wait, words)
         self._look.tint(self._wait, "failed" if failed else "muted")
         self.dialog.set_confirm("Try again")
         self.dialog.set_note("")
         self.dialog.enable(failed)
-        if run.phase not in (PLANNING, FAILED):
+        if run.phase not in (PLANNING, FAILED, HELD_UP):
             self.dialog.close()
 
     def _show_plan(self, run: Run) -> None:
@@ -466,12 +492,17 @@ class HarvestDialog:
         done = "Harvest stopped" if report.cancelled else "Harvest failed" if failed else "Harvested"
         self.dialog.set_title("Harvest taken back" if run.undone else done)
         self._digest = snapshot.overview.status.digest.bytes if snapshot is not None else run.digest
-        self.gain.set(run, self._digest)
-        self._result.set(undone_lines(run.lines_out, run.restored, run.stayed) if run.undone else result_lines(report))
+        self._tell_end(run)
         self.undo.show(bool(report.run) and not run.undone and bool(report.harvested or report.reclaimed))
         self.dialog.set_note(f"took {took_words(run.took)}")
         self.dialog.set_confirm("Done")
         self.dialog.enable(True)
+
+    def _tell_end(self, run: Run) -> None:
+        self.gain.set(run, self._digest)
+        if run.report is not None:
+            enabled = self._shell.workspace.config.digest_enabled
+            self._result.set(ended_lines(run, run.report, self._digest, enabled))
 
     def _raise_limit(self) -> None:
         """Let in what is too large, and look again."""

@@ -12,6 +12,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
 from core.base.figures import age, count, dollars, tokens
+from core.base.markdown import without_emphasis
 from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Talk, Watch
 from gui.state import Activity
@@ -152,7 +153,7 @@ def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:
     """The best new lines as they come, each with its conversation and why it is worth a look."""
     return tuple(
         FlowRow(
-            ("came", at, came.line.text), came.line.text.replace("**", ""),
+            ("came", at, came.line.text), without_emphasis(came.line.text),
             SEPARATOR.join(part for part in (came.talk.title, came.line.why, _ago(came.at, now)) if part),
             CATEGORIES[came.line.category].icon, CATEGORIES[came.line.category].color,
         )
@@ -177,7 +178,7 @@ def gained_rows(run: Run) -> tuple[FlowRow, ...]:
         look = CATEGORIES[category]
         meta = SEPARATOR.join(part for part in (*about, said) if part) or look.noun
         score = (row.line.score if row is not None else 0) + 3 * (number > 1)
-        rows.append((-score, FlowRow(("gained", at), words.replace("**", ""), meta, look.icon, look.color)))
+        rows.append((-score, FlowRow(("gained", at), without_emphasis(words), meta, look.icon, look.color)))
     return tuple(row for _, row in sorted(rows, key=lambda pair: pair[0]))
 
 

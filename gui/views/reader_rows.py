@@ -347,11 +347,12 @@ def words_pieces(turn: int, text: str, role: str) -> Iterator[Piece]:
     shown = visible(re.sub(r"\n{3,}", "\n\n", text.strip("\n")))
     parts = list(in_parts(shown, WORDS_CHARACTERS))
     for at, part in enumerate(parts):
-        words, styles = _inline(part.strip("\n"))
+        words, styles = inline(part.strip("\n"))
         yield Piece(WORDS, turn, words, styles, state=role, opens=at == 0, closes=at == len(parts) - 1)
 
 
-def _inline(text: str) -> tuple[str, tuple[Style, ...]]:
+def inline(text: str) -> tuple[str, tuple[Style, ...]]:
+    """A text without the signs of its markdown, and which of its letters are code or strong."""
     out: list[str] = []
     styles: list[Style] = []
     length = 0

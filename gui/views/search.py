@@ -13,28 +13,36 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import count
 from core.base.result import Err, Result
 from core.commands.conversations import ConversationHit, build
+from core.commands.sources import title_of
 from gui.shell import INDEX, Shell
 from gui.state import State
 from gui.toolkit.flow_rows import FlowRow, RowAction, wrap_of
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
 from gui.toolkit.keys import LETTERS
-from gui.toolkit.layout import ChipRow, lowered
+from gui.toolkit.layout import Chip, ChipRow, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.list_view import ListView, Teach
-from gui.views.looks import ENTRY_KINDS
+from gui.views.looks import ENTRY_KINDS, short_folder
 from gui.views.search_rows import (
     LIMIT,
     MARKS,
+    PERIODS,
+    ROLES,
     Findings,
+    Wanted,
+    both,
     bullet_of,
     chip_kinds,
     find,
     key_of,
     longest,
     rows,
+    switched,
+    without,
+    written,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +63,18 @@ class Asked:
     words: str
 
 
+FILTERS = 16
+"""So many chips of filters there are at the most."""
+
+
+def filter_words(name: str, value: str) -> str:
+    """What stands on the chip of a filter."""
+    if name == "since":
+        return PERIODS.get(value, f"since {value}")
+    return {"project": short_folder(value), "before": f"before {value}", "source": title_of(value),
+            "role": ROLES.get(value, value), "tag": f"#{value}"}[name]  # fmt: skip
+
+
 PARTS = ("knowledge", "files", "memories")
 HOMES = {"bullet": "knowledge", "note": "files", "memory": "memories", "context": "memories", "fact": "facts"}
 
@@ -65,7 +85,8 @@ TEACH = {
         "search",
         "Search everything",
         "Conversations, bullets, notes, memories, context files\nand facts, the best first, each with the reason why.\n"
-        'Any text will do: session_store.py, C++, "an exact phrase".',
+        'Any text will do: session_store.py, C++, "an exact phrase",\n'
+        "and what knowledge search takes: --since monday, --source codex.",
         command='knowledge search "retry policy"',
     ),
     "nothing": Teach(
@@ -74,6 +95,13 @@ TEACH = {
         "No entry has these words, nor anything like them.\nFewer or shorter words find more.",
         action="Clear the search",
         act="clear",
+    ),
+    "filtered": Teach(
+        "funnel",
+        "Nothing that all filters let through",
+        "Without them there may be more.",
+        action="Take the filters off",
+        act="unfiltered",
     ),
     "none-of-kind": Teach(
         "funnel", "Nothing of this kind", "Other kinds may have it.", action="Look in everything", act="choose_all"
@@ -90,6 +118,8 @@ class SearchView(ListView[Findings]):
         ("Up, Down", "Choose, also while you type"),
         ("Enter", "Show it where it stands; read a conversation at its best turn"),
         ("Left, Right", "Another kind"),
+        ("Ctrl+Left, Ctrl+Right", "To the filters: project, time, tool, who said it"),
+        ("Ctrl+Enter", "Switch the filter on or off"),
         ("Ctrl+C", "Copy it"),
         ("Ctrl+O", "Open its file in the editor"),
         ("Esc", "Clear the search"),
@@ -102,8 +132,14 @@ class SearchView(ListView[Findings]):
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Findings())
-        self.kind = ""
+        self.chosen = Wanted()
+        """What the chips ask for; what is written into the field comes on top."""
         self.pending = False
+        self._offers: list[tuple[str, str]] = []  # (name, value) of each chip of a filter that is there
+        self._at = -1  # the one of them that the keys are at
+        self._sources: tuple[str, ...] = ()
+        self._tools: dict[str, str] = {}
+        self._projects: tuple[str, ...] = ()
         self._hits: dict[object, Hit | ConversationHit] = {}
         self._asked: object = None
         self._entered = False  # Enter was pressed before the answer came
@@ -132,6 +168,10 @@ class SearchView(ListView[Findings]):
         self.chips = {
             kind: chips.add(looks.name, looks.color, partial(self._chosen, kind)) for kind, looks in ENTRY_KINDS.items()
         }
+        row = ChipRow(self._look, parent, parent)
+        self.filters: list[Chip] = [row.add("", "muted", partial(self._filter_clicked, at)) for at in range(FILTERS)]
+        for chip in self.filters:
+            dpg.configure_item(chip.item, show=False)
         line = int(dpg.add_group(horizontal=True, parent=parent))
         self._waits = line
         self.build_all = Button(self._look, line, "", self._build, icon="messages-square", kind="secondary",
@@ -146,7 +186,7 @@ class SearchView(ListView[Findings]):
         if isinstance(asked, Asked) and asked is not self._asked:
             self._asked = asked
             dpg.set_value(self.filter, asked.words)
-            self.kind = ""
+            self.chosen = Wanted()
             self.typed(asked.words)
         read = (state.home, state.snapshot, *(state.of(part) for part in PARTS))
         if len(read) != len(self._read) or any(one is not other for one, other in zip(read, self._read, strict=True)):
@@ -160,7 +200,7 @@ class SearchView(ListView[Findings]):
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; Enter and the arrows also while somebody types."""
         if key in ("Enter", "Keypad Enter"):
-            if self.pending or str(dpg.get_value(self.filter)) != self.data.query:
+            if self.pending or both(written(str(dpg.get_value(self.filter))), self.chosen) != self.data.wanted:
                 self._entered = True  # the rows are still those of other words
                 return True
             row = self.list.current or next(iter(self.list.rows), None)
@@ -176,7 +216,14 @@ class SearchView(ListView[Findings]):
         elif key in ("Left", "Right"):
             kinds = ["", *chip_kinds(self.data)]
             self.choose(kinds[(kinds.index(self.kind) + (1 if key == "Right" else -1)) % len(kinds)])
-        return key in LETTERS or key in ("Left", "Right")
+        elif key in ("Ctrl+Left", "Ctrl+Right") and self._offers:
+            self._at = (self._at + (1 if key == "Ctrl+Right" else -1 if self._at >= 0 else 0)) % len(self._offers)
+            self._name_filters()
+        elif key == "Ctrl+Enter" and 0 <= self._at < len(self._offers):
+            self._filter_clicked(self._at, not self.filters[self._at].on)
+        else:
+            return key in LETTERS
+        return True
 
     def tick(self) -> bool:
         """Break the texts anew when the list has another width."""
@@ -196,16 +243,45 @@ class SearchView(ListView[Findings]):
     @property
     def filtered(self) -> bool:
         """Whether anything is asked for."""
-        return bool(self.words or self.kind)
+        return bool(self.words or self.chosen.filters)
+
+    @property
+    def wanted(self) -> Wanted:
+        """What is asked for by words and chips together."""
+        return both(written(self.words), self.chosen)
+
+    @property
+    def kind(self) -> str:
+        """The kind that is asked for, "" for all."""
+        return self.wanted.kind
 
     def clear(self) -> None:
         """Search for nothing."""
-        self.kind = ""
+        self.chosen, self._at = Wanted(), -1
         super().clear()
 
     def choose(self, kind: str) -> None:
         """Only this kind, or with "" all."""
-        self.kind = kind
+        self._switch("kind", kind or self.kind, bool(kind))
+
+    def _filter_clicked(self, at: int, on: bool) -> None:
+        self._at = at
+        self._switch(*self._offers[at], on)
+
+    def _switch(self, name: str, value: str, on: bool) -> None:
+        """Ask for something more, or not any more, also where it was written into the field."""
+        alone = getattr(self.wanted, name) if name not in ("source", "tag") else ""
+        words = without(self.words, name, value if not on else alone)
+        if name == "kind" and on and value != "conversation":
+            for left in ("role", *self.wanted.source):
+                option = "role" if left == "role" else "source"
+                words = without(words, option, self.wanted.role if left == "role" else left)
+        if on and name in ("source", "role") and self.kind != "conversation":
+            words = without(words, "kind", self.kind)
+        if words != self.words:
+            dpg.set_value(self.filter, words)
+            self.words = words
+        self.chosen = switched(self.chosen, name, value, on)
         self._name_chips()
         self._ask()
 
@@ -213,30 +289,37 @@ class SearchView(ListView[Findings]):
         """Every kind."""
         self.choose("")
 
+    def unfiltered(self) -> None:
+        """The words alone."""
+        self.chosen, self._at = Wanted(), -1
+        words = written(self.words).query
+        dpg.set_value(self.filter, words)
+        self.typed(words)
+
     def _chosen(self, kind: str, on: bool) -> None:
         self.choose(kind if on else "")
 
     def _ask(self, again: bool = False) -> None:
         """Search for what is wanted now; one question at a time, and only the answer to the last one is shown."""
-        wanted = (self.words, self.kind)
-        if self.pending or (not again and wanted == (self.data.query, self.data.kind)):
+        wanted = self.wanted
+        if self.pending or (not again and wanted == self.data.wanted):
             return
         self.pending = True
         workspace = self._shell.workspace
 
         def done(result: Result[Findings]) -> None:
             self.pending = False
-            if wanted != (self.words, self.kind):
+            if wanted != self.wanted:
                 self._ask(again=True)
                 return
-            kept = again and wanted == (self.data.query, self.data.kind)
-            self.data = Findings(*wanted, notes=(str(result.error),)) if isinstance(result, Err) else result.value
+            kept = again and wanted == self.data.wanted
+            self.data = Findings(wanted, notes=(str(result.error),)) if isinstance(result, Err) else result.value
             self._show(keep=kept)
             if self._entered:
                 self._entered = False
                 self.press("Enter", True)
 
-        self._shell.submit("The search", lambda _job: find(workspace, *wanted), done)
+        self._shell.submit("The search", lambda _job: find(workspace, wanted), done)
 
     def _build(self) -> None:
         """Read all conversations that are not searched yet, on a worker of its own; or stop that."""
@@ -301,21 +384,61 @@ class SearchView(ListView[Findings]):
 
     def teach(self, total: int) -> str:
         """Which of `TEACH` stands there when there is no row."""
-        if not self.data.query.strip():
+        if not self.data.wanted.asks:
             return "begin"
-        return "none-of-kind" if self.data.kind else "nothing"
+        return (
+            "filtered"
+            if self.data.wanted.filters.keys() - {"kind"}
+            else "none-of-kind"
+            if self.data.kind
+            else "nothing"
+        )
 
     def _name_chips(self) -> None:
         found, kinds = self.data, chip_kinds(self.data)
-        dpg.configure_item(self.all.item, show=bool(found.query.strip()))
+        asks = found.wanted.asks
+        dpg.configure_item(self.all.item, show=asks)
         among = sum(found.counts.values())
         self.all.name = "Best" if among >= LIMIT else "All"  # there are more, and these are said to be the best
         self.all.set_count(among)
         self.all.set_on(not self.kind)
         for kind, chip in self.chips.items():
-            dpg.configure_item(chip.item, show=bool(found.query.strip()) and (kind in kinds or kind == self.kind))
+            dpg.configure_item(chip.item, show=asks and (kind in kinds or kind == self.kind))
             chip.set_count(found.counts.get(kind, 0))
             chip.set_on(kind == self.kind)
+        self._name_filters()
+
+    def _name_filters(self) -> None:
+        """The second row: what is asked for first of all, then what was found offers."""
+        wanted, found = self.wanted, self.data
+        if not found.wanted.source and not wanted.source:
+            self._sources = tuple(sorted(found.sources, key=lambda name: -found.sources[name]))
+        if not found.wanted.project and not wanted.project:
+            self._projects = tuple(sorted(found.projects, key=lambda name: -found.projects[name]))
+        days = [*PERIODS, *([wanted.since] if wanted.since and wanted.since not in PERIODS else [])]
+        offers = [
+            *(("project", name) for name in dict.fromkeys(filter(None, [*self._projects[:2], wanted.project]))),
+            *(("since", day) for day in days),
+            *((("before", wanted.before),) if wanted.before else ()),
+            *(("tag", name) for name in wanted.tag),
+            *(("source", name) for name in dict.fromkeys([*self._sources[:4], *wanted.source])),
+            *(("role", name) for name in dict.fromkeys(filter(None, [*ROLES, wanted.role]))),
+        ]
+        kept = self._offers[self._at] if 0 <= self._at < len(self._offers) else None
+        self._offers = offers[:FILTERS]
+        self._at = self._offers.index(kept) if kept in self._offers else -1
+        self._tools.update(found.tools)
+        for at, chip in enumerate(self.filters):
+            dpg.configure_item(chip.item, show=at < len(self._offers))
+            if at >= len(self._offers):
+                continue
+            name, value = self._offers[at]
+            now = getattr(wanted, name)
+            chip.set_on(value in now if isinstance(now, tuple) else value == now)
+            gone = f"  {icon('x')}"
+            here = f"{icon('chevron-right')} " if at == self._at else ""
+            chip.name = f"{here}{self._tools.get(value) or filter_words(name, value)}{gone if chip.on else ''}"
+            chip.set_count(None)
 
     # --- what can be done ---
 

@@ -1,17 +1,23 @@
-"""What a search found, as rows with their matched words marked; plain functions."""
+"""What a search asks for, and what it found as rows with their matched words marked; plain functions.
+
+What is asked for are words and the filters of `knowledge search`, by chip or written into the field as there (`retry
+--kind conversation --since monday`). Both come to the same arguments of the same command.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from core.base.choices import ENTRY_KINDS as ENTRIES
 from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import Err, Ok, Result
 from core.base.search_entry import SearchEntry
+from core.cli.table import command
 from core.commands.conversations import ConversationHit
 from core.commands.panel.bullets import all_bullets, local_day
 from core.commands.search import search_everything
@@ -37,19 +43,116 @@ _WIDE = re.compile(f"[{_SCRIPTS}]")
 _NO_WORD_BEFORE = rf"(?<![^\W{_SCRIPTS}])"
 
 
+OPTIONS = tuple(
+    argument.names[0].removeprefix("--")
+    for argument in command("search").arguments
+    if argument.names[0] in ("--kind", "--since", "--before", "--tag", "--project", "--source", "--role")
+)
+REPEATED = ("source", "tag")
+_OPTION = re.compile(
+    rf"""(?:(?<=\s)|\A)--(?P<name>{"|".join(OPTIONS)})(?:(?:=|\s+)(?P<value>"[^"]*"?|'[^']*'?|(?!--)\S+))?(?!\S)\s*"""
+)
+PERIODS = {"7 days ago": "Last 7 days", "30 days ago": "Last 30 days", "365 days ago": "Last year"}
+"""Days from which on, as `--since` takes them, that have a chip."""
+ROLES = {"user": "Said by me", "assistant": "By the assistant", "tool": "By a tool"}
+
+
 @dataclass(frozen=True)
-class Findings:
-    """The answer to `query` among entries of `kind` ("": all), conversations among them. `counts` says how many of each
-    kind there are among the best; `notes` are sentences about what could not be searched or asked; `entries` is how
-    many there are in all. `waits`: there are conversations that are not read yet."""
+class Wanted:
+    """The arguments of `knowledge search` by their names; "" and () ask for nothing."""
 
     query: str = ""
     kind: str = ""
+    since: str = ""
+    before: str = ""
+    tag: tuple[str, ...] = ()
+    project: str = ""
+    source: tuple[str, ...] = ()
+    role: str = ""
+
+    @property
+    def asks(self) -> bool:
+        """Whether the command would look for anything: words, or what the newest conversations are told by."""
+        spoken = self.kind == "conversation" or bool(self.source or self.role)
+        dated = bool(self.project or self.since or self.before) and self.kind not in ENTRIES and not self.tag
+        return bool(self.query.strip()) or spoken or dated
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        return {name: getattr(self, name) for name in OPTIONS if getattr(self, name)}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As the command takes them."""
+        return {"query": (self.query,), **self.filters}
+
+
+def written(text: str) -> Wanted:
+    """What stands in the field: words, and options among them; one without a value is still being typed."""
+    given: dict[str, Any] = {}
+    for one in _OPTION.finditer(text):
+        name, value = one["name"], (one["value"] or "").strip("\"'")
+        if value:
+            given[name] = (*given.get(name, ()), value) if name in REPEATED else value
+    return Wanted(_OPTION.sub("", text).strip() if given or "--" in text else text, **given)
+
+
+def without(text: str, name: str, value: str) -> str:
+    """The field without an option of this value."""
+    return _OPTION.sub(
+        lambda one: "" if one["name"] == name and (one["value"] or "").strip("\"'") == value else one[0], text
+    ).strip()
+
+
+def both(typed: Wanted, chosen: Wanted) -> Wanted:
+    """What is written and what is chosen by chips; what is written goes before."""
+    merged = {name: getattr(typed, name) or getattr(chosen, name) for name in OPTIONS}
+    merged |= {name: tuple(dict.fromkeys((*getattr(chosen, name), *getattr(typed, name)))) for name in REPEATED}
+    return Wanted(typed.query, **merged)
+
+
+def switched(chosen: Wanted, name: str, value: str, on: bool) -> Wanted:
+    """The chips with one of them on or off. Only conversations have a source and a role: a kind of entry and these
+    exclude each other, and the last one that was chosen counts."""
+    change: dict[str, Any] = {name: value if on else ""}
+    if name in REPEATED:
+        kept = tuple(one for one in getattr(chosen, name) if one != value)
+        change = {name: (*kept, value) if on else kept}
+    chosen = replace(chosen, **change)
+    if on and name in ("source", "role") and chosen.kind in ENTRIES:
+        chosen = replace(chosen, kind="")
+    if on and name == "kind" and value in ENTRIES:
+        chosen = replace(chosen, source=(), role="")
+    return chosen
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The answer to what was `wanted`. `counts` says how many of each kind there are among the best, `sources` and
+    `projects` how many of its conversations are of which, `tools` what people call the sources; `notes` are sentences
+    about what could not be searched or asked; `entries` is how many there are in all. `waits`: there are conversations
+    that are not read yet."""
+
+    wanted: Wanted = field(default_factory=Wanted)
     hits: tuple[Hit | ConversationHit, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     entries: int = 0
     notes: tuple[str, ...] = ()
     waits: bool = False
+    sources: Mapping[str, int] = field(default_factory=dict)
+    projects: Mapping[str, int] = field(default_factory=dict)
+    tools: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def query(self) -> str:
+        """The words that were asked for."""
+        return self.wanted.query
+
+    @property
+    def kind(self) -> str:
+        """The kind that was asked for, "" for all."""
+        return self.wanted.kind
 
 
 def kind_of(hit: Hit | ConversationHit) -> str:
@@ -57,24 +160,29 @@ def kind_of(hit: Hit | ConversationHit) -> str:
     return "conversation" if isinstance(hit, ConversationHit) else hit.entry.kind
 
 
-def find(workspace: Workspace, query: str, kind: str = "") -> Result[Findings]:
-    """Search; on a worker. With a kind, the best of that kind, and beside them the counts of all kinds."""
-    if not query.strip():
-        return Ok(Findings(query, kind))
-    best = search_everything(workspace, (query,), limit=LIMIT)
-    if isinstance(best, Err):
-        return best
-    counts = Counter(map(kind_of, best.value.hits))
-    report = best.value
-    if kind:
-        only = search_everything(workspace, (query,), kind=kind, limit=LIMIT)
-        if isinstance(only, Err):
-            return only
-        report = only.value
-        counts[kind] = len(report.hits)
+def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
+    """Search, as `knowledge search` does; on a worker. With a kind, the best of that kind, and beside them the counts
+    of all kinds."""
+    if not wanted.asks:
+        return Ok(Findings(wanted))
+    found = search_everything(workspace, **wanted.arguments, limit=LIMIT)
+    if isinstance(found, Err):
+        return found
+    report, among = found.value, found.value.hits
+    of_all = replace(wanted, kind="")
+    if wanted.kind and of_all.asks:
+        best = search_everything(workspace, **of_all.arguments, limit=LIMIT)
+        among = best.value.hits if isinstance(best, Ok) else among
+    counts = Counter(map(kind_of, among))
+    if wanted.kind:
+        counts[wanted.kind] = len(report.hits)
+    talks = [hit for hit in among if isinstance(hit, ConversationHit)]
+    sources, projects = Counter(hit.source for hit in talks), Counter(hit.project for hit in talks if hit.project)
     notes = (*((report.note,) if report.note else ()), *(BUILD_HINT.sub("", warning) for warning in report.warnings))
     waits = any(warning.startswith(NOT_YET) for warning in report.warnings)
-    return Ok(Findings(query, kind, report.hits, dict(counts), report.entries + report.conversations, notes, waits))
+    number = report.entries + report.conversations
+    return Ok(Findings(wanted, report.hits, dict(counts), number, notes, waits, dict(sources), dict(projects),
+                       {hit.source: hit.tool for hit in talks}))  # fmt: skip
 
 
 NOT_YET = "not searched yet"
@@ -102,7 +210,7 @@ def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowR
     terms, looks = terms_of(hit.why), ENTRY_KINDS["conversation"]
     who = SPEAKERS.get(hit.role, capital(hit.role))
     begin = f"{who}, turn {hit.turn:,}:  " if hit.turn else ""
-    said = " ".join(_SIGNS.sub(" ", visible(hit.text)).split())
+    said = " ".join(_SIGNS.sub(" ", visible(hit.text).replace("**", "").replace("`", "")).split())
     quote = broken(begin + excerpt(said, terms, SAID), fits) if said else ""
     title = broken(one_line_of(hit.title) or short_name(hit.name), fits)
     text = "\n".join(line.rstrip() for part in (title, quote) if part for line in part.split("\n"))
@@ -116,7 +224,7 @@ def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowR
     return FlowRow(key_of(hit), text, meta, looks.icon, looks.color, "text", can, marks_of(text, terms))
 
 
-_SIGNS = re.compile(r"\*\*|`+|\|[-:| ]+\||(?:^|\n)#+ |\|")
+_SIGNS = re.compile(r"\|[-:| ]+\||(?:^|\n)#+ |\|")
 SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 

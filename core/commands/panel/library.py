@@ -18,6 +18,7 @@ from core.commands.library.use import (
     library_record,
     library_reflect,
     library_retrieve,
+    library_undo,
     with_library,
 )
 from core.commands.workspace import Workspace, utc_now
@@ -57,6 +58,15 @@ search = library_retrieve
 def preview(workspace: Workspace) -> Result[Consolidation]:
     """What a consolidation would change, and what is lonely, stale or contradictory."""
     return library_consolidate(workspace, dry_run=True)
+
+
+def preview_and_runs(workspace: Workspace) -> Result[tuple[Consolidation, tuple[ChangeRun, ...]]]:
+    """The preview, and the runs that can be taken back."""
+    plan = preview(workspace)
+    if isinstance(plan, Err):
+        return plan
+    runs = library_undo(workspace)
+    return runs if isinstance(runs, Err) else Ok((plan.value, tuple(runs.value)))  # type: ignore[arg-type]
 
 
 def mark(

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 import dearpygui.dearpygui as dpg
 
 from core.commands.panel.library import OUTCOMES
-from gui.toolkit.drawing import Drawing
+from gui.toolkit.drawing import Drawing, Layer
 from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS, wrapped
 from gui.toolkit.theme import ROLES, Look
+from gui.toolkit.typeset import ROLE_OF, lines_of_words
 from gui.views.library.rows import (
     OUTCOME_LOOKS,
     Bar,
@@ -28,6 +29,7 @@ from gui.views.library.rows import (
     relation_color,
     ring,
 )
+from gui.views.reader_rows import inline
 
 LABEL = 92  # the column of labels, in unscaled pixels, as all that follow
 LINE, THIN, GAP, PADDING = 1.36, 8, 7, 4
@@ -108,7 +110,11 @@ class Sheet:
             drawing.below.words(0, y + px(1), block.label, "hint", "small", room=left - px(8))
         if wide is None:
             return y
-        for line in wrapped(block.words, max(px(60), drawing.width - left - px(2)), wide).split("\n"):
+        room = max(px(60), drawing.width - left - px(2))
+        if block.role == "text":
+            y = coded_words(self._look, drawing.below, left, y, block.words, room, block.color, self._tall("text"))
+            return y + px(GAP) * (0.6 if block.label else 0.3)
+        for line in wrapped(block.words, room, wide).split("\n"):
             drawing.below.words(left, y, line, block.color, block.role)
             y += self._tall(block.role)
         return y + px(GAP) * (0.6 if block.label else 0.3)
@@ -186,6 +192,27 @@ class Sheet:
                     over.words(left, top, name, "text" if centre else "muted")
                     break
         return y + px(GRAPH) + tall
+
+
+def coded_words(
+    look: Look, layer: Layer, x: float, y: float, words: str, room: float, color: str, pitch: float
+) -> float:
+    """Words that wrap, lines `pitch` apart; what stands in backticks as code on a plate. Where they end."""
+    text, styles = inline(words)
+
+    def measure(said: str, role: str) -> float:
+        wide = LETTERS.wide(look.font_id(role))
+        return wide(said) if wide is not None else 0.0
+
+    for line in lines_of_words(text, styles, room, measure):
+        for run in line:
+            said, role = text[run.begin : run.end], ROLE_OF[run.style]
+            if run.style == "code" and said.strip():
+                layer.rect(x + run.x - look.px(3), y - look.px(1), measure(said, role) + look.px(6), look.px(20),
+                           "field", look.px(3))  # fmt: skip
+            layer.words(x + run.x, y + (look.px(1) if role == "mono" else 0), said, color, role)
+        y += pitch
+    return y
 
 
 def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:

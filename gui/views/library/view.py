@@ -15,7 +15,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import Err, Ok, Result
+from core.base.result import Err, Result
 from core.commands.library.documents import library_remove, library_restore
 from core.commands.library.ingest import library_ingest
 from core.commands.library.use import library_consolidate, library_undo
@@ -32,6 +32,7 @@ from gui.toolkit.letters import END
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
+from gui.views.library.cards import Cards
 from gui.views.library.hints import ACTION_KEYS, ACTIONS, HINTS, KEYS, TEACH
 from gui.views.library.rows import (
     CONCEPTS,
@@ -100,6 +101,7 @@ class LibraryView(ListView[LibraryPage]):
             columns.set_widths({"sheet": width})
         self.columns = columns
         super().build(columns.panes[0].item)
+        self.cards = Cards(look, self.list.holder, self._card)
         self.sheet = Sheet(look, columns.panes[1].item, self._walk)
         self._name_page()
         self._show()
@@ -158,10 +160,20 @@ class LibraryView(ListView[LibraryPage]):
 
     def _show(self, keep: bool = False) -> None:
         self.arrange(keep)
+        self.cards.take(self.data, bool(self.list.rows))
         blocks = [] if self.missing else sheet(self.data)
         if self.columns.shows("sheet") != bool(blocks or self.list.rows):
             self.columns.show("sheet", bool(blocks or self.list.rows))
         self.sheet.set(blocks)
+
+    def _card(self, name: str, key: str) -> None:
+        """A click on a card, or on a key of it: on one that is lit already it takes that back."""
+        row = self.list.row(key)
+        if row is not None:
+            self.list.select(key)
+            self.select(row)
+        if row is not None and name:
+            self.act("undo" if self.data.said.get(key) == name else name, row)
 
     def _call(self, name: str, ask: Callable[[Workspace], Result[Any]], done: Callable[[Any], object]) -> None:
         """Ask the library on its worker; an answer for another home is put aside."""
@@ -197,7 +209,7 @@ class LibraryView(ListView[LibraryPage]):
             self._call("The reflection", lambda workspace: commands.plots(workspace, days=days),
                        lambda found: self.put(plots=found))  # fmt: skip
         elif page == CONSOLIDATE:
-            self._call("The preview", _preview, lambda found: self.put(plan=found[0], runs=found[1]))
+            self._call("The preview", commands.preview_and_runs, lambda found: self.put(plan=found[0], runs=found[1]))
         elif self.data.around is None:
             self._find_concepts()
 
@@ -320,6 +332,7 @@ class LibraryView(ListView[LibraryPage]):
     def select(self, row: FlowRow) -> None:
         """Show what belongs to it at the right."""
         self.data = replace(self.data, chosen=row.key)
+        self.cards.take(self.data, bool(self.list.rows))
         self.sheet.set(sheet(self.data))
 
     def open(self, row: FlowRow) -> None:
@@ -346,7 +359,8 @@ class LibraryView(ListView[LibraryPage]):
             self._shell.open_path(path)
         else:
             one = next((one for one in self.data.documents if one["id"] == row.key), None)
-            self._shell.copy(str(one["path"]) if one is not None else _told(self.data) or row.text)
+            told = commands.dossier_text(self.data.dossier) if self.data.dossier is not None else ""
+            self._shell.copy(str(one["path"]) if one is not None else told or row.text)
 
     # --- find and say ---
 
@@ -583,18 +597,3 @@ class LibraryView(ListView[LibraryPage]):
         elif self.data.around is not None:
             self.data = replace(self.data, around=None, chosen=None)
             self._find_concepts()
-
-
-def _preview(workspace: Workspace) -> Result[Any]:
-    """The preview, and the runs that can be taken back."""
-    plan = commands.preview(workspace)
-    if isinstance(plan, Err):
-        return plan
-    runs = library_undo(workspace)
-    return runs if isinstance(runs, Err) else Ok((plan.value, tuple(runs.value)))  # type: ignore[arg-type]
-
-
-def _told(state: LibraryPage) -> str:
-    """The chosen dossier as text for a person or a model."""
-    one = state.dossier
-    return "" if one is None else commands.dossier_text(one)
