@@ -33,9 +33,6 @@ HEAVY = {
 }  # fmt: skip
 NEEDS = {
     "setup": {"requests", "urllib3"},
-    "save": {"yaml"},
-    "recall": {"yaml"},
-    "memories": {"yaml"},
     "search": {"sqlite3", "yaml"},
     "show": {"sqlite3"},
     "doctor": {"sqlite3", "yaml"},
