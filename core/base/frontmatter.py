@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from core.base.late import late
+from core.base.late import dataclass, field, late
 
 # More than this is no frontmatter: YAML that nests deeper than the stack could stand in it.
 LIMIT_BYTES = 8192
@@ -134,7 +133,7 @@ def _plainly_read(written: str) -> dict[str, Any] | None:
             items.append(_plain_value(value))
         else:
             return None
-        if name and fields[name] is None or items and items[-1] is None:
+        if (name and fields[name] is None) or (items and items[-1] is None):
             return None
     return None if items == [] else fields
 
@@ -156,7 +155,7 @@ def _plainly_written(fields: Mapping[str, Any]) -> str | None:
             lines += [f"{name}:", *(f"- {row}" for row in value)]
         elif value == [] and type(value) is list:
             lines.append(f"{name}: []")
-        elif type(value) is int and 0 <= value < 10**9 or type(value) is str and _WORD.match(value):
+        elif (type(value) is int and 0 <= value < 10**9) or (type(value) is str and _WORD.match(value)):
             lines.append(f"{name}: {value}")
         elif type(value) is str and _MOMENT.match(value):
             lines.append(f"{name}: '{value}'")

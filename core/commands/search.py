@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from core import memories
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.homes import own_target
+from core.base.late import asdict, dataclass, field
 from core.base.paths import Paths, cache_folder
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import SearchEntry, SearchSource
