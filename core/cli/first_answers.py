@@ -250,6 +250,8 @@ def _asked(arguments: Sequence[str]) -> list[Any] | None:
     rest = iter(arguments[1:])
     if [*arguments[:1]] != ["mcp"] or os.environ.get("SLOP_CONFIG") or os.path.lexists("config.toml"):
         return None
+    if hasattr(sys, "frozen"):
+        return None  # the one file to download unpacks itself into another folder each time
     for word in rest:
         if word not in WORDS and (word != "--home" or not next(rest, "")):
             return None
