@@ -10,9 +10,10 @@ BIN = $(VENV)/bin
 run: $(VENV)/.installed
 	$(BIN)/knowledge demo
 
+# Python may keep what it compiles: tests start hundreds of processes.
 test: $(VENV)/.installed-dev
 	@sh .ci/system-packages
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

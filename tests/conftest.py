@@ -4,10 +4,12 @@ keys or the conversations of who runs it, or depend on them."""
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +33,16 @@ settings.register_profile("campaign", max_examples=2000, deadline=None, suppress
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
+# As in the program itself (`core.cli.main.run`): whoever makes many small records looks for cycles seldom. At Python's
+# own pace that is a third of the time of collecting the tests, and of many of them.
+gc.set_threshold(20_000, 20, 20)
+
+# A program that is installed has been compiled; where Python may not keep what it compiled, each of the hundreds of
+# processes that tests start would do it anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _OF_OTHERS = {
     *(root.variable for source in SOURCES for root in source.roots),  # where other tools keep their conversations
@@ -40,13 +52,25 @@ _OF_OTHERS = {
 }
 
 
+_SHARING = ("test_architecture", "test_harvest_committer")  # the parsed source; a store of 300 conversations
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where several processes share the tests (`make test`), each has a screen of its own, and the windows of one file
-    stay in one of them. Without Xvfb all do: two on one screen would take the keyboard from each other."""
+    stay in one of them. Without Xvfb all do: two on one screen would take the keyboard from each other. A file whose
+    tests share what is dear to make stays in one, too, so that it is made once."""
     screens = shutil.which("Xvfb")
     for item in items:
         if item.path.name.startswith("test_gui_"):
             item.add_marker(pytest.mark.xdist_group(item.path.stem if screens else "windows"))
+        elif item.path.stem in _SHARING:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def pytest_collection_finish() -> None:
+    """What is there now stays until the end: nobody needs to look through it for cycles again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 _NUMBERS = itertools.count()
@@ -88,6 +112,18 @@ def _own_folders(
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     yield
+
+
+_DURABLE = ("test_base_files", "test_faults", "test_histories", "test_system")
+
+
+@pytest.fixture(autouse=True)
+def _nobody_waits_for_the_drive(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody cuts the power of a test's folder: whether the program asks for its bytes on the disk, and in which order,
+    is what `tests/faults` looks at, so elsewhere nobody waits for the drive. Processes that a test starts do wait."""
+    if request.path.stem not in _DURABLE:
+        for name in {"fsync", "fdatasync"} & set(dir(os)):
+            monkeypatch.setattr(os, name, lambda fd: os.fstat(fd) and None)
 
 
 @pytest.fixture

@@ -124,9 +124,6 @@ class Day:
         return {topic for turns in self.said.values() for topic in turns}
 
 
-_GEMINI = {"user": "user", "assistant": "gemini"}
-
-
 def _talk(topic: str) -> list[tuple[str, str]]:
     return [("user", f"What about {topic}?"), ("assistant", f"We looked at it, and {topic} is settled.")]
 

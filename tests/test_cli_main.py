@@ -348,7 +348,7 @@ def knowledge(home: Path, *words: str, cwd: Path | None = None) -> subprocess.Co
 def paths(tmp_path: Path) -> Iterator[Paths]:
     """A home with one fact."""
     place = Paths(tmp_path / "home")
-    assert knowledge(place.home, "add", "facts", "Ports start at 8080").returncode == 0
+    assert call("add", "facts", "Ports start at 8080", "--home", str(place.home))[0] == 0
     yield place
     for folder in (place.home, place.knowledge, place.state, place.file_notes):
         if folder.is_dir():
@@ -357,22 +357,24 @@ def paths(tmp_path: Path) -> Iterator[Paths]:
 
 @needs_privileges
 @pytest.mark.parametrize(
-    "words", [["doctor"], ["status"], ["harvest"], ["search", "port"], ["add", "facts", "x"], ["context"]]
+    ("words", "closed", "mode"),
+    [
+        (["doctor"], "home", 0o600),
+        (["doctor"], "knowledge", 0),
+        (["doctor"], "state", 0),
+        (["status"], "home", 0),
+        (["harvest"], "home", 0),
+        (["search", "port"], "home", 0),
+        (["add", "facts", "x"], "home", 0),
+        (["context"], "home", 0),
+    ],
 )
-def test_every_command_says_that_the_home_is_closed(paths: Paths, words: list[str]) -> None:
-    paths.home.chmod(0)
-    ended = knowledge(paths.home, *words)
-    assert ended.returncode == 1 and ended.stdout == ""
-    assert ended.stderr == f"knowledge: you do not have permission to open this home ({paths.home}). {ADVICE}\n"
-
-
-@needs_privileges
-@pytest.mark.parametrize(("closed", "mode"), [("knowledge", 0), ("home", 0o600), ("state", 0)])
-def test_the_folder_that_is_closed_is_named(paths: Paths, closed: str, mode: int) -> None:
+def test_every_command_names_the_folder_that_is_closed(paths: Paths, words: list[str], closed: str, mode: int) -> None:
     """`sudo` leaves one folder behind that belongs to somebody else."""
     folder: Path = getattr(paths, closed)
     folder.chmod(mode)
-    ended = knowledge(paths.home, "doctor")
+    ended = knowledge(paths.home, *words)
+    assert ended.returncode == 1 and ended.stdout == ""
     assert ended.stderr == f"knowledge: you do not have permission to open this home ({folder}). {ADVICE}\n"
 
 

@@ -331,10 +331,6 @@ def test_changes_tell_every_write_of_an_undo(tmp_path: Path) -> None:
 # brought back.
 
 
-def trash_undo(workspace: Workspace, run: str) -> UndoReport:
-    return value(history.undo(workspace, run, editor_wait=HURRIED))
-
-
 def test_a_trashed_conversation_is_listed_and_restored_by_a_prefix(tmp_path: Path) -> None:
     workspace, clock = make_home(tmp_path), Clock()
     path = converse(workspace)

@@ -427,12 +427,6 @@ def test_real_files_of_rules_come_back_to_the_byte(person: Path) -> None:
 # --- the hooks -------------------------------------------------------------------------------------------------------
 
 
-def hook_line(person: Path, event: str) -> str:
-    settings = json.loads((person / ".claude" / "settings.json").read_text())
-    line: str = settings["hooks"][event][0]["hooks"][0]["command"]
-    return line
-
-
 def test_the_start_hook_gives_a_tool_the_context_in_its_own_form(person: Path) -> None:
     """And gives nothing to a tool that we ask ourselves: a harvest must not be told what was harvested."""
     assert call("add", "facts", "The exporter writes UTF-8")[0] == call("digest", "on")[0] == 0

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from itertools import count
@@ -274,7 +275,7 @@ def by_rules(world: World, number: int) -> None:
 # --- written once ----------------------------------------------------------------------------------------------------
 
 
-def spent(world: World, number: int) -> tuple[float, float]:
+def spent(folder: Path, number: int, clock: Callable[[], float]) -> tuple[float, float]:
     """Bytes written and read for each of so many conversations."""
     counted, real = Counter[str](), disk.perform
 
@@ -284,29 +285,37 @@ def spent(world: World, number: int) -> tuple[float, float]:
             counted[name] += done if name == "write" else len(done)
         return done
 
-    with patch.object(disk, "perform", perform):
-        by_rules(world, number)
+    with patch.object(disk, "perform", perform), patch("core.harvest.committer.Batch", partial(Batch, clock=clock)):
+        by_rules(World(folder), number)
     return counted["write"] / number, counted["read"] / number
 
 
-def test_bytes_for_a_conversation_do_not_grow_with_the_store(tmp_path: Path) -> None:
+_FEW: list[tuple[float, float]] = []
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> tuple[float, float]:
+    """What each of 300 conversations costs a machine on which no time passes: harvested once, below a test's own
+    folders."""
+    if not _FEW:
+        _FEW.append(spent(tmp_path / "few", 300, lambda: 0.0))
+    return _FEW[0]
+
+
+def test_bytes_for_a_conversation_do_not_grow_with_the_store(tmp_path: Path, few: tuple[float, float]) -> None:
     """A store of ten thousand conversations wrote gigabytes, for each of them rewrote all tasks."""
-    with patch("core.harvest.committer.Batch", partial(Batch, clock=lambda: 0.0)):
-        few, many = (spent(World(tmp_path / str(number)), number) for number in (300, 600))
+    many = spent(tmp_path / "many", 600, lambda: 0.0)
     assert many[0] < few[0] * 1.1 and many[1] < few[1] * 1.1
 
 
 @pytest.mark.parametrize("seconds", [0.01, 0.1, 1.0])
 def test_a_slow_machine_writes_no_more_than_a_fast_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
+    tmp_path: Path, few: tuple[float, float], seconds: float
 ) -> None:
     """A busy one rewrote tasks and ledger by the clock, for every few conversations: 20 % more in a store of 16,000."""
-    monkeypatch.setattr("core.harvest.committer.Batch", partial(Batch, clock=lambda: 0.0))
-    fast, _ = spent(World(tmp_path / "fast"), 300)
     looks = count()
-    monkeypatch.setattr("core.harvest.committer.Batch", partial(Batch, clock=lambda: seconds * next(looks)))
-    slow, _ = spent(World(tmp_path / "slow"), 300)
-    assert slow < fast * 1.1
+    slow, _ = spent(tmp_path / "slow", 300, lambda: seconds * next(looks))
+    assert slow < few[0] * 1.1
 
 
 def test_a_batch_is_one_append_and_one_exchange(world: World) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from hashlib import sha256 as digest
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -420,19 +421,24 @@ def test_an_edit_of_a_file_that_changed_meanwhile_is_refused(tmp_path: Path) -> 
     assert [entry.name for entry in tmp_path.iterdir()] == ["facts.md"]
 
 
-@pytest.mark.parametrize("saves", [1, 2])
-def test_an_edit_in_the_very_moment_of_a_save_leaves_the_save(tmp_path: Path, saves: int) -> None:
-    path = tmp_path / "facts.md"
-    path.write_bytes(b"seen")
+def saving(times: int) -> Any:
+    """An editor that saves in the very moment of an exchange, so many times."""
     real, seen = files.exchange, []
 
     def exchange(one: Path, other: Path) -> bool:
         seen.append(one)
-        if len(seen) <= saves:
+        if len(seen) <= times:
             other.write_bytes(b"saved %d" % len(seen))
         return real(one, other)
 
-    with patch.object(files, "exchange", exchange):
+    return patch.object(files, "exchange", exchange)
+
+
+@pytest.mark.parametrize("saves", [1, 2])
+def test_an_edit_in_the_very_moment_of_a_save_leaves_the_save(tmp_path: Path, saves: int) -> None:
+    path = tmp_path / "facts.md"
+    path.write_bytes(b"seen")
+    with saving(saves):
         assert not replace_expected(path, b"mine", b"seen")
     assert path.read_bytes() == b"saved %d" % saves and [entry.name for entry in tmp_path.iterdir()] == ["facts.md"]
 
@@ -440,15 +446,7 @@ def test_an_edit_in_the_very_moment_of_a_save_leaves_the_save(tmp_path: Path, sa
 def test_an_editor_that_never_rests_keeps_what_it_saved_last(tmp_path: Path) -> None:
     path = tmp_path / "tasks.md"
     path.write_bytes(b"seen")
-    real, seen = files.exchange, []
-
-    def exchange(one: Path, other: Path) -> bool:
-        seen.append(one)
-        if len(seen) <= 10:
-            other.write_bytes(b"saved %d" % len(seen))
-        return real(one, other)
-
-    with patch.object(files, "exchange", exchange), pytest.raises(OSError, match="keeps saving"):
+    with saving(10), pytest.raises(OSError, match="keeps saving"):
         swap_in(path, b"new", b"seen", lambda found: found + b" and ours")
     assert path.read_bytes() == b"saved 10" and [entry.name for entry in tmp_path.iterdir()] == ["tasks.md"]
 

@@ -102,20 +102,12 @@ def test_a_part_of_a_line_is_not_the_line() -> None:
     assert missing_lines(data, [LINE]) == [LINE.encode()]
 
 
-@pytest.mark.parametrize("cut", range(len(f"{LINE}\n{OTHER}\n") + 1))
-def test_recovery_completes_a_line_torn_at_any_byte(tmp_path: Path, cut: int) -> None:
-    before = b"# Facts\n\n- mine\n"
-    (tmp_path / "facts.md").write_bytes(before + f"{LINE}\n{OTHER}\n".encode()[:cut])
+@pytest.mark.parametrize(("end", "cut"), [(end, cut) for end in ("\n", "\r\n") for cut in range(len(LINE + OTHER) + 5)])
+def test_recovery_completes_a_line_torn_at_any_byte(tmp_path: Path, end: str, cut: int) -> None:
+    before, lines = f"# Facts{end}{end}- mine{end}".encode(), f"{LINE}{end}{OTHER}{end}".encode()
+    (tmp_path / "facts.md").write_bytes(before + lines[:cut])
     ensure_lines(tmp_path, facts(LINE, OTHER), recovering=True, editor_wait=HURRIED)
-    assert (tmp_path / "facts.md").read_bytes() == before + f"{LINE}\n{OTHER}\n".encode()
-
-
-@pytest.mark.parametrize("cut", range(len(f"{LINE}\r\n{OTHER}\r\n") + 1))
-def test_recovery_completes_a_torn_line_with_line_ends_of_windows(tmp_path: Path, cut: int) -> None:
-    before = b"# Facts\r\n\r\n- mine\r\n"
-    (tmp_path / "facts.md").write_bytes(before + f"{LINE}\r\n{OTHER}\r\n".encode()[:cut])
-    ensure_lines(tmp_path, facts(LINE, OTHER), recovering=True, editor_wait=HURRIED)
-    assert (tmp_path / "facts.md").read_bytes() == before + f"{LINE}\r\n{OTHER}\r\n".encode()
+    assert (tmp_path / "facts.md").read_bytes() == before + lines
 
 
 def test_the_line_that_was_torn_is_completed_also_behind_others_that_are_missing() -> None:

@@ -12,14 +12,13 @@ import shutil
 import signal
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from core.sources.artifact import HashCache
 from tests.faults.fault import COUNTED, Counter, Fault
 from tests.faults.invariants import Seen, at_rest, loss, mended
-from tests.faults.scenarios import SCENARIO
 from tests.faults.store import Scenario, Store, performing, place, quick
 
 
@@ -134,11 +133,6 @@ class Tried:
 
 Campaign = Callable[[Store, int, int], Tried]
 """A campaign on one scenario: every `stride`-th point, beginning with the `start`-th."""
-
-
-def on_scenarios(campaign: Campaign, names: Iterable[str], stride: int = 1, start: int = 0) -> dict[str, Tried]:
-    """Run a campaign on each scenario, in this process; by name."""
-    return {name: on_scenario(campaign, SCENARIO[name], stride, start) for name in names}
 
 
 def on_scenario(campaign: Campaign, scenario: Scenario, stride: int = 1, start: int = 0) -> Tried:

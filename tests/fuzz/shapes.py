@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import random
-from collections.abc import Iterator
 from typing import Any
 
 from tests.test_conversations_read import ODD, places, put
 
 ODD_VALUES = (*ODD, "../../x", "/etc/passwd", "2026-01-01T00:00:00", "20260101T000000-abcdef", 1.5, {"": ""}, [[[]]])
-
-
-def one_odd(data: bytes) -> Iterator[bytes]:
-    """`data` (a JSON document, or one a line) once for each member and each odd value in its place."""
-    rows, whole = _rows(data)
-    for number, row in enumerate(rows):
-        for place in places(row):
-            for odd in ODD_VALUES:
-                changed = copy.deepcopy(row)
-                put(changed, place, odd)
-                yield _joined([*rows[:number], changed, *rows[number + 1 :]], whole)
 
 
 def some_odd(data: bytes, seed: int) -> bytes | None:
