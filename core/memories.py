@@ -9,13 +9,13 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.late import dataclass
 from core.base.ready import KeptRows
 from core.base.result import ErrorInfo, Ok, Result
 from core.base.search_entry import SearchEntry

@@ -461,10 +461,8 @@ def test_a_group_that_others_join_is_asked_about_anew(place: Path, monkeypatch: 
     home = knowledge(place).parent
     assert all(os.stat(home).st_gid in row[1:] for row in rows if row[0] == str(home))
     [named] = [row for row in rows if row[0] == "/etc/group"]
-    seen = kept_context._seen
-    monkeypatch.setattr(
-        kept_context, "_seen", lambda *asked: [*named[:-1], 0] if asked[0] == named[0] else seen(*asked)
-    )
+    seen = kept_context.seen
+    monkeypatch.setattr(kept_context, "seen", lambda *asked: [*named[:-1], 0] if asked[0] == named[0] else seen(*asked))
     assert kept_answer(["context"]) is None
 
 

@@ -7,10 +7,9 @@ A bullet is `- {text} [from: {conversation}, {YYYY-MM-DD}]`. Files are split on 
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 
 from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
-from core.base.late import late
+from core.base.late import dataclass, late
 from core.base.marks import tame_line
 from core.base.marks import without_invisible as without_invisible
 

@@ -41,16 +41,16 @@ def kept_answer(arguments: Sequence[str]) -> str | None:
     """What `knowledge context` printed when it was last asked in these words, here; None to ask the usual way."""
     try:
         asked = _asked(arguments)
-        place = _place(asked) if asked is not None else None
+        place = place_of(asked) if asked is not None else None
         if place is None:
             return None
-        with open(place, "rb", opener=_no_link) as stream:
-            if not _is_own(os.fstat(stream.fileno())):
+        with open(place, "rb", opener=no_link) as stream:
+            if not is_own(os.fstat(stream.fileno())):
                 return None
             import json
 
             kept = json.loads(stream.read())
-        if kept["asked"] != asked or any(_seen(row[0], len(row) != WHICH) != row for row in kept["paths"]):
+        if kept["asked"] != asked or any(seen(row[0], len(row) != WHICH) != row for row in kept["paths"]):
             return None
         if kept["until"]:
             import time
@@ -75,7 +75,7 @@ def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPre
     from core.base.trust import trust_file
 
     asked = _asked(arguments)
-    place = _place(asked) if asked is not None else None
+    place = place_of(asked) if asked is not None else None
     paths, environment, here = workspace.paths, workspace.environment, workspace.cwd
     ages = workspace.config.bootstrap_facts
     named = workspace.named is not None or environment.get("SLOP_CONFIG")
@@ -98,8 +98,8 @@ def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPre
     whole += [*map(Path, GROUPS)]  # whether a group may write is asked of its members
     whole += [paths.knowledge, *(row for row in paths.knowledge.glob("*") if not row.is_dir())]
     code = [module.__file__ or "" for name, module in sys.modules.items() if name.partition(".")[0] == "core"]
-    rows = [_seen(str(path), False) for path in which]
-    rows += [_seen(name, True) for name in dict.fromkeys([*map(str, whole), *filter(None, code)])]
+    rows = [seen(str(path), False) for path in which]
+    rows += [seen(name, True) for name in dict.fromkeys([*map(str, whole), *filter(None, code)])]
     if any(len(row) > 1 and stat.S_ISLNK(row[1]) for row in rows):
         return  # the times of a link are not those of what it leads to
     newest = max((max(row[-2:]) for row in rows if len(row) > WHICH), default=0)
@@ -119,10 +119,15 @@ def _asked(arguments: Sequence[str]) -> list[Any] | None:
             return None
     if words[:1] != ["context"]:
         return None
-    return [words, os.getcwd(), [os.environ.get(name) for name in VARIABLES], sys.version, os.geteuid()]
+    return [words, os.getcwd(), *asked_of_process()]
 
 
-def _place(asked: list[Any]) -> str | None:
+def asked_of_process() -> list[Any]:
+    """What else of this process an answer hangs on: its variables, its Python and its user."""
+    return [[os.environ.get(name) for name in VARIABLES], sys.version, os.geteuid()]
+
+
+def place_of(asked: list[Any]) -> str | None:
     """Where it is kept: one of 256 places; what stands there says itself what it answers."""
     if not sys.platform.startswith("linux"):
         return None  # elsewhere the cache folder is not known without a library
@@ -134,15 +139,17 @@ def _place(asked: list[Any]) -> str | None:
     return f"{base}/manual_slop/knowledge/start/{slot:02x}" if os.path.isabs(base) else None
 
 
-def _is_own(found: os.stat_result) -> bool:
+def is_own(found: os.stat_result) -> bool:
+    """Whether what was opened is a file of this person that nobody else may write or read."""
     return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
 
-def _no_link(path: str, flags: int) -> int:
+def no_link(path: str, flags: int) -> int:
+    """An opener that follows no link and waits for nobody."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
-def _seen(path: str, whole: bool) -> list[Any]:
+def seen(path: str, whole: bool) -> list[Any]:
     """What stands at a path: nothing; with `whole` in what state it is; else only which it is and whose."""
     try:
         found = os.lstat(path)

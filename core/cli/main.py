@@ -35,7 +35,15 @@ def run() -> NoReturn:
     try:
         kept = kept_answer(sys.argv[1:])
         if kept is None:
-            code = main(sys.argv[1:])
+            out = sys.stdout
+            if sys.argv[1:2] == ["mcp"]:
+                from core.cli.first_answers import answer_first
+
+                answer_first(sys.argv[1:])
+            try:
+                code = main(sys.argv[1:], out)
+            finally:
+                sys.stdout = out
         else:
             _tolerate_any_text(sys.stdout)
             sys.stdout.write(kept)

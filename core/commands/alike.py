@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from core.base import files, locks
+from core.base.late import dataclass
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail

@@ -11,10 +11,10 @@ import contextlib
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from core.base.late import dataclass
 from core.base.markdown import parse_bullets
 from core.base.repository import domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from core.agents.hand_over import is_ours
 from core.base import files
 from core.base.frontmatter import render_frontmatter
+from core.base.late import asdict, dataclass
 from core.base.repository import is_working_place
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import allow_written

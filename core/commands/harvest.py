@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from core.base import files
 from core.base.answer import price
 from core.base.homes import ADVICE, unwritable_folder
+from core.base.late import replace
 from core.base.paths import cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting

@@ -11,20 +11,21 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import memories
+from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.homes import own_target
+from core.base.late import asdict, dataclass, field, replace
 from core.base.paths import Paths, cache_folder
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import SearchEntry, SearchSource
 from core.base.secrets.redact import redact
 from core.commands.project import find_project, may_read, places, project_warnings
-from core.commands.workspace import Workspace, embedder_name, embedder_of
+from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_now
 from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.listing import fact_file_names
 from core.knowledge.entries import sources as bullet_sources
@@ -226,7 +227,30 @@ def search(
         index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += project_warnings(workspace, project)
-    return Ok(SearchReport(text, tuple(hits), number, tuple(warnings)))
+    return Ok(SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings)))
+
+
+def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Facts with the confidence that time has left them, and with the day on which they expired: the search reads the
+    files that people edit, and it is the index that follows time."""
+    if not any(hit.entry.kind == "fact" for hit in hits):
+        return tuple(hits)
+    from core.factindex.index import NAME, fact_in
+
+    try:
+        data = files.read_or_empty(workspace.paths.knowledge / NAME)
+    except OSError:
+        return tuple(hits)
+    today = utc_now().date().isoformat()
+    rows = []
+    for hit in hits:
+        fact = fact_in(data, hit.entry.key) if hit.entry.kind == "fact" else None
+        if fact is not None:
+            over = fact.expires and (fact.stale or fact.expires < today)
+            words = f"[fact: {fact.id}, {fact.confidence:g}{f', expired {fact.expires}' if over else ''}]"
+            hit = replace(hit, entry=hit.entry._replace(provenance=words))
+        rows.append(hit)
+    return tuple(rows)
 
 
 def search_everything(

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import conversation_index
 from core.base.figures import count
+from core.base.late import dataclass
 from core.base.paths import cache_folder
 from core.base.repository import is_working_place, project_root
 from core.base.result import Err, ErrorInfo, Ok, Result, fail

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from core import __version__
+from core.base.late import dataclass, field
 from core.harvest.steps import CLASSES, Classified, HarvestPlan, Limits, Step
 from core.knowledge.ledger import restored_paths
 from core.sources.artifact import Artifact

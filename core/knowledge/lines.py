@@ -10,10 +10,10 @@ import errno
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.base import files
+from core.base.late import dataclass, field, replace
 from core.base.locks import folder_lock
 from core.knowledge.categories import NEW_TASKS, TASKS_FILE
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, swap_in

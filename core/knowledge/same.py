@@ -11,8 +11,8 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from core.base.late import dataclass
 from core.base.markdown import Bullet, Provenance
 
 _SPACE = re.compile(r"\s+")

@@ -15,10 +15,10 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from core.base import files, temporaries
+from core.base.late import dataclass
 from core.base.locks import folder_lock
 
 

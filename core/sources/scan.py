@@ -13,12 +13,12 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.late import dataclass, field
 from core.base.paths import Paths
 from core.sources.artifact import Artifact, HashCache, hash_artifacts
 

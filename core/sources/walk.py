@@ -13,10 +13,10 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 
 from core.base import files
+from core.base.late import dataclass, field
 from core.base.paths import ASKED, asking_folder
 from core.base.result import ErrorInfo
 from core.sources.artifact import Artifact

@@ -5,6 +5,7 @@ On an empty home, and on one of a thousand conversations. `knowledge context` is
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import statistics
@@ -26,11 +27,12 @@ START = "from core.cli.main import run; run()"
 PASS = "python -c pass"
 AT_MOST = {
     "context": (5, 5),  # kept ready while nothing changes
-    "add": (13, 17),
-    "done": (13, 20),
-    "recall": (16, 18),
-    "search": (15, 18),
-    "status": (18, 19),
+    "add": (10, 11),
+    "done": (10, 12),
+    "recall": (10, 10),
+    "save": (9, 10),
+    "search": (14, 16),
+    "status": (10, 11),
 }
 """Command -> what it may cost on an empty home and at 1,000 conversations, in bare starts."""
 
@@ -57,6 +59,9 @@ def figures() -> Iterator[tuple[str, float, float]]:
 
         yield f"start of knowledge --help / {PASS}", ratio("--help"), 5
         yield f"start of an empty dry run / {PASS}", ratio("harvest", "--home", str(Path(folder) / "none")), 8
+        bare = statistics.median(_seconds(["-c", "pass"], environment, place) for _ in range(ROUNDS))
+        told = [_first_answer(["--home", str(Path(folder) / "none")], environment, place) for _ in range(ROUNDS)]
+        yield f"first answer of the MCP server / {PASS}", statistics.median(told[2:]) / bare, 5
         for at, number in enumerate((0, 1000)):
             home = Path(folder) / f"home{number}"
             _make_home(home, number, place)
@@ -73,6 +78,7 @@ _WORDS = {
     "add": ("add", "decisions", "words number @ of these"),
     "done": ("done", "number @ of the server"),
     "recall": ("recall", "makefile"),
+    "save": ("save", "Prefers tabs in Makefile number @"),
     "search": ("search", "server"),
 }
 
@@ -81,6 +87,24 @@ def _seconds(words: list[str], environment: dict[str, str], place: Path) -> floa
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, *words], env=environment, cwd=place, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+
+
+def _first_answer(words: list[str], environment: dict[str, str], place: Path) -> float:
+    """Processor time of a server until a client has its first answer."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    line = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}) + "\n"
+    asked = [sys.executable, "-c", START, "mcp", *words]
+    with subprocess.Popen(asked, env=environment, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None and server.stdout is not None
+        server.stdin.write(line.encode())
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["id"] == 0
+        server.kill()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

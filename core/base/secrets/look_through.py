@@ -10,10 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass, replace
-from html import unescape
 
-from core.base.late import late
+from core.base.late import dataclass, late, replace
 
 _ROUNDS = 3  # an address inside a JSON string inside a JSON string
 _INVISIBLE = (
@@ -156,6 +154,8 @@ def _meant(found: re.Match[str]) -> str:
     if group == "self":
         return said
     if group == "entity":
+        from html import unescape  # two thousand names: for a text with one in it only
+
         return unescape(f"&{said}")
     if group == "styled":
         return unicodedata.normalize("NFKC", said)

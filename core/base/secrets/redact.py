@@ -16,11 +16,10 @@ import binascii
 import re
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from core.base.late import late
+from core.base.late import dataclass, field, late
 from core.base.secrets.look_through import look_through
 from core.base.secrets.names import STEMS, named_secrets
 from core.base.secrets.shapes import CARD, IN_CONTEXT, PATTERNS, PGPASS, Pattern, is_card

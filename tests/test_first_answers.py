@@ -1,0 +1,356 @@
+"""What a client of the MCP server is told before the protocol's library is loaded, and what then comes from it."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
+
+from mcp import Client, StdioServerParameters
+
+from core.cli import first_answers
+from core.cli.first_answers import FirstAnswers
+from tests.waiting import PATIENCE_SECONDS
+
+ROOT = Path(__file__).resolve().parents[1]
+HELLO: dict[str, Any] = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "a client", "version": "1"},
+}
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="answers are kept on Linux only")
+
+
+def asks(number: object, method: str, **params: object) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, **({"params": params} if params else {})}
+
+
+OPENED = asks(0, "initialize", **HELLO)
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+LISTED = asks(1, "tools/list")
+
+
+# --- a client, a stand-in for the library, and what stands between them ----------------------------------------------
+
+
+class Between:
+    """Both ends of one session: what the client says and gets, what the library reads and writes."""
+
+    def __init__(self, place: Path) -> None:
+        (in_read, self.to_us), (self.from_us, out_write) = os.pipe(), os.pipe()
+        for pipe in (self.to_us, self.from_us):  # nobody reads at the other end while a test writes
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 19)
+        self.given = FirstAnswers(str(place), ["asked"], in_read, out_write)
+        self.closed = False
+
+    def say(self, *lines: object) -> None:
+        for line in lines:
+            os.write(self.to_us, (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n")
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self.to_us)
+            self.closed = True
+
+    def read_all(self) -> list[bytes]:
+        """What the library reads until the client goes."""
+        self.close()
+        data = b""
+        while part := self.given.next_lines(100):
+            data += part
+        return data.splitlines()
+
+    def answer(self, *rows: object) -> None:
+        for row in rows:
+            self.given.write(json.dumps(row).encode() + b"\n")
+
+    def got(self) -> list[Any]:
+        """What came to the client so far."""
+        os.set_blocking(self.from_us, False)
+        try:
+            return [json.loads(line) for line in os.read(self.from_us, 1 << 20).splitlines()]
+        except BlockingIOError:
+            return []
+
+
+def result(number: object, **fields: object) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "result": fields}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where answers are kept; one file stands for all that they are made by, and it has settled."""
+    code = tmp_path / "code.py"
+    code.write_text("one")
+    os.utime(code, (1, 1))
+    monkeypatch.setattr(first_answers, "_made_by", lambda: [str(code)])
+    monkeypatch.setattr(first_answers, "SETTLED_SECONDS", -60.0)
+    return tmp_path / "kept" / "slot"
+
+
+@contextmanager
+def a_session(place: Path) -> Iterator[Between]:
+    between = Between(place)
+    try:
+        yield between
+    finally:
+        between.close()
+
+
+def learnt(place: Path) -> None:
+    """One session that keeps two answers."""
+    with a_session(place) as first:
+        first.given.begin()
+        first.say(OPENED, READY, LISTED)
+        assert len(first.read_all()) == 3
+        first.answer(result(0, says="hello"), result(1, tools=["one"]))
+        assert first.got() == [result(0, says="hello"), result(1, tools=["one"])]
+
+
+def test_the_same_opening_is_answered_at_once_and_once(place: Path) -> None:
+    learnt(place)
+    with a_session(place) as second:
+        named = {**HELLO, "clientInfo": {"name": "another", "version": "2"}}
+        second.say(asks("a", "initialize", **named), READY, asks("b", "tools/list"))
+        second.given.begin()
+        lines = []
+        while len(lines) < 2:
+            lines += second.got()
+        assert lines == [result("a", says="hello"), result("b", tools=["one"])]
+        assert [json.loads(line).get("method") for line in second.read_all()] == [
+            "initialize", "notifications/initialized", "tools/list",
+        ]  # fmt: skip
+        ours = {"jsonrpc": "2.0", "id": "b", "method": "elicitation/create"}
+        note = {"jsonrpc": "2.0", "method": "notifications/message"}
+        second.answer(note, ours, result("a", says="hello"), result("b", tools=["one"]), result("c", text="a call"))
+        assert second.got() == [note, ours, result("c", text="a call")]
+
+
+def test_an_answer_that_is_another_by_now_is_given_no_second_time(place: Path) -> None:
+    learnt(place)
+    with a_session(place) as second:
+        second.say(OPENED)
+        second.given.begin()
+        second.read_all()
+        second.answer(result(0, says="something else"))
+    with a_session(place) as third:
+        third.say(OPENED)
+        third.given.begin()
+        assert third.got() == [result(0, says="something else")]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [b"{broken"],
+        [b""],
+        [json.dumps([OPENED, LISTED]).encode()],  # a batch
+        [LISTED],  # before it is opened
+        [READY],
+        [asks(None, "initialize", **HELLO)],
+        [asks(True, "initialize", **HELLO)],
+        [asks(0, "initialize", **{**HELLO, "protocolVersion": "2024-11-05"})],
+        [asks(0, "initialize", **{**HELLO, "clientInfo": {"name": 1, "version": "1"}})],
+        [json.dumps(OPENED).replace('"id": 0', '"id": 0, "id": 0').encode()],
+        [json.dumps(OPENED).replace(", ", ",\r ").encode()],
+        [json.dumps(OPENED).encode("utf-16-le")],
+        [json.dumps(OPENED).encode() + b" " * (1 << 16)],
+        [{**OPENED, "more": 1}],
+        [asks(0, "tools/call", name="get_context")],
+    ],
+    ids=lambda lines: f"{lines[0]}"[:60],
+)
+def test_whatever_is_unusual_waits_for_the_library_with_all_that_follows(place: Path, before: list[object]) -> None:
+    learnt(place)
+    with a_session(place) as second:
+        second.say(*before, asks(5, "initialize", **HELLO), asks(6, "tools/list"))
+        second.given.begin()
+        read = second.read_all()
+        assert second.got() == []
+        assert json.loads(read[-2])["id"] == 5 and json.loads(read[-1])["id"] == 6
+        second.answer(result(5, says="hello"), result(6, tools=["one"]))
+        assert second.got() == [result(5, says="hello"), result(6, tools=["one"])]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        asks(1, "tools/call", name="get_context"),
+        asks(0, "ping"),  # a number that was given already
+        asks(1, "prompts/list", cursor="x"),  # never asked before
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}},
+        OPENED,
+    ],
+    ids=str,
+)
+def test_nothing_overtakes_a_line_that_waits_for_the_library(place: Path, between: object) -> None:
+    learnt(place)
+    with a_session(place) as second:
+        second.say(OPENED, between, asks(9, "tools/list"))
+        second.given.begin()
+        assert len(second.read_all()) == 3
+        assert second.got() == [result(0, says="hello")]
+        second.answer(result(0, says="hello"), result(9, tools=["one"]))
+        assert second.got() == [result(9, tools=["one"])]
+
+
+@pytest.mark.parametrize("damage", ["file", "text", "answer", "mode", "link"])
+def test_kept_answers_that_cannot_be_trusted_are_not_used(place: Path, tmp_path: Path, damage: str) -> None:
+    """A file of the program changed, or what is kept is damaged or somebody else could have written it."""
+    learnt(place)
+    if damage == "file":
+        (tmp_path / "code.py").write_text("two")
+    elif damage == "text":
+        place.write_bytes(place.read_bytes()[:-9])
+    elif damage == "answer":
+        kept = json.loads(place.read_bytes())
+        kept["openings"] = {name: dict.fromkeys(rows, "{") for name, rows in kept["openings"].items()}
+        place.write_text(json.dumps(kept))
+    elif damage == "mode":
+        place.chmod(0o666)
+    else:
+        place.rename(tmp_path / "elsewhere")
+        place.symlink_to(tmp_path / "elsewhere")
+    with a_session(place) as second:
+        second.say(OPENED)
+        second.given.begin()
+        second.read_all()
+        assert second.got() == []
+        second.answer(result(0, says="hello"))
+        assert second.got() == [result(0, says="hello")]
+
+
+def test_an_error_is_told_and_not_kept(place: Path) -> None:
+    for _ in range(2):
+        with a_session(place) as session:
+            session.say(OPENED)
+            session.given.begin()
+            session.read_all()
+            assert session.got() == []
+            wrong = {"jsonrpc": "2.0", "id": 0, "error": {"code": -32602, "message": "no"}}
+            session.answer(wrong)
+            assert session.got() == [wrong]
+
+
+def test_a_client_that_has_gone_does_not_keep_the_library_waiting(place: Path) -> None:
+    learnt(place)
+    with a_session(place) as second:
+        os.close(second.from_us)
+        second.say(OPENED, LISTED)
+        second.given.begin()
+        assert len(second.read_all()) == 2
+        with pytest.raises(OSError):
+            second.answer(result(0, says="hello"))
+
+
+def test_a_long_line_comes_whole_from_both_sides(place: Path) -> None:
+    learnt(place)
+    with a_session(place) as second:
+        long = asks(7, "tools/call", text="x" * 60_000)
+        second.say(OPENED, long)
+        second.given.begin()
+        assert json.loads(second.read_all()[1]) == long
+        second.answer(result(0, says="hello"))
+        second.got()
+        second.given.write(b'{"jsonrpc":"2.0","id":7,')
+        assert second.got() == []
+        second.given.write(b'"result":{"text":"' + b"y" * 60_000 + b'"}}\n')
+        assert second.got() == [result(7, text="y" * 60_000)]
+
+
+# --- the real program ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home/knowledge").mkdir(parents=True)
+    (tmp_path / "home/knowledge/facts.md").write_text("# Facts\n\n- The server listens on port 8080\n")
+    return tmp_path / "home"
+
+
+def environment(home: Path) -> dict[str, str]:
+    folder = str(home.parent)
+    return {"PYTHONPATH": str(ROOT), "HOME": folder, "XDG_CACHE_HOME": folder, "XDG_CONFIG_HOME": folder, "PATH": ""}
+
+
+def served(home: Path, *lines: dict[str, Any]) -> tuple[int, dict[Any, Any], str]:
+    """One process that is told these lines and left when all requests have their answers: exit status, answers by id,
+    what it says beside."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "core", "mcp", "--home", str(home)], env=environment(home), cwd=home.parent,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        process.stdin.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+        process.stdin.flush()
+        rows: list[Any] = []
+        while len(rows) < sum("id" in line for line in lines) and (line := process.stdout.readline()):
+            rows.append(json.loads(line))
+        process.stdin.close()
+        rows += map(json.loads, process.stdout)
+        told = process.stderr.read().decode()
+    assert len({row.get("id") for row in rows}) == len(rows), "one answer for each request"
+    return process.returncode, {row.get("id"): row for row in rows}, told
+
+
+def planted(home: Path) -> None:
+    """Change what is kept, so that whoever gets it can be told."""
+    (place,) = (home.parent / "manual_slop/knowledge/start").iterdir()
+    place.write_bytes(place.read_bytes().replace(b'\\"title\\":\\"Knowledge\\"', b'\\"title\\":\\"Kept\\"'))
+
+
+def title_of(answers: dict[Any, Any]) -> str:
+    return str(answers[0]["result"]["serverInfo"]["title"])
+
+
+def test_a_second_start_says_what_the_first_said_and_heals_what_is_wrong(home: Path) -> None:
+    lines = (OPENED, READY, LISTED, asks(2, "resources/list"), asks(3, "prompts/list"), asks(4, "tools/nothing"))
+    first = served(home, *lines)
+    assert first[0] == 0 and first[1].keys() == {0, 1, 2, 3, 4} and "Traceback" not in first[2]
+    assert served(home, *lines) == first
+    planted(home)
+    assert title_of(served(home, *lines)[1]) == "Kept"  # it was answered before anybody could look it up
+    assert served(home, *lines) == first
+
+
+def test_other_settings_are_not_answered_out_of_the_cache(home: Path) -> None:
+    served(home, OPENED)
+    planted(home)
+    settings = home.parent / "manual_slop/config.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("[ai_settings.knowledge]\njobs = 3\n")
+    assert title_of(served(home, OPENED)[1]) == "Knowledge"
+    settings.write_text("[ai_settings.knowledge]\njobs = 'many'\n")
+    code, answers, told = served(home, OPENED)
+    assert code == 1 and not answers and "jobs" in told
+
+
+def test_a_real_client_gets_its_tools_from_what_is_kept_and_its_calls_from_the_library(home: Path) -> None:
+    asked = StdioServerParameters(
+        command=sys.executable, args=["-m", "core", "mcp", "--home", str(home)], cwd=str(home.parent),
+        env=environment(home),
+    )  # fmt: skip
+
+    async def whole() -> tuple[str | None, list[str], str]:
+        async with Client(asked) as client:
+            tools = await client.list_tools()
+            told = await client.call_tool("search_knowledge", {"query": "port"})
+            named = client.server_info.title if client.server_info else None
+            return named, [tool.name for tool in tools.tools], str(told.structured_content["hits"][0]["text"])
+
+    first = asyncio.run(asyncio.wait_for(whole(), PATIENCE_SECONDS))
+    assert first[0] == "Knowledge" and "search_knowledge" in first[1] and "port 8080" in first[2]
+    planted(home)
+    assert asyncio.run(asyncio.wait_for(whole(), PATIENCE_SECONDS)) == ("Kept", *first[1:])
+    assert asyncio.run(asyncio.wait_for(whole(), PATIENCE_SECONDS)) == first
