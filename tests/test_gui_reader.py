@@ -268,8 +268,8 @@ def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
     view: Any = panel.workbench.views["search"]
     asked: list[str] = []
 
-    def waiting(workspace: Workspace, query: str, kind: str = "") -> Any:
-        found = find(workspace, query, kind)
+    def waiting(workspace: Workspace, query: str, **asked_for: Any) -> Any:
+        found = find(workspace, query, **asked_for)
         return replace(found, value=replace(found.value, waits=not asked)) if query else found
 
     def read_all(*_: Any, progress: Any, cancelled: Any) -> Any:
