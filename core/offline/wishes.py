@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from core.conversations.conversation import Turn
 from core.offline import cues
@@ -84,22 +85,34 @@ def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = Tr
     said = {item.fields["quote"] for item in wills}
     reversing = [row for row in exchanges if _REVERSES.search(row.text)]
     stands: list[Found] = []
+    known = [_words(_TELLING, row) for row in lasting]
     for item in sorted(wanted, key=lambda item: -len(item.fields["statement"])):  # of two that say the same, the longer
         if item.fields["quote"] in said or _is_over(item, wills, reversing):
             continue
-        if not any(_alike(item, row) for row in (*lasting, *stands)):
+        words = _words(_TELLING, item)
+        if not any(_alike(words, other) for other in known):
             stands.append(item)
+            known.append(words)
     for items, most in ((lasting, MOST_WILL), (stands, MOST_WANTED)):
         best = sorted(items, key=lambda item: (item.score, item.turn))[-most:]
         yield from sorted(best, key=lambda item: item.turn)
 
 
-def _alike(item: Found, other: Found) -> bool:
-    """Whether most words of one wish stand in another."""
-    one, two = (set(_TELLING.findall(row.fields["statement"].casefold())) for row in (item, other))
-    return len(one & two) >= 0.6 * max(1, min(len(one), len(two)))
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether most telling words of one wish stand in another."""
+    return len(one & other) >= 0.6 * max(1, min(len(one), len(other)))
 
 
+def _words(words: re.Pattern[str], item: Found) -> frozenset[str]:
+    return _words_of(words, item.fields["statement"])
+
+
+@lru_cache(maxsize=4096)  # each wish is held against all others
+def _words_of(words: re.Pattern[str], statement: str) -> frozenset[str]:
+    return frozenset(words.findall(statement.casefold()))
+
+
+_WORD = re.compile(r"\w+")
 _TELLING = re.compile(r"\w{4,}|[぀-ヿ一-鿿가-힣]{2,}")
 """Words that tell what a wish is about; those of Korean, Chinese and Japanese are short."""
 
@@ -117,21 +130,22 @@ _FOR_WHAT = re.compile(r"\binstead(?! of)\b", re.IGNORECASE)
 def _instead(first: Found, second: Found) -> bool:
     """Whether a later wish takes the place of one: it says the same of another thing. Of the words that every rule is
     made of alone nobody can tell."""
-    one, other = (set(re.findall(r"\w+", item.fields["statement"].casefold())) for item in (first, second))
+    one, other = _words(_WORD, first), _words(_WORD, second)
     if len(one & other) < 3 or len(one & other) < 0.5 * min(len(one), len(other)):
         return False
     one, other = one - _OF_RULES, other - _OF_RULES
     return len(one & other) >= 0.5 * max(1, min(len(one), len(other)))
 
 
-_OF_RULES = frozenset(
+_SAYING_NOTHING = (
     "a all also always an and any are as at be by can do don each every for from has have i if in instead is it keep "
     "make must need needs never no not of on only or please should sure t that the them then they this to use using "
     "want we when with without you your "
     "immer nie niemals nur bitte der die das den dem ein eine einen und oder in im mit von für nicht soll sollen muss "
     "toujours jamais le la les un une des de du et ou dans avec pour ne pas il faut doit "
-    "siempre nunca solo el los las una del y o en con para no debe usa".split()
+    "siempre nunca solo el los las una del y o en con para no debe usa"
 )
+_OF_RULES = frozenset(_SAYING_NOTHING.split())
 
 
 LEAST_NAMED, LEAST_UNNAMED = 4, 6
@@ -355,7 +369,8 @@ def _suggested(text: str) -> str:
 
 
 _REVERSES = re.compile(
-    r"\b(?:no longer (?:needs?|needed|wants?|wanted|required|necessary)|revert\w*|undo|forget|discard\w*|never ?mind|(?:do|did)(?:n'?t| not) need|doch nicht|"
+    r"\b(?:no longer (?:needs?|needed|wants?|wanted|required|necessary)|revert\w*|"
+    r"undo|forget|discard\w*|never ?mind|(?:do|did)(?:n'?t| not) need|doch nicht|"
     r"zurücknehmen|laisse tomber|olvida)\b|撤销|不需要了|算了|やめ|취소",
     re.IGNORECASE,
 )
