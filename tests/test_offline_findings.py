@@ -479,6 +479,14 @@ def test_a_chat_gives_no_fact_of_what_its_assistant_says_of_code() -> None:
     assert [len(rows) for rows in facts] == [1, 0, 0]
 
 
+@pytest.mark.parametrize(("later", "left"), [("Now bump it to v3.14 for 127.0.0.3", 1), ("Do 3.", 0), ("#3 and 4", 0)])
+def test_only_the_number_of_a_point_is_an_answer_to_it(later: str, left: int) -> None:
+    point = "Give `load_rates` a time limit, the bank never answers on Sundays"
+    text = f"## Recommendations\n\n1. (finding 3) {point}\n2. (finding 7) Split `RateFeed` into a reader and a cache"
+    found = said(harvest(user("Review the feed"), FEED, says(text), user(later), says("Well.")), "tasks_open")
+    assert sum("time limit" in text for text in found) == left
+
+
 def test_the_clause_that_is_open_is_not_cut_within_a_name() -> None:
     text = "Wired the timer; the tests of `core/taxes.py` have not been run."
     found = said(harvest(user("Load the taxes"), FEED, says(text)), "tasks_open")

@@ -203,6 +203,24 @@ def test_a_wish_of_another_thing_takes_none_away(texts: tuple[str, str]) -> None
     assert [row["quote"] for row in wanted(*texts)] == list(texts)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Im Modul `feed.py` sollen die Kurse nach Datum sortiert werden.",
+        "Die Kurse in `feed.py` müssten nach Datum sortiert sein.",
+        "Die Kurse in `feed.py` dürfen später nicht gerundet werden.",
+        "Los tipos de `feed.py` deberían tener dos cifras.",
+        "Los tipos de `feed.py` tienen que tener dos cifras.",
+    ],
+)
+def test_a_wish_about_many_things_is_kept_like_that_about_one(text: str) -> None:
+    assert [row["statement"] for row in wanted(text)] == [text]
+
+
+def test_what_somebody_else_answered_is_no_wish() -> None:
+    assert wanted("A forum answered: `load` should always be called with the bank's key and never without") == []
+
+
 def test_a_rule_for_the_same_thing_takes_the_place_of_the_first() -> None:
     texts = ("Always use tabs in the `Makefile`.", "Always use spaces in the `Makefile`.")
     assert [row["quote"] for row in wanted(*texts)] == [texts[1]]

@@ -171,7 +171,7 @@ def by_number(session: Session, number: int, text: str) -> bool:
     if not numbers:
         return False
     later = [row.text for row in session.conversation.turns[number:] if row.role == "user" and not row.agent]
-    return any(re.search(rf"(?<!\d){digits}(?!\d)", said) for digits in numbers for said in later)
+    return any(re.search(rf"(?<![\d.]){digits}(?!\.?\d)", said) for digits in numbers for said in later)
 
 
 def told_done(session: Session, number: int, text: str) -> bool:

@@ -37,7 +37,10 @@ REQUEST = re.compile(
 _OF_STEP = re.compile(
     r"\bthe (?:other|rest|same)\b|\b(?:too|so) much\b|\byou (?:just|removed|deleted|forgot|missed)\b", re.IGNORECASE
 )
-_REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|^can we\b", re.IGNORECASE)
+_REPORTED = re.compile(
+    r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|\b(?:answered|replied|wrote)\s*:|^can we\b",
+    re.IGNORECASE,
+)
 """What somebody else said is not the person's own will."""
 
 
@@ -213,11 +216,14 @@ _WANTED = cues.one_of({
         "(?:each|every) time", r"use \S+(?: \S+){0,8} (?:for|as|to|with|in|everywhere)", "keep",
         r"let'?s (?:use|go with|keep|call)",
     ),
-    "de": ("soll(?:te)?(?:n|st)?", "muss", "müssen", "darf nicht", "ich (?:will|möchte|brauche)", "nur", "ohne",
-           "statt", "damit", "kein(?:e[nr]?)?"),
+    "de": (
+        r"soll(?:en|s?t|te(?:n|s?t)?)?", "muss(?:t|te)?", "müss(?:en|t|ten?)",
+        r"(?:darf|dürfen)(?: \S+){0,6} (?:nicht|kein\w*)", "ich (?:will|möchte|brauche)", "nur", "ohne", "statt",
+        "damit", "kein(?:e[nr]?)?",
+    ),
     "fr": ("doi(?:t|vent)", "devrai(?:t|ent)", "il faut que", "je (?:veux|voudrais)", "uniquement", "seulement", "sans",
            "au lieu de", "pour que", "afin que"),
-    "es": ("debe(?:n|ría)?", "tiene que", "quiero", "solo", "sin", "en (?:vez|lugar) de", "para que"),
+    "es": ("debe(?:n|rían?)?", "tienen? que", "quiero", "solo", "sin", "en (?:vez|lugar) de", "para que"),
     "zh": ("应该?", "必须", "需要(?!我)", "要(?:求|能|用|有)", "只", "不要", "不能", "改[为成]", "而不是", "默认"),
     "ja": ("べき", "必要が", "ようにして", "だけ", "ではなく", "しないで", "してほしい"),
     "ko": ("야 (?:합|한|해|됩|돼)", "만 ", "대신", "하도록", "하지 (?:않|마)", "원합니다"),
