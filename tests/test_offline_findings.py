@@ -10,7 +10,9 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Edit, PullRequest
 from core.harvest.distil import borne_out
 from core.offline.closing import request_of
+from core.offline.reviews import NUMBERS
 from core.offline.rules import distil_offline
+from tests.cpu_time import grows_faster
 from tests.test_offline_recurring import session
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
 
@@ -361,6 +363,13 @@ GO_ON = (user("Go on"), edited("page.html"))
         (BLOCKED, (*GO_ON, says("Mind that `load_taxes` belongs to the bank.")), False),
         ("Wired `tax.py` to the timer, but `load_taxes` was not run against the bank.", (), True),
         ("Wired `tax.py` to the timer, but it was not run.", (), False),
+        ("Wired `tax.py` to the timer, but the tests of `core/taxes.py` have not been run.", (), True),
+        ("The table of `taxes.sql` has not been touched yet, so `load_taxes` is still missing.", (), True),
+        ("## What was not done\n\n- `load_taxes` keeps the answer of the bank for a day\n", (), True),
+        ("## Not affected\n\n- `load_taxes` keeps the answer of the bank for a day\n", (), False),
+        ("## Not needed\n\n- `load_taxes` keeps the answer of the bank for a day\n", (), False),
+        ("## No blockers\n\n- `load_taxes` keeps the answer of the bank for a day\n", (), False),
+        ("Not a bug: `load_taxes` keeps the answer of the bank for a day", (), False),
         ("## Not done\n\n- `load_taxes` was left untouched, as were its tests\n", (), False),
         ("## Not done\n\n- Re-run `load_taxes` when the bank is open again\n", (), False),
     ],
@@ -468,3 +477,23 @@ def test_a_chat_gives_no_fact_of_what_its_assistant_says_of_code() -> None:
     turns = (user("where do the rates come from?"), FEED, says(text))
     facts = [distil_offline(Conversation("s1", tool, turns))["facts"] for tool in ("codex", "chatgpt", "claude_ai")]
     assert [len(rows) for rows in facts] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(("later", "left"), [("Now bump it to v3.14 for 127.0.0.3", 1), ("Do 3.", 0), ("#3 and 4", 0)])
+def test_only_the_number_of_a_point_is_an_answer_to_it(later: str, left: int) -> None:
+    point = "Give `load_rates` a time limit, the bank never answers on Sundays"
+    text = f"## Recommendations\n\n1. (finding 3) {point}\n2. (finding 7) Split `RateFeed` into a reader and a cache"
+    found = said(harvest(user("Review the feed"), FEED, says(text), user(later), says("Well.")), "tasks_open")
+    assert sum("time limit" in text for text in found) == left
+
+
+def test_the_clause_that_is_open_is_not_cut_within_a_name() -> None:
+    text = "Wired the timer; the tests of `core/taxes.py` have not been run."
+    found = said(harvest(user("Load the taxes"), FEED, says(text)), "tasks_open")
+    assert found == ["The tests of `core/taxes.py` have not been run"]
+
+
+def test_blanks_before_the_number_of_a_point_cost_no_more_than_words() -> None:
+    assert not grows_faster(
+        lambda: NUMBERS.search("a" + " " * 1000 + "b"), lambda: NUMBERS.search("a" + " " * 16_000 + "b"), 40
+    )

@@ -322,6 +322,7 @@ def test_a_hook_that_runs_by_itself_is_a_fact() -> None:
     [
         ("husky - pre-commit hook\n[STARTED] eslint\n✖ eslint --fix:\nNo rules are set up for rates.ts", True),
         ("husky - commit-msg hook\n✖   subject may not be empty [subject-empty]\n✖   found 1 problems", True),
+        ("husky - commit-msg hook\n✖   found 1 problems, 0 warnings", False),
         ("fatal: unable to auto-detect email address", False),
     ],
 )

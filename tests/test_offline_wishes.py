@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.conversations.conversation import Conversation
+from core.offline import wishes
 from core.offline.rules import distil_offline
 from core.offline.wishes import MOST_WANTED
+from tests.cpu_time import grows_faster
 from tests.test_offline_person import edited, harvest, ran, says, user
 
 START = (user("rates"), edited("feed.py"), says("Done."))
@@ -184,3 +186,59 @@ def test_the_items_below_a_heading_of_limits_are_wishes() -> None:
     limits = "Constraints:\n- Preserve the order of the `BANKS` list\n\n"
     text = f"Sort the rates of `load`.\n\n{limits}Steps:\n- Begin with `load`, then `list_rates`"
     assert [row["statement"] for row in wanted(text)] == ["Preserve the order of the `BANKS` list"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("금리 `a.py`는 두 자리로 해야 합니다.", "`b.py`의 날짜는 파일 날짜만 써야 합니다."),
+        ("`a.py` 的 金额 只 保留 两位，不要 舍入 到 整数。", "`feed.py` 的 日期 应 用 文件 的 日期。"),
+        ("`a.py` has to be at 3 and not at 5 or 6", WANTED["en"]),
+        ("Always use tabs in the `Makefile`.", "Always use spaces in the `*.py` files."),
+        ("Never push to the branch `main` by hand.", "Never write to the table `rates` by hand."),
+        (WANTED["en"], "`feed.py` should no longer read the cache of yesterday's rates"),
+    ],
+)
+def test_a_wish_of_another_thing_takes_none_away(texts: tuple[str, str]) -> None:
+    assert [row["quote"] for row in wanted(*texts)] == list(texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Im Modul `feed.py` sollen die Kurse nach Datum sortiert werden.",
+        "Die Kurse in `feed.py` müssten nach Datum sortiert sein.",
+        "Die Kurse in `feed.py` dürfen später nicht gerundet werden.",
+        "Los tipos de `feed.py` deberían tener dos cifras.",
+        "Los tipos de `feed.py` tienen que tener dos cifras.",
+    ],
+)
+def test_a_wish_about_many_things_is_kept_like_that_about_one(text: str) -> None:
+    assert [row["statement"] for row in wanted(text)] == [text]
+
+
+def test_what_somebody_else_answered_is_no_wish() -> None:
+    assert wanted("A forum answered: `load` should always be called with the bank's key and never without") == []
+
+
+def test_a_rule_for_the_same_thing_takes_the_place_of_the_first() -> None:
+    texts = ("Always use tabs in the `Makefile`.", "Always use spaces in the `Makefile`.")
+    assert [row["quote"] for row in wanted(*texts)] == [texts[1]]
+
+
+@pytest.mark.parametrize(
+    "later", ["undo the last commit. And `feed.py` has one test too few", "No longer an error.\nnow `feed.py`"]
+)
+def test_only_a_sentence_that_names_the_thing_takes_its_wish_back(later: str) -> None:
+    assert WANTED["en"] in [row["quote"] for row in wanted(WANTED["en"], later)]
+
+
+def test_commas_and_blank_lines_cost_no_more_than_words() -> None:
+    def question(commas: int) -> None:
+        wishes._suggested("`load` " + ", " * commas + "?")
+
+    def message(lines: int) -> None:
+        wishes._OF_REVIEW.search("load" + "\n" * lines + "rates")
+
+    assert not grows_faster(lambda: question(60), lambda: question(480), 24)
+    assert not grows_faster(lambda: message(1000), lambda: message(16_000), 40)

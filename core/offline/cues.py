@@ -181,8 +181,9 @@ LEFT_HEADING = one_of({
     "en": (
         r"what(?:'s| is)? (?:left|next|remaining|not done)", r"remaining(?: \w+)?", r"still (?:open|to do|needed)",
         r"to ?do", "out of scope", "deferred",
-        r"(?:\w+ ){0,2}(?:outstanding|unresolved|block(?:ed|ers?)|follow[- ]?ups?)(?: \w+)?",
-        r"(?:what .{0,20})?not\b.*",
+        r"(?!no )(?:\w+ ){0,2}(?:outstanding|unresolved|block(?:ed|ers?)|follow[- ]?ups?)(?: \w+)?",
+        r"(?:what .{0,20})?not\b(?! (?:an?|affected|needed|necessary|required|relevant|applicable|recommended|to|"
+        r"block\w*|changed|modified|touched)\b).*",
         r"known (?:issues|limitations|gaps)", "limitations", r"open (?:items|points|issues|tasks)",
         r"pending(?: \w+)?", "gaps", r"verification gaps?", r"manual steps?",
         r"left (?:to do|open)",

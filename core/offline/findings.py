@@ -377,12 +377,12 @@ def _left(session: Session, rows: Rows, reviewed: set[int]) -> Iterator[Found]:
 
 
 _CLAUSES = re.compile(
-    r"(?:;|[.。；]|\s[—–-]|,(?=\s+(?:but|though|while|aber|mais|pero)\b)|，(?=但))\s*"
+    r"(?:;|\.(?=\s|$)|[。；]|\s[—–-]|,(?=\s+(?:but|though|while|aber|mais|pero)\b)|，(?=但))\s*"
     r"(?:but |and |aber |mais |pero |但)?"
 )
 _AS_IT_WAS = re.compile(
     r"\b(?:left|kept|remain\w*|stay\w*|is|are|was|were) (?:\w+ )?(?:untouched|unchanged|unmodified|alone|intact|"
-    r"as[- ]is)\b|\bnot (?:been )?(?:touched|modified)\b|\b(?:unverändert|inchangée?s?|sin cambios)\b|"
+    r"as[- ]is)\b|\bnot (?:been )?(?:touched|modified)\b(?! yet)|\b(?:unverändert|inchangée?s?|sin cambios)\b|"
     r"保持不变|未改动|変更なし|변경 없|^\W*(?:re-?run|retry|restart|reload|refresh|try)\b",
     re.IGNORECASE,
 )

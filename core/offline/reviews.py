@@ -131,7 +131,7 @@ SLIGHT = re.compile(
 )
 """What whoever reviewed did not insist on, and what only the pages would say better."""
 NUMBERS = re.compile(
-    r"\s*(?:\((?:obs|observation|finding|item|point)s?\.? [\d, /&]+\)|^\W*\(\w?\d+\)(?:[/+]\(\w?\d+\))*)",
+    r"(?<!\s)\s*(?:\((?:obs|observation|finding|item|point)s?\.? [\d, /&]+\)|^\W*\(\w?\d+\)(?:[/+]\(\w?\d+\))*)",
     re.IGNORECASE,
 )
 """The number with which a point of a review calls itself."""
@@ -167,9 +167,11 @@ def _wished(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
 
 def by_number(session: Session, number: int, text: str) -> bool:
     """Whether the person spoke later of the number with which a text calls itself: they chose what to do about it."""
-    later = [row.text for row in session.conversation.turns[number:] if row.role == "user" and not row.agent]
     numbers = [digits for found in NUMBERS.findall(text) for digits in re.findall(r"\d+", found)]
-    return any(re.search(rf"(?<!\d){digits}(?!\d)", said) for digits in numbers for said in later)
+    if not numbers:
+        return False
+    later = [row.text for row in session.conversation.turns[number:] if row.role == "user" and not row.agent]
+    return any(re.search(rf"(?<![\d.]){digits}(?!\.?\d)", said) for digits in numbers for said in later)
 
 
 def told_done(session: Session, number: int, text: str) -> bool:

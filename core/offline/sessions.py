@@ -543,7 +543,7 @@ _OF_HOOK = re.compile(
     re.IGNORECASE,
 )
 _MARK = re.compile(r"^\W+")
-_RULE = re.compile(r"^\s*[✖✗×]\s+(?!found )|\s\[[a-z]+(?:-[a-z]+)+\]\s*$")
+_RULE = re.compile(r"^\s*[✖✗×]\s++(?!found )|\s\[[a-z]+(?:-[a-z]+)+\]\s*$")
 
 
 def _refusal(row: Command) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from core.conversations.conversation import Turn
 from core.offline import cues
@@ -36,7 +37,10 @@ REQUEST = re.compile(
 _OF_STEP = re.compile(
     r"\bthe (?:other|rest|same)\b|\b(?:too|so) much\b|\byou (?:just|removed|deleted|forgot|missed)\b", re.IGNORECASE
 )
-_REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|^can we\b", re.IGNORECASE)
+_REPORTED = re.compile(
+    r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|\b(?:answered|replied|wrote)\s*:|^can we\b",
+    re.IGNORECASE,
+)
 """What somebody else said is not the person's own will."""
 
 
@@ -57,6 +61,8 @@ def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = Tr
     """What the person wants for good (rules, preferences, choices) and, where the assistant `works` on files, how a
     thing has to be that was worked on."""
     told = {row.number: row for row in exchanges}
+    changes = [number for number, event in session.events if is_change(event)]
+    last_change = changes[-1] if changes else None
     wills: list[Found] = []
     wanted: list[Found] = []
     for number, turn in enumerate(session.conversation.turns):
@@ -67,7 +73,7 @@ def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = Tr
         rows = rows_of(turn if long or row is None else Turn("user", row.text), number)
         if long or row is None or row.events or not row.doubted:
             wills += [item for part in rows for item in will_in(sentences(part), number)]
-        if works and _worked_on(session, number, row) and not _OF_REVIEW.search(turn.text):
+        if works and _worked_on(last_change, number, row) and not _OF_REVIEW.search(turn.text):
             wanted += _wanted_in(rows, number, row.changed if row else (), _asked_first(session))
     lasting = []
     for item in wills:
@@ -80,27 +86,44 @@ def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = Tr
             item.fields["detail"] = f"in place of “{before.fields['statement']}”, in “{subject_of(session)}”"
         lasting.append(item)
     said = {item.fields["quote"] for item in wills}
+    reversing = [row for row in exchanges if _REVERSES.search(row.text)]
     stands: list[Found] = []
+    known = [_words(_TELLING, row) for row in lasting]
     for item in sorted(wanted, key=lambda item: -len(item.fields["statement"])):  # of two that say the same, the longer
-        if item.fields["quote"] in said or _is_over(item, wills, exchanges):
+        if item.fields["quote"] in said or _is_over(item, wills, reversing):
             continue
-        if not any(_alike(item, row) for row in (*lasting, *stands)):
+        words = _words(_TELLING, item)
+        if not any(_alike(words, other) for other in known):
             stands.append(item)
+            known.append(words)
     for items, most in ((lasting, MOST_WILL), (stands, MOST_WANTED)):
         best = sorted(items, key=lambda item: (item.score, item.turn))[-most:]
         yield from sorted(best, key=lambda item: item.turn)
 
 
-def _alike(item: Found, other: Found) -> bool:
-    """Whether most words of one wish stand in another."""
-    one, two = (set(re.findall(r"\w{4,}", row.fields["statement"].casefold())) for row in (item, other))
-    return len(one & two) >= 0.6 * min(len(one), len(two))
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether most telling words of one wish stand in another."""
+    return len(one & other) >= 0.6 * max(1, min(len(one), len(other)))
 
 
-def _is_over(item: Found, wills: list[Found], exchanges: list[Exchange]) -> bool:
+def _words(words: re.Pattern[str], item: Found) -> frozenset[str]:
+    return _words_of(words, item.fields["statement"])
+
+
+@lru_cache(maxsize=4096)  # each wish is held against all others
+def _words_of(words: re.Pattern[str], statement: str) -> frozenset[str]:
+    return frozenset(words.findall(statement.casefold()))
+
+
+_WORD = re.compile(r"\w+")
+_TELLING = re.compile(r"\w{4,}|[぀-ヿ一-鿿가-힣]{2,}")
+"""Words that tell what a wish is about; those of Korean, Chinese and Japanese are short."""
+
+
+def _is_over(item: Found, wills: list[Found], reversing: list[Exchange]) -> bool:
     """Whether the person took a wish back later, or wants another thing in its place."""
     return any(_instead(item, later) for later in wills if later.turn > item.turn) or any(
-        taken_back(item, later, _REVERSES) for later in exchanges if later.number > item.turn
+        taken_back(item, later, _REVERSES) for later in reversing if later.number > item.turn
     )
 
 
@@ -108,9 +131,24 @@ _FOR_WHAT = re.compile(r"\binstead(?! of)\b", re.IGNORECASE)
 
 
 def _instead(first: Found, second: Found) -> bool:
-    """Whether a later wish takes the place of one: it says the same of another thing."""
-    one, other = (set(re.findall(r"\w+", item.fields["statement"].casefold())) for item in (first, second))
-    return len(one & other) >= 0.5 * min(len(one), len(other)) and len(one & other) >= 3
+    """Whether a later wish takes the place of one: it says the same of another thing. Of the words that every rule is
+    made of alone nobody can tell."""
+    one, other = _words(_WORD, first), _words(_WORD, second)
+    if len(one & other) < 3 or len(one & other) < 0.5 * min(len(one), len(other)):
+        return False
+    one, other = one - _OF_RULES, other - _OF_RULES
+    return len(one & other) >= 0.5 * max(1, min(len(one), len(other)))
+
+
+_SAYING_NOTHING = (
+    "a all also always an and any are as at be by can do don each every for from has have i if in instead is it keep "
+    "make must need needs never no not of on only or please should sure t that the them then they this to use using "
+    "want we when with without you your "
+    "immer nie niemals nur bitte der die das den dem ein eine einen und oder in im mit von für nicht soll sollen muss "
+    "toujours jamais le la les un une des de du et ou dans avec pour ne pas il faut doit "
+    "siempre nunca solo el los las una del y o en con para no debe usa"
+)
+_OF_RULES = frozenset(_SAYING_NOTHING.split())
 
 
 LEAST_NAMED, LEAST_UNNAMED = 4, 6
@@ -178,11 +216,14 @@ _WANTED = cues.one_of({
         "(?:each|every) time", r"use \S+(?: \S+){0,8} (?:for|as|to|with|in|everywhere)", "keep",
         r"let'?s (?:use|go with|keep|call)",
     ),
-    "de": ("soll(?:te)?(?:n|st)?", "muss", "müssen", "darf nicht", "ich (?:will|möchte|brauche)", "nur", "ohne",
-           "statt", "damit", "kein(?:e[nr]?)?"),
+    "de": (
+        r"soll(?:en|s?t|te(?:n|s?t)?)?", "muss(?:t|te)?", "müss(?:en|t|ten?)",
+        r"(?:darf|dürfen)(?: \S+){0,6} (?:nicht|kein\w*)", "ich (?:will|möchte|brauche)", "nur", "ohne", "statt",
+        "damit", "kein(?:e[nr]?)?",
+    ),
     "fr": ("doi(?:t|vent)", "devrai(?:t|ent)", "il faut que", "je (?:veux|voudrais)", "uniquement", "seulement", "sans",
            "au lieu de", "pour que", "afin que"),
-    "es": ("debe(?:n|ría)?", "tiene que", "quiero", "solo", "sin", "en (?:vez|lugar) de", "para que"),
+    "es": ("debe(?:n|rían?)?", "tienen? que", "quiero", "solo", "sin", "en (?:vez|lugar) de", "para que"),
     "zh": ("应该?", "必须", "需要(?!我)", "要(?:求|能|用|有)", "只", "不要", "不能", "改[为成]", "而不是", "默认"),
     "ja": ("べき", "必要が", "ようにして", "だけ", "ではなく", "しないで", "してほしい"),
     "ko": ("야 (?:합|한|해|됩|돼)", "만 ", "대신", "하도록", "하지 (?:않|마)", "원합니다"),
@@ -239,7 +280,7 @@ _IN_TROUBLE = re.compile(
     re.IGNORECASE,
 )
 _OF_REVIEW = re.compile(
-    r"\blines? \d+|\bnit(?:pick)?s?\b|\bconsider \w+ing\b|^\s*at \S+ ?\(|\w:\d+:\d+\b|\bUncaught\b|"
+    r"\blines? \d+|\bnit(?:pick)?s?\b|\bconsider \w+ing\b|^[ \t]*at \S+ ?\(|\w:\d+:\d+\b|\bUncaught\b|"
     r"\b(?:potential issue|suggestion|severity|findings?)\b",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -269,10 +310,9 @@ _LIMITS = re.compile(
 _QUOTED = re.compile(r"[\"“'][^\"”']{2,}[\"”']|(?<!\w)@\w")
 
 
-def _worked_on(session: Session, number: int, row: Exchange | None) -> bool:
+def _worked_on(last_change: int | None, number: int, row: Exchange | None) -> bool:
     """Whether a change of a file follows; in a format that tells of none, whether an answer does."""
-    changes = [at for at, event in session.events if is_change(event)]
-    return changes[-1] > number if changes else row is not None and bool(row.replies)
+    return row is not None and bool(row.replies) if last_change is None else last_change > number
 
 
 def _wanted_in(rows: list[Row], number: int, files: tuple[str, ...], subject: str) -> Iterator[Found]:
@@ -321,7 +361,7 @@ _SUGGESTS = re.compile(
     r"^(?:.{0,120}?[,;:.] )?(?:(?:maybe|perhaps|I (?:think|guess|believe)) )*"
     r"(?:(?:(?:should(?:n'?t)?|could(?:n'?t)?|can'?t) we|why (?:don'?t|not) we|what if we|how about we|"
     r"wouldn'?t it be (?:better|simpler|cleaner|easier) to) (?P<what>\S.+?)|(?P<need>we (?:just |only )*need .+?)|"
-    r"(?P<is>.+?)[, ]+(?:yeah|right|no|correct|isn'?t it|oder|non|verdad))\?$",
+    r"(?P<is>.*?[^, ])[, ]++(?:yeah|right|no|correct|isn'?t it|oder|non|verdad))\?$",
     re.IGNORECASE,
 )
 """A wish in the form of a question ("shouldn't we …?", "we do …, yeah?"); it counts where work follows."""
@@ -335,7 +375,8 @@ def _suggested(text: str) -> str:
 
 
 _REVERSES = re.compile(
-    r"\b(?:no longer|revert\w*|undo|forget|discard\w*|never ?mind|(?:do|did)(?:n'?t| not) need|doch nicht|"
+    r"\b(?:no longer (?:needs?|needed|wants?|wanted|required|necessary)|revert\w*|"
+    r"undo|forget|discard\w*|never ?mind|(?:do|did)(?:n'?t| not) need|doch nicht|"
     r"zurücknehmen|laisse tomber|olvida)\b|撤销|不需要了|算了|やめ|취소",
     re.IGNORECASE,
 )
@@ -371,4 +412,8 @@ def taken_back(item: Found, later: Exchange, words: re.Pattern[str] = _ANEW) -> 
     if not words.search(later.text) or later.number == item.turn:
         return False
     names = {name.strip("`").casefold() for name in cues.ANCHOR.findall(item.fields["statement"])}
-    return any(name in later.text.casefold() for name in names if len(name) > 3)
+    said = (part.casefold() for part in _SENTENCES.split(later.text) if words.search(part))
+    return any(name in part for part in said for name in names if len(name) > 3)
+
+
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
