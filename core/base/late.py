@@ -169,7 +169,7 @@ def _is_plain(kind: type, options: dict[str, bool]) -> bool:
         and not any(type(one).__hash__ is None or hasattr(type(one), "__set__") for one in values)
         and not any(type(one).__name__ == "Field" for one in values)
         and not _NAMED & notes.keys()
-        and kind.__setattr__ is object.__setattr__
+        and not any("__setattr__" in vars(base) for base in kind.__mro__[:-1])
         and not {"__delattr__", "__hash__", "__eq__", "__slots__"} & own.keys()
         and not any(hasattr(base, "__dataclass_fields__") for base in kind.__mro__[1:])
     )
