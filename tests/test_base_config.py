@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from platformdirs import user_cache_path, user_config_path
 
 from core.base.answer import PRICES_FILE, price
 from core.base.config import (
@@ -25,6 +26,7 @@ from core.base.config import (
     user_config_file,
     writable_config_file,
 )
+from core.base.paths import APPLICATION, cache_folder, user_folder
 from core.base.result import Err, Ok
 from core.base.settings import SETTINGS, parse_setting
 from core.base.trust import allow
@@ -301,6 +303,18 @@ def test_switching_the_digest_changes_that_value_and_no_other_byte(pair: tuple[b
         return
     assert changed_config(on, "digest_enabled", False) == Ok(off)
     assert changed_config(off, "digest_enabled", True) == Ok(on)
+
+
+@pytest.mark.parametrize("home", ["", "here", "~"])
+def test_a_home_that_is_no_place_does_not_move_the_settings_to_where_the_work_is(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder somebody else filled must not become the person's own, just because a variable is empty or relative."""
+    monkeypatch.setenv("HOME", home)
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert user_folder({}) == user_config_path(APPLICATION)
+    assert cache_folder(Path("/home"), {}).parent == user_cache_path(APPLICATION) / "knowledge"
 
 
 def test_importing_the_settings_is_cheap() -> None:

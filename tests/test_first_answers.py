@@ -160,6 +160,8 @@ def test_an_answer_that_is_another_by_now_is_given_no_second_time(place: Path) -
         [READY],
         [asks(None, "initialize", **HELLO)],
         [asks(True, "initialize", **HELLO)],
+        [{**OPENED, "method": ["initialize"]}],
+        [{**OPENED, "method": {}}],
         [asks(0, "initialize", **{**HELLO, "protocolVersion": "2024-11-05"})],
         [asks(0, "initialize", **{**HELLO, "clientInfo": {"name": 1, "version": "1"}})],
         [json.dumps(OPENED).replace('"id": 0', '"id": 0, "id": 0').encode()],
@@ -205,7 +207,7 @@ def test_nothing_overtakes_a_line_that_waits_for_the_library(place: Path, betwee
         assert second.got() == [result(9, tools=["one"])]
 
 
-@pytest.mark.parametrize("damage", ["file", "text", "answer", "mode", "link"])
+@pytest.mark.parametrize("damage", ["file", "text", "answer", "half a character", "mode", "link"])
 def test_kept_answers_that_cannot_be_trusted_are_not_used(place: Path, tmp_path: Path, damage: str) -> None:
     """A file of the program changed, or what is kept is damaged or somebody else could have written it."""
     learnt(place)
@@ -213,9 +215,9 @@ def test_kept_answers_that_cannot_be_trusted_are_not_used(place: Path, tmp_path:
         (tmp_path / "code.py").write_text("two")
     elif damage == "text":
         place.write_bytes(place.read_bytes()[:-9])
-    elif damage == "answer":
-        kept = json.loads(place.read_bytes())
-        kept["openings"] = {name: dict.fromkeys(rows, "{") for name, rows in kept["openings"].items()}
+    elif damage in ("answer", "half a character"):
+        kept, text = json.loads(place.read_bytes()), "{" if damage == "answer" else '{"says":"\\ud800"}'
+        kept["openings"] = {name: dict.fromkeys(rows, text) for name, rows in kept["openings"].items()}
         place.write_text(json.dumps(kept))
     elif damage == "mode":
         place.chmod(0o666)
@@ -229,6 +231,24 @@ def test_kept_answers_that_cannot_be_trusted_are_not_used(place: Path, tmp_path:
         assert second.got() == []
         second.answer(result(0, says="hello"))
         assert second.got() == [result(0, says="hello")]
+
+
+def test_requests_that_are_named_anew_each_time_do_not_pile_up(place: Path) -> None:
+    """What is kept is read at every start: a client that numbers its requests would make each slower than the last."""
+    learnt(place)
+    for session in range(3):
+        with a_session(place) as one:
+            one.given.begin()
+            one.say(OPENED, *(asks(n, "tools/list", _meta={"progressToken": f"{session}-{n}"}) for n in range(1, 11)))
+            one.read_all()
+            one.answer(result(0, says="hello"), *(result(n, tools=["one"]) for n in range(1, 11)))
+    (kept,) = json.loads(place.read_bytes())["openings"].values()
+    assert len(kept) == first_answers.REQUESTS
+    with a_session(place) as last:
+        last.say(OPENED, LISTED)
+        last.given.begin()
+        last.read_all()
+        assert last.got()[0] == result(0, says="hello")
 
 
 def test_an_error_is_told_and_not_kept(place: Path) -> None:

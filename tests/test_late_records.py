@@ -71,7 +71,22 @@ def made(dataclass: Any, field: Any) -> dict[str, Any]:
     class Ordered:
         number: int
 
-    return {one.__name__: one for one in (Plain, Filled, Open, Below, Special, Ordered)}
+    @dataclass
+    class Named:
+        self: int
+        _assign: int
+        _factories: int
+        _Factory: list[int] = field(default_factory=list)
+
+    class Counting:
+        def __setattr__(self, name: str, value: int) -> None:
+            object.__setattr__(self, name, value + 1)
+
+    @dataclass
+    class Counted(Counting):
+        number: int
+
+    return {one.__name__: one for one in (Plain, Filled, Open, Below, Special, Ordered, Named, Counted)}
 
 
 REAL, LATE = made(dataclasses.dataclass, dataclasses.field), made(late.dataclass, late.field)
@@ -120,6 +135,8 @@ QUESTIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "signature": lambda of: str(inspect.signature(of["Plain"])),
     "match": lambda of: of["Plain"].__match_args__,
     "special": lambda of: of["Special"](),
+    "names of ours": lambda of: of["Named"](1, 2, 3),
+    "set in its own way": lambda of: of["Counted"](1),
     "order": lambda of: of["Ordered"](1) < of["Ordered"](2),
     "copy": lambda of: copy.deepcopy(of["Plain"]([1])),
     "doc": lambda of: of["Plain"].__doc__,

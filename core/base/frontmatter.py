@@ -24,7 +24,7 @@ TIMESTAMP = late(
 # as long as a file takes that library. Whatever looks otherwise is left to it.
 _LINE = re.compile(r"(?:(?P<name>[a-z_]+):(?= |\Z)|-(?= )) ?(?P<value>.*)\Z")
 _WORD = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[a-z]+(?:-[a-z]+)*\Z", re.IGNORECASE)
-_NAME = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[a-z]+(?:_[a-z]+)*\Z")
+_NAME = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z|.{65})[a-z]+(?:_[a-z]+)*\Z")  # YAML marks longer ones
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,8})\Z", re.ASCII)
 _QUOTED = re.compile(r"'(?P<text>[ -&(-~]*)'\Z")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\+00:00)?\Z", re.ASCII)

@@ -45,6 +45,8 @@ def late(expression: str, flags: int = 0) -> re.Pattern[str]:
 
 _SPECIAL = ("ClassVar", "InitVar", "KW_ONLY", "typing.", "dataclasses.", '"', "'")
 """Annotations that begin so say more to `dataclasses` than a type."""
+_NAMED = {"self", "_assign", "_factories", "_Factory"}
+"""What the text of a method calls its own: a field cannot be called so."""
 
 
 class _Factory:
@@ -166,7 +168,9 @@ def _is_plain(kind: type, options: dict[str, bool]) -> bool:
         and all(isinstance(note, str) and not note.startswith(_SPECIAL) for note in notes.values())
         and not any(type(one).__hash__ is None or hasattr(type(one), "__set__") for one in values)
         and not any(type(one).__name__ == "Field" for one in values)
-        and not {"__setattr__", "__delattr__", "__hash__", "__eq__", "__slots__"} & own.keys()
+        and not _NAMED & notes.keys()
+        and not any("__setattr__" in vars(base) for base in kind.__mro__[:-1])
+        and not {"__delattr__", "__hash__", "__eq__", "__slots__"} & own.keys()
         and not any(hasattr(base, "__dataclass_fields__") for base in kind.__mro__[1:])
     )
 

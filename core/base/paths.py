@@ -161,7 +161,7 @@ def user_folder(environment: Mapping[str, str]) -> Path:
 def _is_plain_linux(named: str) -> bool:
     """Whether the folders are those below the person's own: what `platformdirs` says on Linux where no variable names
     another, without a tenth of a start for its modules."""
-    return sys.platform == "linux" and not named.strip()
+    return sys.platform == "linux" and not named.strip() and os.path.isabs(os.environ.get("HOME", "/"))
 
 
 ASKED = "asked-by-knowledge"

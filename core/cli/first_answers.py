@@ -39,6 +39,8 @@ LINE_BYTES = 1 << 16
 """A longer line is none that a client begins with."""
 OPENINGS = 8
 """So many kinds of clients are kept apart."""
+REQUESTS = 16
+"""So many requests of one kind of client are kept: some name each of theirs anew, and none of those comes again."""
 PATIENCE_SECONDS = 0.2
 """A client that has started us speaks at once; for one that does not, loading the library does not wait."""
 
@@ -160,7 +162,7 @@ class FirstAnswers:
         known = self._kept.setdefault(self._opening, {})
         if result is None and sent is None:
             return True
-        if result != known.get(request):
+        if result != known.get(request) and (request in known or len(known) < REQUESTS):
             known.pop(request, None)
             if result is not None:
                 known[request] = result
@@ -280,9 +282,9 @@ def _kept(place: str, asked: list[Any]) -> dict[str, dict[str, str]]:
             kept = json.loads(stream.read())
         if kept["asked"] != asked or any(seen(row[0], True) != row for row in kept["paths"]):
             return {}
-        # A text that is no JSON would break the line that it is put into.
+        # A text that is no JSON would break the line that it is put into, and half a character could not be sent.
         return {
-            str(opening): {str(request): _text(json.loads(result)) for request, result in answers.items()}
+            str(opening): {str(request): _sendable(result) for request, result in answers.items()}
             for opening, answers in kept["openings"].items()
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
@@ -305,7 +307,9 @@ def _request(message: dict[str, Any]) -> tuple[Any, str]:
     anything that is not plainly one of those that come first."""
     number, method, params = message.get("id"), message.get("method"), message.get("params", {})
     plain = message.get("jsonrpc") == "2.0" and message.keys() <= {"jsonrpc", "id", "method", "params"}
-    if not plain or type(number) not in (int, str) or method not in FIRST or not isinstance(params, dict):
+    if not plain or type(number) not in (int, str) or not isinstance(method, str) or not isinstance(params, dict):
+        return 0, ""
+    if method not in FIRST:
         return 0, ""
     client = params.get("clientInfo")
     if method == "initialize" and isinstance(client, dict) and all(type(row) is str for row in client.values()):
@@ -330,6 +334,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) != len(pairs):
         raise ValueError
     return made
+
+
+def _sendable(kept: str) -> str:
+    """The text of a result as it is sent. Raises ValueError for what is none."""
+    return _text(json.loads(kept, parse_constant=_refused)).encode().decode()
 
 
 def _text(result: Any) -> str:

@@ -64,7 +64,7 @@ def fact_in(data: bytes, fact_id: str) -> Fact | None:
         return None
     try:
         return _trusted(json.loads(data[begin : data.find(b"\n", begin)].rstrip(b", \r")))
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return None
 
 
@@ -83,7 +83,7 @@ def read_index(knowledge: Path) -> Result[list[Fact]]:
         if loaded["version"] != VERSION:
             return fail("bad-index", f"the index is of version {shown(loaded['version'])}, not {VERSION}", path, _ANEW)
         return Ok(list(map(_trusted, loaded["facts"])))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
         return fail("bad-index", f"the index is damaged: {type(error).__name__}", path, _ANEW)
 
 
