@@ -119,6 +119,11 @@ def test_a_model_that_is_not_ready_is_not_taken(desk: Desk, at_home: Path) -> No
         assert page.chosen == 1
         desk.press("Up")
         assert page.chosen == 0
+        page.take(replace(page.report, models=[page.report.models[0], broken, paid]))
+        desk.press("Down")
+        assert page.chosen == 2, "one that is not ready does not stand in the way of the next"
+        desk.press("Down")
+        assert page.chosen == 2
 
 
 def test_the_harvest_that_nobody_waited_for_tells_the_panel(desk: Desk, at_home: Path) -> None:

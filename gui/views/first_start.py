@@ -414,7 +414,9 @@ class FirstStart:
             return False
         if key in ("Up", "Down") and self.models:
             at = next((at for at, row in enumerate(self.models) if row.at == self.chosen), 0)
-            self.choose(max(0, min(len(self.models) - 1, at + (1 if key == "Down" else -1))))
+            others = range(at + 1, len(self.models)) if key == "Down" else range(at - 1, -1, -1)
+            # One that is not ready cannot be chosen, and must not stand in the way of those behind it.
+            self.choose(next((other for other in others if self.models[other].ready), next(iter(others), at)))
             return True
         if key != "Enter":
             return False
