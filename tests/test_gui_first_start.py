@@ -95,6 +95,8 @@ def test_dots_stand_on_their_days_and_none_is_left_out() -> None:
     each = per_dot(columns(row, span) for row in (many, few))
     assert max(-(-number // each) for number in columns(few, span)) <= STACK
     assert per_dot_words(1) == "one dot is one conversation" and str(each) in per_dot_words(each)
+    far = span_of([Dots(days, ends=today + timedelta(days=99_999)), many], today)
+    assert far.end == many.ends, "who has a tool keep all for ever still sees a year"
     assert span_of([Dots({today: 1})], today).end == today, "no tool deletes: the axis ends today"
 
 
