@@ -162,11 +162,11 @@ def test_lines_written_by_hand_stand_on_their_day(desk: Desk, at_home: Path) -> 
     day = date(2026, 5, 1)
     lines = [Line("", day, "facts"), Line("", day + timedelta(days=1), "decisions"), Line("", None, "facts")]
     found = timeline((), titles(workspace, ()), lines)
-    days = with_own(by_day(found.talks), found.own_days, Wish(), day)
+    days = with_own(found.talks, found.own_days, Wish(), day)
     assert found.own == {"facts": 2, "decisions": 1}
     assert {at: dict(sums.lines) for at, sums in days.items()} == {day: {"facts": 1, "decisions": 1}}, "UTC is ahead"
-    assert not with_own({}, found.own_days, Wish(tool="Codex"), day)
-    assert with_own({}, found.own_days, Wish(category="facts"), day)[day].kept == 1
+    assert not with_own((), found.own_days, Wish(tool="Codex"), day)
+    assert with_own((), found.own_days, Wish(category="facts"), day)[day].kept == 1
 
 
 def test_the_titles_of_a_huge_ledger_come_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,12 +104,10 @@ def by_day(talks: Iterable[Talk], by_project: bool = False) -> dict[date, Sum]:
     return found
 
 
-def with_own(
-    days: Mapping[date, Sum], own: Mapping[date, Mapping[str, int]], wish: Wish, today: date
-) -> dict[date, Sum]:
-    """The sums with the person's own lines, which no tool and no project has. They are dated in UTC, where tomorrow may
-    have begun: such a line is of today."""
-    found = dict(days)
+def with_own(talks: Iterable[Talk], own: Mapping[date, Mapping[str, int]], wish: Wish, today: date) -> dict[date, Sum]:
+    """The sums of each day with the person's own lines, which no tool and no project has. They are dated in UTC, where
+    tomorrow may have begun: such a line is of today."""
+    found = by_day(talks, wish.by_project)
     for day, lines in own.items() if not (wish.tool or wish.project) else ():
         mine = Sum(lines=Counter({name: number for name, number in lines.items() if wish.category in ("", name)}))
         if mine.kept:

@@ -36,7 +36,6 @@ from gui.views.timeline.rows import (
     Sum,
     Wish,
     bars,
-    by_day,
     day_title,
     first_day,
     group_color,
@@ -221,8 +220,7 @@ class TimelineView:
     def _count(self) -> None:
         """What the filter leaves, and everything that shows it."""
         self.talks = wanted(self.time.talks, self.wish)
-        of_talks = by_day(self.talks, self.wish.by_project)
-        self.days = with_own(of_talks, self.time.own_days, self.wish, self.today)
+        self.days = with_own(self.talks, self.time.own_days, self.wish, self.today)
         self._shell.rows_shown(len(self.talks), len(self.time.talks), self.name)
         empty = not self.time.talks and not self.time.own
         if empty != self._empty:
