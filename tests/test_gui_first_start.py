@@ -95,6 +95,8 @@ def test_dots_stand_on_their_days_and_none_is_left_out() -> None:
     each = per_dot(columns(row, span) for row in (many, few))
     assert max(-(-number // each) for number in columns(few, span)) <= STACK
     assert per_dot_words(1) == "one dot is one conversation" and str(each) in per_dot_words(each)
+    far = span_of([Dots(days, ends=today + timedelta(days=99_999)), many], today)
+    assert far.end == many.ends, "who has a tool keep all for ever still sees a year"
     assert span_of([Dots({today: 1})], today).end == today, "no tool deletes: the axis ends today"
 
 
@@ -119,6 +121,11 @@ def test_a_model_that_is_not_ready_is_not_taken(desk: Desk, at_home: Path) -> No
         assert page.chosen == 1
         desk.press("Up")
         assert page.chosen == 0
+        page.take(replace(page.report, models=[page.report.models[0], broken, paid]))
+        desk.press("Down")
+        assert page.chosen == 2, "one that is not ready does not stand in the way of the next"
+        desk.press("Down")
+        assert page.chosen == 2
 
 
 def test_the_harvest_that_nobody_waited_for_tells_the_panel(desk: Desk, at_home: Path) -> None:

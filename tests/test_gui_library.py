@@ -17,7 +17,7 @@ from core.commands.library.ingest import library_ingest
 from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
 from gui.views.library import rows as plain
-from gui.views.library.cards import cards_of
+from gui.views.library.cards import card_of, cards_of
 from gui.views.library.rows import LibraryPage, rows, sheet
 from gui.views.reader_rows import inline
 from tests.gui_stand import Stand
@@ -254,6 +254,18 @@ def test_a_card_tells_what_the_dossier_does_and_code_without_its_signs(home: Wor
     assert [card.whole for card in told] == [at < 2 or card.key == answered.chosen for at, card in enumerate(told)]
     first = next(card for card in told if card.key == answered.chosen)
     assert first.score == f"{answered.dossier.score:.2f}" and sum(best for _, _, best in first.why) == 1
+    one = next(one for one in answered.answered.retrieved.dossiers if one.chunk.id == answered.chosen)
+    for content, quote in (
+        ("# Fuses\n\n## Why\nIt is hot", "It is hot"),
+        ("#include <stdio.h>\nint main;\n# a comment", "#include <stdio.h> int main; # a comment"),
+        ("# Fuses", "# Fuses"),
+    ):
+        other = replace(one, chunk=replace(one.chunk, content=content))
+        assert card_of(other, (other,), "", True).quote == quote, "code keeps its comments"
+    turned = replace(one, chunk=replace(one.chunk, content="pay \u202e001\x1b[8m hidden"))
+    assert not {"\u202e", "\x1b"} & set(card_of(turned, (turned,), "", True).quote), "nothing hides in a quote"
+    ticks = "`" * 200_000  # four seconds for a tenth of it, while the window stood still
+    assert inline(ticks)[0] == ticks
     assert inline("Call `queue.join()` **now**")[0] == "Call queue.join() now"
 
 

@@ -31,7 +31,7 @@ from gui.views.reader_rows import (
     script_of,
 )  # fmt: skip
 from gui.views.reader_sheet import geometry
-from gui.views.search_rows import find
+from gui.views.search_rows import Wanted, find
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, value
 from tests.panel_desk import Seat, at_home_fixture, seated  # noqa: F401 - a fixture
@@ -268,9 +268,9 @@ def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
     view: Any = panel.workbench.views["search"]
     asked: list[str] = []
 
-    def waiting(workspace: Workspace, query: str, **asked_for: Any) -> Any:
-        found = find(workspace, query, **asked_for)
-        return replace(found, value=replace(found.value, waits=not asked)) if query else found
+    def waiting(workspace: Workspace, wanted: Wanted) -> Any:
+        found = find(workspace, wanted)
+        return replace(found, value=replace(found.value, waits=not asked)) if wanted.asks else found
 
     def read_all(*_: Any, progress: Any, cancelled: Any) -> Any:
         asked.append("read")

@@ -147,6 +147,12 @@ def test_what_is_written_and_what_is_chosen_come_to_the_arguments_of_the_command
     assert written("x--kind fact").query == "x--kind fact" and written("a -- b").query == "a -- b"
     assert written("git commit --amend").query == "git commit --amend", "an option of another program is a word"
     assert without('tea --source codex --since "7 days ago"', "since", "7 days ago") == "tea --source codex"
+    assert without("tea --since monday --since=friday", "since", "friday") == "tea", "else Monday would count again"
+    phrase = '"git push --source codex"'
+    assert written(f"{phrase} now --kind note") == Wanted(f"{phrase} now", "note"), "an exact phrase has no options"
+    assert without(f"{phrase} --source codex", "source", "codex") == phrase
+    assert written("""--project "bob 'x'" it""") == Wanted("it", project="bob 'x'")
+    assert written("--project 'my app' --tag 湯") == Wanted(project="my app", tag=("湯",))
     both_of = both(written("tea --role user --source a"), Wanted(role="tool", source=("b",), before="2026"))
     assert both_of == Wanted("tea", before="2026", source=("b", "a"), role="user")
     note = switched(Wanted(source=("codex",), role="user"), "kind", "note", True)
@@ -169,6 +175,24 @@ def test_results_come_while_you_type_and_esc_clears(stand: Stand) -> None:
     stand.press("Escape")
     settle(stand)
     assert not stand.look.typing() and shown(stand.view._states["begin"].item)
+
+
+def test_options_that_are_none_or_written_twice(stand: Stand) -> None:
+    """Any word can stand in the field: the keys go on, and a chip that was taken counts."""
+    stand.view.typed("kettle --kind foo")
+    settle(stand)
+    assert stand.view.kind == "foo" and stand.view.data.notes
+    stand.view.do("Right")
+    settle(stand)
+    assert stand.view.kind != "foo" and "foo" not in stand.view.words
+    stand.view.typed("kettle --since 2026-01-01 --since 2026-02-01 --tag codex")
+    settle(stand)
+    stand.view._tools["codex"] = "Codex"
+    stand.view._name_filters()
+    assert any(chip.name.startswith("#codex") for chip in stand.view.filters)
+    stand.view._filter_clicked(stand.view._offers.index(("since", "30 days ago")), True)
+    settle(stand)
+    assert stand.view.wanted.since == "30 days ago" and stand.view.wanted.tag == ("codex",)
 
 
 def test_the_matched_words_are_shaded(stand: Stand) -> None:

@@ -43,7 +43,7 @@ from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.digest_switch import delete_words, switch_words
-from gui.views.first_start import is_first_start
+from gui.views.first_start import NOTHING_SENT, begin_words, is_first_start
 from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, resting_words
 from gui.views.harvest_dialog import (
     DIGEST_BEGINS,
@@ -338,6 +338,7 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     failed = replace(there.overview.status, ledger={"harvest-failed": 2}, pending={})
     sign, _, line = resting_words(State(snapshot=replace(there, overview=replace(there.overview, status=failed))), 0.0)
     assert (sign, line) == ("triangle-alert", "No harvest yet · 2 failed"), "never green beside a failure"
+    assert begin_words(state) == begin_words(State()) == NOTHING_SENT
     for run, words in (
         (RunState(ELSEWHERE, "harvest", 4711, 12, 41), "'knowledge harvest' is at work (process 4711): 12 of 41"),
         (RunState(INTERRUPTED, owed=3), "The last harvest was cut off: 3 conversations that it read are not in"),
@@ -345,6 +346,9 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
         stands = replace(there.overview.status.stands, run=run)
         now = replace(there, overview=replace(there.overview, status=replace(there.overview.status, stands=stands)))
         assert resting_words(State(snapshot=now), 0.0)[2].startswith(words)
+        assert words in begin_words(State(snapshot=now)) and "Nothing has been read" not in begin_words(
+            State(snapshot=now)
+        )
 
 
 # --- the palette, the watcher, the keys ---

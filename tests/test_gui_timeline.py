@@ -15,8 +15,10 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.history import LedgerRow, ledger
 from core.commands.panel import titles as titles_module
 from core.commands.panel.overview import overview
-from core.commands.panel.timeline import LEFT, LOST, costs, lines_now, timeline
+from core.commands.panel.timeline import LEFT, LOST, Line, costs, lines_now, timeline
 from core.commands.panel.titles import titles
+from core.commands.workspace import utc_now
+from core.knowledge.edit import add_bullet
 from gui.views.timeline.rows import (
     Wish,
     bars,
@@ -30,6 +32,7 @@ from gui.views.timeline.rows import (
     squarified,
     talk_rows,
     wanted,
+    with_own,
     zoomed,
 )
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -142,6 +145,28 @@ def test_a_click_on_a_day_a_bar_and_a_tile(desk: Desk, at_home: Path) -> None:
         seat.settle()
         assert seat.state.selected.kind == "conversation" and seat.panel.columns.shows("inspector")
         assert desk.items() - items < 900, "only the pools of a fuller picture may grow"
+
+
+def test_lines_written_by_hand_stand_on_their_day(desk: Desk, at_home: Path) -> None:
+    """The head of the calendar, the day and the strip count the same lines, also where no conversation is."""
+    workspace = workspace_at(at_home, demo=False)
+    for words in ("The kettle boils", "The cup is blue", "The tea is green"):
+        value(add_bullet(workspace.paths, "facts", words, utc_now()))
+    with seated(desk, workspace, choices={}) as seat:
+        view: Any = seat.panel.workbench.views["timeline"]
+        seat.until(lambda: view.time.own)
+        seat.settle()
+        assert view.time.own == {"facts": 3} and view.shown_day()[0] in view.days
+        assert desk.dpg.get_value(view._sums).endswith("3 bullets kept")
+        assert sum(bar.sum.lines["facts"] for bar in view._bars) == 3
+    day = date(2026, 5, 1)
+    lines = [Line("", day, "facts"), Line("", day + timedelta(days=1), "decisions"), Line("", None, "facts")]
+    found = timeline((), titles(workspace, ()), lines)
+    days = with_own(found.talks, found.own_days, Wish(), day)
+    assert found.own == {"facts": 2, "decisions": 1}
+    assert {at: dict(sums.lines) for at, sums in days.items()} == {day: {"facts": 1, "decisions": 1}}, "UTC is ahead"
+    assert not with_own((), found.own_days, Wish(tool="Codex"), day)
+    assert with_own((), found.own_days, Wish(category="facts"), day)[day].kept == 1
 
 
 def test_the_titles_of_a_huge_ledger_come_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

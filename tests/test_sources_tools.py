@@ -281,6 +281,17 @@ def test_the_list_tells_what_is_new_harvested_grown_and_about_to_be_deleted(tmp_
     assert row.next_expiry.startswith("2024-01-13")
 
 
+@pytest.mark.parametrize("days", ["99999", "10000000", "1" + "0" * 400, "-3"])
+def test_a_tool_that_keeps_all_for_ever_deletes_nothing(tmp_path: Path, days: str) -> None:
+    """A day beyond the calendar ended the list of all tools, and with it the first start."""
+    claude(tmp_path)
+    leave(tmp_path / ".claude/settings.json", f'{{"cleanupPeriodDays": {days}}}')
+    found = sources(workspace(tmp_path), "claude_code")
+    assert isinstance(found, Ok)
+    row = found.value.rows[0]
+    assert (row.expires_days, row.next_expiry, row.expiring) == (0, "", 0)
+
+
 def test_claude_codes_own_default_is_thirty_days_and_a_broken_setting_does_not_stop_the_list(tmp_path: Path) -> None:
     claude(tmp_path)
     leave(tmp_path / ".claude/settings.json", "{")

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 CLAUDE_DAYS = 30
 """After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
 SOON_DAYS = 7
+FOR_EVER = 36_500
+"""Who has a tool keep its transcripts for so many days means that it shall delete none."""
 SETTINGS_BYTES = 1 << 20
 
 
@@ -272,7 +274,10 @@ def _day(nanoseconds: int) -> date | None:
 
 
 def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else ""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else ""
+    except (ValueError, OverflowError, OSError):
+        return ""  # a time that is none, as some stand in a tool's own database
 
 
 # --- what a tool deletes itself --------------------------------------------------------------------------------------
@@ -297,7 +302,7 @@ def days_kept(source: str, rows: Sequence[Place]) -> int:
     if source == "claude_code":
         days = [_member(folder.parent / "settings.json", "cleanupPeriodDays") for folder in folders]
         found = next((row for row in days if isinstance(row, int) and not isinstance(row, bool)), CLAUDE_DAYS)
-        return max(0, found)
+        return found if 0 < found < FOR_EVER else 0
     if source == "gemini_cli":
         for folder in folders:
             general = _member(folder.parent / "settings.json", "general")
@@ -311,7 +316,8 @@ def _days(text: str) -> int:
     """`30d`, `2w`, `48h`, `1m` (a month) as days, at least one; 0 for anything else."""
     number, unit = text[:-1], text[-1:]
     hours = {"h": 1, "d": 24, "w": 168, "m": 720}.get(unit, 0)
-    return max(1, int(number) * hours // 24) if number.isdecimal() and len(number) < 7 and hours else 0
+    found = max(1, int(number) * hours // 24) if number.isdecimal() and len(number) < 7 and hours else 0
+    return found if found < FOR_EVER else 0
 
 
 def _member(path: Path, key: str) -> Any:

@@ -21,6 +21,7 @@ from core.commands.demo import demo_home
 from core.commands.panel.bullets import local_day
 from core.commands.sources import HOME, SourceFound
 from core.commands.workspace import Workspace
+from core.knowledge.run_state import NEVER
 from gui.shell import READ, RUN, Shell
 from gui.state import Snapshot, State
 from gui.toolkit.icons import icon
@@ -29,7 +30,7 @@ from gui.toolkit.letters import LETTERS, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, text
 from gui.views.found_dots import DotRow, Dots, columns, per_dot, per_dot_words, span_of
-from gui.views.looks import CATEGORIES, short_folder, tile
+from gui.views.looks import CATEGORIES, capital, short_folder, tile
 
 WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
 """The page, its left part, and the width of the window from which on the parts stand side by side."""
@@ -37,10 +38,8 @@ FOOT = 36
 MOST_TOOLS, MOST_MODELS = 7, 5
 LOOKING = "Looking at this computer…"
 NONE = "No conversations were found on this computer"
-NOTHING_SENT = (
-    "A harvest turns them into plain text files that are yours, and that new conversations can begin with. "
-    "Nothing has been read or sent yet."
-)
+TURNS = "A harvest turns them into plain text files that are yours, and that new conversations can begin with."
+NOTHING_SENT = f"{TURNS} Nothing has been read or sent yet."
 GIVES = {
     "facts": "what is true here",
     "decisions": "what was chosen, why",
@@ -126,6 +125,12 @@ def waiting_words(rows: Sequence[ToolLine]) -> str:
     """The heading: how many conversations there are."""
     number = sum(row.number for row in rows)
     return f"{count(number, 'conversation')} {'is' if number == 1 else 'are'} waiting on this computer"
+
+
+def begin_words(state: State) -> str:
+    """What stands below the heading. While another program makes the first harvest, something is being read."""
+    run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
+    return NOTHING_SENT if run is None or run.state == NEVER else f"{TURNS} {capital(run.words)}."
 
 
 class FirstStart:
@@ -244,7 +249,10 @@ class FirstStart:
         self._shown = on
 
     def refresh(self, state: State) -> None:
-        """Look around once for each home."""
+        """Look around once for each home; say who is at work."""
+        words = begin_words(state)
+        if words != dpg.get_value(self._words):
+            dpg.set_value(self._words, words)
         if state.home != self._looked:
             self._looked = state.home
             self.look_around()
@@ -414,7 +422,9 @@ class FirstStart:
             return False
         if key in ("Up", "Down") and self.models:
             at = next((at for at, row in enumerate(self.models) if row.at == self.chosen), 0)
-            self.choose(max(0, min(len(self.models) - 1, at + (1 if key == "Down" else -1))))
+            others = range(at + 1, len(self.models)) if key == "Down" else range(at - 1, -1, -1)
+            # One that is not ready cannot be chosen, and must not stand in the way of those behind it.
+            self.choose(next((other for other in others if self.models[other].ready), next(iter(others), at)))
             return True
         if key != "Enter":
             return False

@@ -11,6 +11,7 @@ import dearpygui.dearpygui as dpg
 
 from gui.toolkit.drawing import Layer
 from gui.toolkit.icons import icon
+from gui.toolkit.letters import LETTERS
 from gui.toolkit.theme import Look
 from gui.views.ledger import day_words
 
@@ -21,6 +22,9 @@ AMOUNT, FIGURE = 76, 58  # the room for the size at the left, and for the number
 WIDTH, HEIGHT, HEAD = AMOUNT + COLUMNS * PITCH + FIGURE, 52, 18
 BASE = HEIGHT - 5
 LEAST, MOST = timedelta(days=13), timedelta(days=365)
+AHEAD = timedelta(days=31)
+"""So far ahead the axis goes at the least, where a tool deletes; what is farther off than the past is long is nobody's
+worry, and would press all dots into one column."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ def span_of(rows: Iterable[Dots], today: date) -> Span:
     days = [day for row in found for day in row.days]
     first = min([*days, today - LEAST])
     begin = max(first, today - MOST)
-    ends = [row.ends for row in found if row.ends is not None]
+    last = today + max(AHEAD, today - begin)
+    ends = [row.ends for row in found if row.ends is not None and row.ends <= last]
     return Span(begin, today, max([today, *ends]), first < begin)
 
 
@@ -121,18 +126,20 @@ class DotRow:
         left, today = px(AMOUNT), px(AMOUNT + (span.column(span.today) + 1) * PITCH)
         layer.line(left, px(BASE), today, px(BASE), "handle")
         layer.line(today, px(2), today, px(BASE + 4), "handle")
-        first = True
+        first, ends = True, row.ends if row.ends is not None and row.ends <= span.end else None
         for at, number in enumerate(columns(row, span)):
             for high in range(-(-number // each)):
-                color = "edited" if first and row.ends is not None else "accent"
+                color = "edited" if first and ends is not None else "accent"
                 first = False
                 layer.rect(px(AMOUNT + at * PITCH), px(BASE - 2 - (high + 1) * PITCH), px(DOT), px(DOT), color,
                            px(DOT) / 2)  # fmt: skip
-        if row.ends is not None:
-            end = px(AMOUNT + span.column(row.ends) * PITCH)
+        if ends is not None:
+            end = px(AMOUNT + span.column(ends) * PITCH)
             for x in range(today + px(5), end - px(4), px(6)):
                 layer.rect(x, px(BASE - 6), max(1, px(2)), max(1, px(2)), "edited")
             layer.words(max(today + px(4), end), px(BASE - 13), icon("trash-2"), "edited", "small")
-        role, top = ("number", 14) if most else ("heading", 24)
-        layer.words(px(WIDTH - 2), px(top), f"{row.number:,}", "text", role, right=True)
+        figure, wide = f"{row.number:,}", LETTERS.wide(self._look.font_id("number"))
+        large = most and wide is not None and wide(figure) < px(FIGURE - 8)  # a wider one would stand on the dots
+        role, top = ("number", 14) if large else ("heading", 24)
+        layer.words(px(WIDTH - 2), px(top), figure, "text", role, right=True)
         layer.end()

@@ -336,7 +336,7 @@ class LedgerView(FilteredView):
             icon="database",
             title="Nothing harvested yet",
             words="A harvest reads your conversations with AI tools and writes what they taught\n"
-            "into files of yours. Harvest… at the top right first shows what it would do.",
+            "into files of yours. The button at the top right first shows what it would do.",
         )
         self._menu = Menu(look)
         self._shell.layers.append(self._menu.key)

@@ -338,7 +338,7 @@ def in_parts(text: str, characters: int, most_lines: int = 10**9) -> Iterator[st
         at = end
 
 
-_INLINE = re.compile(r"(?P<code>`+)(?P<inside>[^`\n]+)(?P=code)|\*\*(?P<strong>[^*\n]{1,400})\*\*")
+_INLINE = re.compile(r"(?<!`)(?P<code>`+)(?P<inside>[^`\n]+)(?P=code)|\*\*(?P<strong>[^*\n]{1,400})\*\*")
 _HEADING = re.compile(r"^#{1,6}[ ]+")
 
 

@@ -26,6 +26,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.list_view import ListView, Teach
 from gui.views.looks import ENTRY_KINDS, short_folder
+from gui.views.reader_rows import one_line_of
 from gui.views.search_rows import (
     LIMIT,
     MARKS,
@@ -71,7 +72,7 @@ def filter_words(name: str, value: str) -> str:
     """What stands on the chip of a filter."""
     if name == "since":
         return PERIODS.get(value, f"since {value}")
-    return {"project": short_folder(value), "before": f"before {value}", "source": title_of(value),
+    return {"project": one_line_of(short_folder(value)), "before": f"before {value}", "source": title_of(value),
             "role": ROLES.get(value, value), "tag": f"#{value}"}[name]  # fmt: skip
 
 
@@ -215,7 +216,8 @@ class SearchView(ListView[Findings]):
             self._look.keys_to(self.filter, self._look.words)
         elif key in ("Left", "Right"):
             kinds = ["", *chip_kinds(self.data)]
-            self.choose(kinds[(kinds.index(self.kind) + (1 if key == "Right" else -1)) % len(kinds)])
+            at = kinds.index(self.kind) if self.kind in kinds else 0  # any word can be written into the field
+            self.choose(kinds[(at + (1 if key == "Right" else -1)) % len(kinds)])
         elif key in ("Ctrl+Left", "Ctrl+Right") and self._offers:
             self._at = (self._at + (1 if key == "Ctrl+Right" else -1 if self._at >= 0 else 0)) % len(self._offers)
             self._name_filters()
@@ -437,8 +439,12 @@ class SearchView(ListView[Findings]):
             chip.set_on(value in now if isinstance(now, tuple) else value == now)
             gone = f"  {icon('x')}"
             here = f"{icon('chevron-right')} " if at == self._at else ""
-            chip.name = f"{here}{self._tools.get(value) or filter_words(name, value)}{gone if chip.on else ''}"
+            chip.name = f"{here}{self._words_of(name, value)}{gone if chip.on else ''}"
             chip.set_count(None)
+
+    def _words_of(self, name: str, value: str) -> str:
+        """What stands on a chip; a tool is called as its conversations call it."""
+        return (self._tools.get(value, "") if name == "source" else "") or filter_words(name, value)
 
     # --- what can be done ---
 

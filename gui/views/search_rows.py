@@ -50,6 +50,7 @@ OPTIONS = tuple(
 )
 REPEATED = ("source", "tag")
 _OPTION = re.compile(
+    r"""(?P<phrase>(?<!\S)"[^"]*")|"""  # what stands in an exact phrase is a word, whatever it looks like
     rf"""(?:(?<=\s)|\A)--(?P<name>{"|".join(OPTIONS)})(?:(?:=|\s+)(?P<value>"[^"]*"?|'[^']*'?|(?!--)\S+))?(?!\S)\s*"""
 )
 PERIODS = {"7 days ago": "Last 7 days", "30 days ago": "Last 30 days", "365 days ago": "Last year"}
@@ -92,16 +93,24 @@ def written(text: str) -> Wanted:
     """What stands in the field: words, and options among them; one without a value is still being typed."""
     given: dict[str, Any] = {}
     for one in _OPTION.finditer(text):
-        name, value = one["name"], (one["value"] or "").strip("\"'")
-        if value:
+        name, value = one["name"], _value(one)
+        if name and value:
             given[name] = (*given.get(name, ()), value) if name in REPEATED else value
-    return Wanted(_OPTION.sub("", text).strip() if given or "--" in text else text, **given)
+    words = _OPTION.sub(lambda one: one["phrase"] or "", text)
+    return Wanted(words.strip() if given or "--" in text else text, **given)
+
+
+def _value(one: re.Match[str]) -> str:
+    """The value of an option without the quotes around it; the second one may not be typed yet."""
+    value = one["value"] or ""
+    return value[1:].removesuffix(value[0]) if value[:1] in ("'", '"') else value
 
 
 def without(text: str, name: str, value: str) -> str:
-    """The field without an option of this value."""
+    """The field without an option of this value. One that counts once goes as often as it is written: else the one
+    before it would count."""
     return _OPTION.sub(
-        lambda one: "" if one["name"] == name and (one["value"] or "").strip("\"'") == value else one[0], text
+        lambda one: "" if one["name"] == name and (name not in REPEATED or _value(one) == value) else one[0], text
     ).strip()
 
 

@@ -60,10 +60,12 @@ class Talk:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All conversations with a day, the oldest first, and the lines without a conversation (the person's own)."""
+    """All conversations with a day, the oldest first, and the lines without a conversation (the person's own): all of
+    them, and those whose day is known by that day."""
 
     talks: tuple[Talk, ...] = ()
     own: Mapping[str, int] = field(default_factory=dict)
+    own_days: Mapping[date, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) ->
     """The conversations of a ledger, `rows` with the newest first, with their lines. Looks at the disk only for those
     that were not read: whether they are still there."""
     own: Counter[str] = Counter()
+    own_days: dict[date, Counter[str]] = {}
     by_source: dict[str, Counter[str]] = {}
     days: dict[str, date] = {}
     for line in lines:
@@ -116,6 +119,8 @@ def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) ->
             days[line.source] = max(days.get(line.source, line.day), line.day)
         else:
             own[line.category] += 1
+            if line.day is not None:
+                own_days.setdefault(line.day, Counter())[line.category] += 1
     talks: list[Talk] = []
     for row in rows:
         known = called(row.entry, names.by_key.get(row.key))
@@ -130,7 +135,7 @@ def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) ->
     talks += [
         Talk("", names.by_name.get(name, UNCALLED), days[name], name, HARVESTED, by_source[name]) for name in by_source
     ]
-    return Timeline(tuple(sorted(talks, key=lambda talk: talk.day)), dict(own))
+    return Timeline(tuple(sorted(talks, key=lambda talk: talk.day)), dict(own), own_days)
 
 
 def name_of(entry: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@ four keys to say how it served now. First as plain data, then the drawing; a cli
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,6 +41,7 @@ WHOLE, LAST = 2, 10
 PAD, KEY, SQUARE, LABEL, WHY = 12, 26, 11, 70, 190  # unscaled pixels
 NARROW = 380
 LINE = 1.3
+_HEADINGS = re.compile(r"\A(?:\s*#{1,6} .*(?:\n|\Z))+")
 MORE = (("walk", "shapes"), ("copy", "copy"))
 """What else can be done to the chosen one: an action of the list, and its icon."""
 
@@ -81,7 +83,7 @@ def cards_of(page: LibraryPage) -> list[Card]:
 
 def card_of(one: Dossier, everything: Sequence[Dossier], said: str, whole: bool) -> Card:
     """One answer."""
-    lines = [line for line in one.chunk.content.splitlines() if not line.startswith("#")]
+    quote = _HEADINGS.sub("", one.chunk.content)  # in front alone: further down "#" begins a comment as well
     told = []
     if one.chunk.summary and plain(one.chunk.summary) not in plain(one.chunk.content):
         told.append(("In short", plain(one.chunk.summary), "muted"))
@@ -102,7 +104,8 @@ def card_of(one: Dossier, everything: Sequence[Dossier], said: str, whole: bool)
              f"{one.chunk.token_count} tokens" if one.chunk.token_count else "")  # fmt: skip
     return Card(
         one.chunk.id, TYPES.get(one.document.content_type, "file"), place_of(one), SEPARATOR.join(filter(None, about)),
-        f"{one.score:.2f}", short(" ".join(" ".join(lines).split()), QUOTE if whole else SHORT), tuple(told),
+        f"{one.score:.2f}", short(plain(quote if quote.strip() else one.chunk.content), QUOTE if whole else SHORT),
+        tuple(told),
         tuple((STRATEGIES.get(name, name), share, name == top) for name, share in shares.items()), tuple(served),
         said, whole,
     )  # fmt: skip

@@ -93,7 +93,7 @@ def wanted(talks: Iterable[Talk], wish: Wish) -> list[Talk]:
 
 
 def by_day(talks: Iterable[Talk], by_project: bool = False) -> dict[date, Sum]:
-    """The sums of each day that had a conversation."""
+    """The sums of each day that had a conversation, without the person's own lines."""
     found: dict[date, Sum] = {}
     for talk in talks:
         here = found.setdefault(talk.day, Sum())
@@ -101,6 +101,18 @@ def by_day(talks: Iterable[Talk], by_project: bool = False) -> dict[date, Sum]:
         here.lost += talk.fate == LOST
         here.lines.update(talk.lines)
         here.groups["lost" if talk.fate == LOST else project_of(talk) if by_project else tool_of(talk)] += 1
+    return found
+
+
+def with_own(talks: Iterable[Talk], own: Mapping[date, Mapping[str, int]], wish: Wish, today: date) -> dict[date, Sum]:
+    """The sums of each day with the person's own lines, which no tool and no project has. They are dated in UTC, where
+    tomorrow may have begun: such a line is of today."""
+    found = by_day(talks, wish.by_project)
+    for day, lines in own.items() if not (wish.tool or wish.project) else ():
+        mine = Sum(lines=Counter({name: number for name, number in lines.items() if wish.category in ("", name)}))
+        if mine.kept:
+            mine.add(found.get(min(day, today), Sum()))
+            found[min(day, today)] = mine
     return found
 
 

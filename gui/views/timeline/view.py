@@ -36,7 +36,6 @@ from gui.views.timeline.rows import (
     Sum,
     Wish,
     bars,
-    by_day,
     day_title,
     first_day,
     group_color,
@@ -54,6 +53,7 @@ from gui.views.timeline.rows import (
     talk_rows,
     tool_of,
     wanted,
+    with_own,
     words_at,
     year_words,
     zoomed,
@@ -220,7 +220,7 @@ class TimelineView:
     def _count(self) -> None:
         """What the filter leaves, and everything that shows it."""
         self.talks = wanted(self.time.talks, self.wish)
-        self.days = by_day(self.talks, self.wish.by_project)
+        self.days = with_own(self.talks, self.time.own_days, self.wish, self.today)
         self._shell.rows_shown(len(self.talks), len(self.time.talks), self.name)
         empty = not self.time.talks and not self.time.own
         if empty != self._empty:
@@ -329,7 +329,7 @@ class TimelineView:
             day = begin + timedelta(days=back)
             sums = self.days.get(day)
             amount = (sums.kept or 1) if sums is not None else 0
-            lost = sums is not None and sums.lost == sums.talks
+            lost = sums is not None and sums.lost == sums.talks and not sums.kept
             x, y = left + back // 7 * pitch, top + back % 7 * pitch
             color = "deleted@35" if lost else LEVELS[level(amount, most)]
             layer.rect(x, y, size, size, color, px(2) if size > px(9) else 0)
