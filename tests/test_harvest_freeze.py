@@ -201,6 +201,15 @@ def test_restore_brings_every_byte_back_and_refuses_an_occupied_name(world: Worl
     assert isinstance(gone, Err) and gone.error.code == "not-in-trash"
 
 
+def test_a_conversation_that_stands_in_both_places_is_restored_and_leaves_the_trash(world: World) -> None:
+    """A power cut between the syncs of both folders may bring the one in the trash back: an undo goes on after it."""
+    path = world.converse("a")
+    assert isinstance(reclaim(world.paths, str(path), sha256("a"), 14, NOW), Ok)
+    path.write_text("a")
+    assert restore(world.paths, sha256("a"), str(path), sha256("a")) == Ok(path)
+    assert path.read_text() == "a" and not (world.paths.trash / sha256("a")).exists()
+
+
 def test_a_trashed_conversation_that_changed_is_not_purged(world: World) -> None:
     path = world.converse("a")
     reclaim(world.paths, str(path), sha256("a"), 14, NOW)

@@ -169,7 +169,7 @@ def sync_reclaimed(paths: Paths) -> None:
 
 
 def restore(paths: Paths, name: str, path: str, sha256: str) -> Result[Path]:
-    """Put a trashed conversation back where it was, byte for byte. An occupied name is refused."""
+    """Put a trashed conversation back where it was, byte for byte. A name that something else occupies is refused."""
     held, target = paths.trash / name, Path(path)
     try:
         if files.sha256_of_file(held) != sha256:
@@ -179,12 +179,31 @@ def restore(paths: Paths, name: str, path: str, sha256: str) -> Result[Path]:
         files.sync_folder(target.parent)
         files.sync_folder(paths.trash)
     except FileExistsError:
+        if _stands_at(target, sha256):  # put back by hand, or before a power cut that brought the one in the trash back
+            gone = purge(held, sha256)
+            return gone if isinstance(gone, Err) else Ok(target)
         return fail("occupied", "another file has that name now", target, "move it away, then restore again")
     except FileNotFoundError:
         return fail("not-in-trash", "the conversation is not in the trash any more", held)
     except OSError as error:
         return fail("restore-failed", f"the conversation could not be restored: {error.strerror}", target)
     return Ok(target)
+
+
+def _stands_at(path: Path, sha256: str) -> bool:
+    """Whether that very content lies at a path, for certain and also after a power cut."""
+    try:
+        fd = files.open_regular(path)
+        try:
+            if files.sha256_of_descriptor(fd) != sha256:
+                return False
+            files.sync(fd)
+        finally:
+            os.close(fd)
+        files.sync_folder(path.parent)
+    except OSError:
+        return False
+    return True
 
 
 def purge(path: Path, sha256: str) -> Result[int]:
