@@ -12,7 +12,7 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,6 @@ def _in_parts(data: bytes) -> dict[str, Any] | None:
     return {"entries": entries}
 
 
-_LOOKED_AT = 16  # the entries of a part, each of some two hundred, that tell which of these words it has
 _REPEATED = ("status", "model", "provider", "source", "format", "project", "prompt", "run", "at", "date")
 
 
@@ -88,15 +87,15 @@ class _Shared:
 
     def share(self, entries: Mapping[str, Any]) -> None:
         """Let these entries hold what earlier ones hold, where that is equal."""
-        words, counts, whole = self._words, self._counts, {int}
-        rows = [entry for entry in entries.values() if isinstance(entry, dict)]
-        names = [name for name in _REPEATED if any(name in entry for entry in rows[:_LOOKED_AT])]
-        for entry in rows:
-            for name in names:
+        words, counts = self._words, self._counts
+        for entry in entries.values():
+            if not isinstance(entry, dict):
+                continue
+            for name in _REPEATED:
                 if type(word := entry.get(name)) is str:
                     entry[name] = words.setdefault(word, word)
             items = entry.get("items")
-            if type(items) is dict and whole.issuperset(map(type, items.values())):
+            if type(items) is dict and all(type(number) is int for number in items.values()):
                 entry["items"] = counts.setdefault(tuple(items.items()), items)
 
 
@@ -243,10 +242,6 @@ class LedgerOnDemand(Mapping[str, Entry]):
 
     def __len__(self) -> int:
         return len(self._read())
-
-    def items(self) -> ItemsView[str, Entry]:
-        """All of them, without a look into the table for each."""
-        return self._read().items()
 
 
 def format_ledger(entries: Entries) -> bytes:

@@ -157,7 +157,7 @@ def _wished(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
             text = NUMBERS.sub("", cues.LINE_NUMBERS.sub("", whole(row).text)).strip()
             if SLIGHT.search(text) or not readable(shortened(text)) or not session.bears_out(text):
                 continue
-            if session.rewritten(closing.number, text) or told_done(session, closing.number, text):
+            if session.rewritten(closing.number, text) or said_done(session, closing.number, text):
                 continue
             statement = f"{begun(shortened(text)).rstrip('.')} (suggested, and not done in the session)"
             fields = {"statement": statement, "detail": "", "quote": whole(row).quote}
@@ -174,7 +174,7 @@ def by_number(session: Session, number: int, text: str) -> bool:
     return any(re.search(rf"(?<![\d.]){digits}(?!\.?\d)", said) for digits in numbers for said in later)
 
 
-def told_done(session: Session, number: int, text: str) -> bool:
+def said_done(session: Session, number: int, text: str) -> bool:
     """Whether a later closing message tells of work on something that a sentence names: not every file tells what was
     written."""
     names = {name.strip("`()").casefold() for name in cues.ANCHOR.findall(text)}

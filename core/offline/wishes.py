@@ -60,13 +60,13 @@ CORRECTS = re.compile(
 def find_wishes(session: Session, exchanges: list[Exchange], *, works: bool = True) -> Iterator[Found]:
     """What the person wants for good (rules, preferences, choices) and, where the assistant `works` on files, how a
     thing has to be that was worked on."""
-    told = {row.number: row for row in exchanges}
+    by_turn = {row.number: row for row in exchanges}
     changes = [number for number, event in session.events if is_change(event)]
     last_change = changes[-1] if changes else None
     wills: list[Found] = []
     wanted: list[Found] = []
     for number, turn in enumerate(session.conversation.turns):
-        row = told.get(number)
+        row = by_turn.get(number)
         long = is_long(turn.text)
         if turn.role != "user" or turn.agent or not (row or long):
             continue
@@ -170,6 +170,7 @@ _SHOULD = re.compile(r"\bshould(?:n't)? (?:be|not|have|use|stay|go)\b", re.IGNOR
 
 
 def will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
+    """Of sentences of the person in the turn `number`: what they want for good."""
     for sentence in said:
         text = FILLER.sub("", sentence.text.strip("\"'“”"))
         strong = cues.STRONG_WILL.search(text) is not None
@@ -338,8 +339,8 @@ def _wanted_in(rows: list[Row], number: int, files: tuple[str, ...], subject: st
                 continue  # a change of how something looks
             detail = "wanted by the person" * bool(subject or files) + (f" in “{subject}”" if subject else "")
             detail += f", worked on in {', '.join(f'`{name}`' for name in files[:2])}" if files else ""
-            told = text == first.rstrip("?？ ") and _IS.match(text) and not _OUGHT.search(text)
-            category, detail = ("facts", "told by the person") if told else ("decisions", detail)
+            stated = text == first.rstrip("?？ ") and _IS.match(text) and not _OUGHT.search(text)
+            category, detail = ("facts", "told by the person") if stated else ("decisions", detail)
             yield found(category, text, detail, sentence.quote, 55 + bool(named) + limits, number)
 
 

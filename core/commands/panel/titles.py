@@ -93,13 +93,13 @@ def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | Non
     cache = _TitleCache(workspace, SECONDS if before is not None else FIRST_SECONDS)
     by_key: dict[str, Called] = {}
     by_name: dict[str, Called] = {}
-    cached = cache.rows.get
-    for number, (key, entry) in enumerate(rows):
-        known = cached(key)
+    for number, row in enumerate(rows):
+        entry = row.entry
+        known = cache.rows.get(row.key)
         if known is None and number < KEPT and not entry.get("title") and entry.get("status") == "harvested":
-            known = cache.read(key, entry)
+            known = cache.read(row.key, entry)
         if known is not None and known != UNCALLED:
-            by_key[key] = known
+            by_key[row.key] = known
         here = called(entry, known)
         if here is UNCALLED:
             continue  # a hundred thousand names that nothing is known of are not kept

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from core.commands.panel.library import Dossier
 
 QUOTE, SHORT = 260, 150
-"""So many letters of a passage stand on a card, and so many where only the chosen one is told in full."""
+"""So many letters of a passage stand on a card, and so many where only the chosen one is shown in full."""
 WHOLE, LAST = 2, 10
-"""So many cards are told in full beside the chosen one, and so many of the last uses are shown."""
+"""So many cards are shown in full beside the chosen one, and so many of the last uses are shown."""
 PAD, KEY, SQUARE, LABEL, WHY = 12, 26, 11, 70, 190  # unscaled pixels
 NARROW = 380
 LINE = 1.3
@@ -56,8 +56,8 @@ class Served(NamedTuple):
 
 
 class Card(NamedTuple):
-    """One passage. `told` are lines with their labels, `why` the parts of its score as shares of the best, `said` the
-    outcome that was given to it since the question; `whole`: all of it is told."""
+    """One passage. `labelled` are lines with their labels, `why` the parts of its score as shares of the best, `said`
+    the outcome that was given to it since the question; `whole`: all of it is shown."""
 
     key: str
     icon: str
@@ -65,7 +65,7 @@ class Card(NamedTuple):
     about: str
     score: str
     quote: str
-    told: tuple[tuple[str, str, str], ...]
+    labelled: tuple[tuple[str, str, str], ...]
     why: tuple[tuple[str, float, bool], ...]
     served: tuple[Served, ...]
     said: str
@@ -84,14 +84,14 @@ def cards_of(page: LibraryPage) -> list[Card]:
 def card_of(one: Dossier, everything: Sequence[Dossier], said: str, whole: bool) -> Card:
     """One answer."""
     quote = _HEADINGS.sub("", one.chunk.content)  # in front alone: further down "#" begins a comment as well
-    told = []
+    labelled = []
     if one.chunk.summary and plain(one.chunk.summary) not in plain(one.chunk.content):
-        told.append(("In short", plain(one.chunk.summary), "muted"))
+        labelled.append(("In short", plain(one.chunk.summary), "muted"))
     if one.chunk.functional_profile:
-        told.append(("Good for", plain(one.chunk.functional_profile), "text"))
+        labelled.append(("Good for", plain(one.chunk.functional_profile), "text"))
     if one.source is not None and one.source.functional_profile:
-        told.append(("Source", plain(one.source.functional_profile), "muted"))
-    told += [("Beware", plain(caution), "edited") for caution in one.beside]
+        labelled.append(("Source", plain(one.source.functional_profile), "muted"))
+    labelled += [("Beware", plain(caution), "edited") for caution in one.beside]
     best = {name: max(abs(other.why.get(name, 0.0)) for other in everything) for name in one.why}
     shares = {name: min(1.0, max(0.0, score / best[name])) if best[name] else 0.0 for name, score in one.why.items()}
     top = max(shares, key=lambda name: shares[name], default="")
@@ -105,7 +105,7 @@ def card_of(one: Dossier, everything: Sequence[Dossier], said: str, whole: bool)
     return Card(
         one.chunk.id, TYPES.get(one.document.content_type, "file"), place_of(one), SEPARATOR.join(filter(None, about)),
         f"{one.score:.2f}", short(plain(quote if quote.strip() else one.chunk.content), QUOTE if whole else SHORT),
-        tuple(told),
+        tuple(labelled),
         tuple((STRATEGIES.get(name, name), share, name == top) for name, share in shares.items()), tuple(served),
         said, whole,
     )  # fmt: skip
@@ -244,9 +244,9 @@ class Cards:
     def _told(self, drawing: Drawing, card: Card, y: float, x: float, room: float) -> float:
         """Profiles at the left and why it was found at the right; in a narrow card below them."""
         px, over, small = self._look.px, drawing.over, self._tall("small")
-        beside = room >= px(LABEL + 240 + WHY) and bool(card.told)
+        beside = room >= px(LABEL + 240 + WHY) and bool(card.labelled)
         first, left = y, room - px(WHY + 20) if beside else room
-        for label, words, color in card.told:
+        for label, words, color in card.labelled:
             over.words(x, y + px(1), label, "accent" if label == "Good for" else "hint", "small")
             y = self._words(drawing, x + px(LABEL), y, words, left - px(LABEL), color) + px(3)
         at, high = (x + room - px(WHY), first) if beside else (x, y)
