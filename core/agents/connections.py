@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents import appended, json_text
+from core.agents.merged import without_pieces
 from core.agents.tools import AGENT, END, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
@@ -144,18 +145,43 @@ def _read(path: Path) -> bytes | None:
 # --- entries ---------------------------------------------------------------------------------------------------------
 
 
-def _has(entry: Entry, data: bytes | None) -> bool:
+def _standing(entry: Entry, data: bytes | None) -> Any:
+    """What a file has of an entry, None for nothing: also one to which the tool or the person has added something, such
+    as a time-out or what is allowed, for it starts the same."""
     if data is None:
-        return False
+        return None
     match entry.form:
         case "json":
-            return bool(json_text.has(data, entry.path, entry.value, append=entry.append))
+            found = json_text.value_at(data, entry.path)
+            if not entry.append:
+                return found if found == entry.value or _same_start(found, entry.value) else None
+            rows = found if isinstance(found, list) else []
+            alike = (row for row in rows if _same_start(row, entry.value))
+            return entry.value if entry.value in rows else next(alike, None)
         case "toml":
-            return bool(appended.table_at(data, entry.path) == entry.value)
+            found = appended.table_at(data, entry.path)
+            return found if found == entry.value or _same_start(found, entry.value) else None
         case "rules":
-            return appended.has_line(data, entry.value)
+            return entry.value if appended.has_line(data, entry.value) else None
         case _:
-            return data == str(entry.value).encode()
+            return entry.value if data == str(entry.value).encode() else None
+
+
+def _has(entry: Entry, data: bytes | None) -> bool:
+    return _standing(entry, data) is not None
+
+
+def _same_start(found: Any, value: Any) -> bool:
+    return bool(_starts(value)) and _starts(found) == _starts(value)
+
+
+def _starts(value: Any) -> list[Any]:
+    """What a server or a hook runs, with its arguments."""
+    if not isinstance(value, dict):
+        return []
+    hooks = value.get("hooks")
+    inner = [_starts(row) for row in hooks] if isinstance(hooks, list) else []
+    return [value[key] for key in ("command", "args", "bash") if key in value] + inner
 
 
 def _put(entry: Entry, data: bytes | None) -> Result[bytes]:
@@ -174,27 +200,24 @@ def _put(entry: Entry, data: bytes | None) -> Result[bytes]:
 
 def _take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None]:
     """The file without one entry; None where nothing is left of what was not there before we came."""
+    found = _standing(entry, data)
+    if found is None or _has(entry, before):  # it is gone, or was the person's own before
+        return Ok(data)
     match entry.form:
         case "json":
             kept = [entry.path[:n] for n in range(1, len(entry.path) + 1)]
             kept = [path for path in kept if before is not None and json_text.value_at(before, path) is not None]
-            if not entry.part:  # what a file needs, such as its version: it stays as long as the file does
-                return Ok(None if before is None and _only(data, entry) else data)
-            return _widened(json_text.removed(data, entry.path, entry.value, append=entry.append, keep=kept))
+            return _widened(json_text.removed(data, entry.path, found, append=entry.append, keep=kept))
         case "toml":
-            return _widened(appended.without_table(data, entry.path, entry.value))
+            return _widened(appended.without_table(data, entry.path, found))
         case "rules":
             return Ok(appended.without_line(data, entry.value))
         case _:
-            return Ok(None if data == entry.value.encode() else data)
+            return Ok(None)
 
 
 def _widened(result: Result[bytes]) -> Result[bytes | None]:
     return result if isinstance(result, Err) else Ok(result.value)
-
-
-def _only(data: bytes, entry: Entry) -> bool:
-    return bool(json_text.value_at(data, ()) == {entry.path[0]: entry.value})
 
 
 def _as_row(entry: Entry) -> dict[str, Any]:
@@ -238,8 +261,10 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
         except OSError as error:
             errors.append(_unusable(file, error))
             continue
-        data = _without_ours(current, file, known.get(str(file)), record)
-        for entry in entries:
+        row = known.get(str(file))
+        stands = row is not None and all(_has(entry, current) for entry in entries if entry.part)
+        data = current if stands else _without_ours(current, file, row, record)
+        for entry in entries if not stands else ():
             put = _put(entry, data)
             if isinstance(put, Err):
                 if not (entry.part or put.error.code != "taken"):
@@ -306,11 +331,14 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
     whole = copy != Path() and _sha(before) == str(row.get("before", ""))
     if whole and _sha(data) == row.get("after"):
         return Ok(before)
+    rows = row.get("entries")
+    entries = [entry for found in (rows if isinstance(rows, list) else []) if (entry := _from_row(file, found))]
+    merged = _without_pieces(data, before, str(row.get("after")), entries) if whole else None
+    if merged is not None:
+        return Ok(merged)
     left: bytes | None = data
-    entries = [_from_row(file, entry) for entry in row.get("entries", ()) if isinstance(row.get("entries"), list)]
-    entries.sort(key=lambda entry: entry is not None and not entry.part)  # what a file needs goes last
-    for entry in entries:
-        if entry is None or left is None:
+    for entry in sorted(entries, key=lambda entry: not entry.part):  # what a file needs goes last, and where nothing
+        if left is None or not entry.part and any(_needs(left, other) for other in entries):  # needs it any more
             continue
         taken = _take(entry, left, before)
         if isinstance(taken, Err):
@@ -319,6 +347,36 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
     if not row.get("before") and left is not None and left.strip() in (b"", b"{}"):
         return Ok(None)
     return Ok(left)
+
+
+def _needs(data: bytes, entry: Entry) -> bool:
+    """Whether a file still has others of an entry's kind, and so what such entries need (the version of its form)."""
+    return bool(entry.part) and json_text.value_at(data, entry.path[:1]) is not None
+
+
+def _without_pieces(data: bytes, before: bytes | None, after: str, entries: Sequence[Entry]) -> bytes | None:
+    """The file as it is without our pieces, None where that cannot be told: then each entry is looked for in it."""
+    made = before
+    for entry in entries:
+        put = _put(entry, made)
+        if isinstance(put, Err):
+            if entry.part:
+                return None
+            continue
+        made = put.value
+    if before is None or made is None or _sha(made) != after:
+        return None
+    try:
+        text = without_pieces(before.decode("utf-8"), made.decode("utf-8"), data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return None
+    left = text.encode("utf-8") if text is not None else None
+    # Proven: nothing of ours is in it that was not there before, and the same can still be put into it.
+    for entry in entries if left is not None else ():
+        clean = not _has(entry, left) or _has(entry, before)
+        if entry.part and not (clean and isinstance(_put(entry, left), Ok)):
+            return None
+    return left
 
 
 def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Err | None:
