@@ -18,7 +18,7 @@ from typing import Any
 
 from core.agents import appended, json_text
 from core.agents.merged import without_pieces
-from core.agents.tools import AGENT, END, SERVER, START, Agent, Entry, Program
+from core.agents.tools import AGENT, END, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
 from core.base.paths import user_folder
@@ -337,8 +337,8 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
     if merged is not None:
         return Ok(merged)
     left: bytes | None = data
-    for entry in sorted(entries, key=lambda entry: not entry.part):  # what a file needs goes last, and where nothing
-        if left is None or not entry.part and any(_needs(left, other) for other in entries):  # needs it any more
+    for entry in sorted(entries, key=lambda entry: not entry.part):
+        if left is None or (not entry.part and _needed(left, before, entries)):
             continue
         taken = _take(entry, left, before)
         if isinstance(taken, Err):
@@ -349,9 +349,11 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
     return Ok(left)
 
 
-def _needs(data: bytes, entry: Entry) -> bool:
-    """Whether a file still has others of an entry's kind, and so what such entries need (the version of its form)."""
-    return bool(entry.part) and json_text.value_at(data, entry.path[:1]) is not None
+def _needed(data: bytes, before: bytes | None, entries: Sequence[Entry]) -> bool:
+    """Whether somebody else's entries came since, which need what such a file needs (the version of its form)."""
+    places = {entry.path[:1] for entry in entries if entry.part}
+    kept = [place for place in places if json_text.value_at(data, place) is not None]
+    return any(before is None or json_text.value_at(before, place) is None for place in kept)
 
 
 def _without_pieces(data: bytes, before: bytes | None, after: str, entries: Sequence[Entry]) -> bytes | None:
@@ -483,7 +485,7 @@ def _forget(tool: str, record: Record) -> None:
 def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Plan:
     """What the files of a tool become without us. Where there is no record of it, what this program would write is
     taken out, and nothing else."""
-    changes, errors = list[FileChange](), list[ErrorInfo]()
+    changes, errors, notes = list[FileChange](), list[ErrorInfo](), list[str]()
     rows: Mapping[str, Mapping[str, Any]] = record.tools.get(agent.name, {})
     if not rows:
         rows = {
@@ -504,7 +506,13 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
             errors.append(_placed(taken.error, file, agent))
         elif taken.value != current or str(file) in record.tools.get(agent.name, {}):
             changes.append(FileChange(agent.name, file, current, taken.value))
-    return Plan(agent.name, agent.title, tuple(changes), (), tuple(errors))
+            found = [entry for one in row.get("entries", ()) if (entry := _from_row(file, one)) and entry.part]
+            gone = [PARTS[entry.part] for entry in found if entry.part in PARTS and not _has(entry, current)]
+            if gone and current is not None:
+                notes.append(
+                    f"{file}: somebody has changed or removed this since: {', '.join(gone)}; it stays as it is"
+                )
+    return Plan(agent.name, agent.title, tuple(changes), tuple(notes), tuple(errors))
 
 
 def take_back(plan: Plan, agent: Agent, record: Record) -> Err | None:

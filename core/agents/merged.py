@@ -22,7 +22,7 @@ def without_pieces(before: str, after: str, now: str) -> str | None:
     """`now` without what `after` has more than `before`; None where the two changes touch each other."""
     words = _WORDS.findall(after)
     ours, theirs = _changes(words, _WORDS.findall(before)), _changes(words, _WORDS.findall(now))
-    if ours is None or theirs is None or any(instead for _, _, instead in ours):
+    if ours is None or theirs is None:
         return None
     for begin, end, _ in theirs:
         if any(begin < to and start < end if begin < end else start < begin < to for start, to, _ in ours):
