@@ -338,6 +338,18 @@ def test_a_read_only_file_stays_and_says_what_to_do(person: Path) -> None:
     assert locked.read_text() == "{}"
 
 
+def test_a_read_only_folder_is_said_before_anything_is_shown(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And named, instead of a temporary file in it that nobody has ever seen."""
+    settings = person / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != settings.parent)  # the tests may run as root
+    for more in (["--dry-run"], ["--yes"]):
+        code, out, err = call("connect", "gemini", *more)
+        assert code == 1 and f"its folder {settings.parent} is read-only" in err and "mcpServers" not in out
+    assert settings.read_text() == "{}" and [row.name for row in settings.parent.iterdir()] == ["settings.json"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
 @pytest.mark.parametrize("dangling", [False, True])
 def test_a_linked_dotfile_stays_a_link(dangling: bool, person: Path) -> None:

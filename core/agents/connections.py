@@ -296,6 +296,9 @@ def _require_writable(file: Path) -> None:
             raise OSError(0, "it is no regular file", str(file))
         if not file.stat().st_mode & stat.S_IWUSR:
             raise PermissionError(0, "it is read-only", str(file))
+    folder = next(parent for parent in Path(os.path.realpath(file)).parents if parent.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(0, f"its folder {folder} is read-only", str(file))
 
 
 def _unusable(file: Path, error: OSError) -> ErrorInfo:
