@@ -273,7 +273,8 @@ def result_lines(report: HarvestReport) -> list[Line]:
     if report.kept and not stay:
         lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} stay where they are"))
     if report.failed:
-        lines.append(Line("circle-x", "failed", f"{count(report.failed, 'conversation')} failed and stay"))
+        stays = "stays where it is" if report.failed == 1 else "stay where they are"
+        lines.append(Line("circle-x", "failed", f"{count(report.failed, 'conversation')} failed and {stays}"))
     if len(report.errors) > report.failed:
         words = f"{count(len(report.errors) - report.failed, 'other problem')}: see below"
         lines.append(Line("circle-alert", "failed", words))
