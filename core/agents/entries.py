@@ -109,7 +109,7 @@ def _widened(result: Result[bytes]) -> Result[bytes | None]:
 
 
 def as_row(entry: Entry) -> dict[str, Any]:
-    """An entry for the record; `from_row` reads it, None where it is damaged."""
+    """An entry for the record."""
     return {
         "part": entry.part,
         "form": entry.form,
@@ -120,6 +120,7 @@ def as_row(entry: Entry) -> dict[str, Any]:
 
 
 def from_row(file: Path, row: Any) -> Entry | None:
+    """An entry of the record, None for one that is damaged."""
     if not isinstance(row, dict) or not isinstance(row.get("path"), list) or row.get("form") not in _FORMS:
         return None
     path = tuple(map(str, row["path"]))
