@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents import json_text
-from core.agents.entries import as_row, from_row, has, put, sha, take, without_entries
+from core.agents.entries import as_row, from_row, has, put, sha, take, without_pieces
 from core.agents.tools import AGENT, END, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
@@ -233,9 +233,6 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
         return Ok(before)
     rows = row.get("entries")
     entries = [entry for found in (rows if isinstance(rows, list) else []) if (entry := from_row(file, found))]
-    merged = without_entries(data, before, str(row.get("after")), entries) if whole else None
-    if merged is not None:
-        return Ok(merged)
     left: bytes | None = data
     for entry in sorted(entries, key=lambda entry: not entry.part):
         if left is None or (not entry.part and _needed(left, before, entries)):
@@ -246,7 +243,8 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
         left = taken.value
     if not row.get("before") and left is not None and left.strip() in (b"", b"{}"):
         return Ok(None)
-    return Ok(left)
+    pieces = without_pieces(data, before, str(row.get("after")), entries, left) if whole and left != data else None
+    return Ok(left if pieces is None else pieces)
 
 
 def _needed(data: bytes, before: bytes | None, entries: Sequence[Entry]) -> bool:
@@ -267,7 +265,8 @@ def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[s
         for change in plan.changes:
             if not change.is_change and str(change.path) not in rows:
                 continue  # it was like that before: by the person's own hand
-            rows[str(change.path)] = _noted(change, entries.get(change.path, []), rows.get(str(change.path)), record)
+            written = [row for row in entries.get(change.path, []) if row.part in ("", *change.parts)]
+            rows[str(change.path)] = _noted(change, written, rows.get(str(change.path)), record)
         record.tools[agent.name] = rows
         record.write()
         for change in plan.changes:

@@ -20,8 +20,8 @@ from core.agents.tools import Entry
 from core.base.result import Err, Ok, Result, fail
 
 _WORDS = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|\w+|\r?\n[ \t]*|[ \t]+|.', re.DOTALL)
-MOST_WORDS = 3000
-"""Where more than this differs, comparing takes too long; the caller has another way."""
+MOST_WORDS = 1000
+"""Where more than this differs, comparing takes too long (its square); the caller has another way."""
 Change = tuple[int, int, list[str]]
 """A place in a text, from and to, and what stands there instead."""
 
@@ -73,6 +73,8 @@ def _starts(value: Any) -> list[Any]:
 
 def put(entry: Entry, data: bytes | None) -> Result[bytes]:
     """The file with an entry. Errors: those of its form; `taken` where something else has its name."""
+    if entry.append and has(entry, data):  # one of the person's own, which runs the same: twice would be once too often
+        return Ok(data or b"")
     match entry.form:
         case "json":
             return json_text.added(data or b"", entry.path, entry.value, append=entry.append)
@@ -88,9 +90,10 @@ def put(entry: Entry, data: bytes | None) -> Result[bytes]:
 
 def take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None]:
     """The file without one entry; None where nothing is left of what was not there before we came."""
-    found = _standing(entry, data)
-    if found is None or has(entry, before):  # it is gone, or was the person's own before
+    if has(entry, before):  # it was the person's own before
         return Ok(data)
+    standing = _standing(entry, data)
+    found = entry.value if standing is None else standing  # where it is gone, a file that cannot be read is still told
     match entry.form:
         case "json":
             kept = [entry.path[:n] for n in range(1, len(entry.path) + 1)]
@@ -101,7 +104,7 @@ def take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None
         case "rules":
             return Ok(appended.without_line(data, entry.value))
         case _:
-            return Ok(None)
+            return Ok(data if standing is None else None)
 
 
 def _widened(result: Result[bytes]) -> Result[bytes | None]:
@@ -130,8 +133,12 @@ def from_row(file: Path, row: Any) -> Entry | None:
 _FORMS = ("json", "toml", "rules", "own")
 
 
-def without_entries(data: bytes, before: bytes | None, after: str, entries: Sequence[Entry]) -> bytes | None:
-    """The file as it is without our pieces, None where that cannot be told: then each entry is looked for in it."""
+def without_pieces(
+    data: bytes, before: bytes | None, after: str, entries: Sequence[Entry], taken: bytes | None
+) -> bytes | None:
+    """The file as it is without our pieces. None where that cannot be told, or where it would not say the same as
+    `taken`, the file out of which each entry was taken by its value: what somebody wrote into an entry of ours, or
+    between two, would move to another place of theirs."""
     made = before
     for entry in entries:
         new = put(entry, made)
@@ -143,19 +150,32 @@ def without_entries(data: bytes, before: bytes | None, after: str, entries: Sequ
     if before is None or made is None or sha(made) != after:
         return None
     try:
-        text = _without_pieces(before.decode("utf-8"), made.decode("utf-8"), data.decode("utf-8"))
+        text = _text_without_pieces(before.decode("utf-8"), made.decode("utf-8"), data.decode("utf-8"))
     except UnicodeDecodeError:
         return None
     left = text.encode("utf-8") if text is not None else None
-    # Proven: nothing of ours is in it that was not there before, and the same can still be put into it.
-    for entry in entries if left is not None else ():
-        clean = not has(entry, left) or has(entry, before)
-        if entry.part and not (clean and isinstance(put(entry, left), Ok)):
-            return None
-    return left
+    same = left is not None and all(_says(row.form, left) == _says(row.form, taken) is not None for row in entries)
+    return left if same else None
 
 
-def _without_pieces(before: str, after: str, now: str) -> str | None:
+def _says(form: str, data: bytes | None) -> Any:
+    """What a file says, however it is written; None where there is none, or it cannot be read."""
+    if data is None:
+        return None
+    match form:
+        case "json":
+            try:
+                node = json_text.read(data.decode("utf-8-sig"))
+            except (json_text.NotJsonError, UnicodeDecodeError):
+                return None
+            return node.value if node is not None else {}
+        case "toml":
+            return appended.table_at(data, ())
+        case _:
+            return data.decode("utf-8", "replace").splitlines()
+
+
+def _text_without_pieces(before: str, after: str, now: str) -> str | None:
     """`now` without what `after` has more than `before`; None where the two changes touch each other."""
     words = _WORDS.findall(after)
     ours, theirs = _changes(words, _WORDS.findall(before)), _changes(words, _WORDS.findall(now))
