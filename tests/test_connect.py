@@ -241,6 +241,21 @@ def test_what_a_tool_adds_to_our_entry_stays_and_goes_with_it(person: Path) -> N
     assert config.read_text() == 'model = "x"\n\n[tui]\na = 1\n'
 
 
+@pytest.mark.parametrize("more", ["", '\n[mcp_servers.knowledge.tools.search]\napproval_mode = "approve"\n'])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_comment_behind_our_table_belongs_to_the_next_one(line_end: str, more: str, person: Path) -> None:
+    """Whatever order the tables have: Codex writes what was allowed between ours and what the person had said there."""
+    config = files_of("codex")[0]
+    config.parent.mkdir()
+    theirs = '\n# mine\n[tui]\na = 1 # why\n\n[mcp_servers.other]\ncommand = "x"\n'
+    config.write_bytes(b"model = 1\n".replace(b"\n", line_end.encode()))
+    assert call("connect", "codex")[0] == 0
+    config.write_bytes(config.read_bytes() + ("enabled = true\n" + more + theirs).replace("\n", line_end).encode())
+    code, _, err = call("connect", "codex", "--remove")
+    assert code == 0, err
+    assert config.read_bytes() == ("model = 1\n" + theirs).replace("\n", line_end).encode()
+
+
 def test_an_entry_that_starts_something_else_now_stays_and_is_named(person: Path) -> None:
     """Somebody took the name for a server of theirs: it is not ours to take, and they learn that it is still there."""
     state = person / ".claude.json"
@@ -280,6 +295,89 @@ def test_a_large_file_with_edits_at_both_ends_comes_back(person: Path) -> None:
         before = before.replace(old, new)
     assert call("connect", "claude_code", "--remove")[0] == 0
     assert state.read_text() == before
+
+
+MEANT_FOR_OURS = {
+    "a key of our table": ("codex", "config.toml", b"[tui]\na = 1\n", lambda text: text + "startup_timeout_sec = 20\n"),
+    "a key of our hook": (
+        "cursor",
+        "hooks.json",
+        b'{\n  "hooks": {"stop": [\n\n  ]}\n}',
+        lambda text: text.replace('hook cursor"}', 'hook cursor", "timeout": 5}'),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", list(MEANT_FOR_OURS))
+def test_what_was_written_into_our_entry_goes_with_it_and_nowhere_else(case: str, person: Path) -> None:
+    """A time-out for our server must not become a setting of the table above, which the tool may refuse to read."""
+    tool, name, before, edit = MEANT_FOR_OURS[case]
+    path = next(row for row in files_of(tool) if row.name == name)
+    path.parent.mkdir()
+    path.write_bytes(before)
+    assert call("connect", tool)[0] == 0
+    edited = edit(path.read_text())
+    assert edited != path.read_text()
+    path.write_text(edited)
+    assert call("connect", tool, "--remove")[0] == 0
+    assert path.read_bytes() == before or json.loads(path.read_bytes()) == json.loads(before)
+
+
+def test_a_hook_beside_ours_stays_where_it_was_written(person: Path) -> None:
+    """A hook of the start that runs at the end instead does something else than the person wanted."""
+    hooks = next(row for row in files_of("codex") if row.name == "hooks.json")
+    hooks.parent.mkdir()
+    hooks.write_text('{\n  "hooks": {\n    "SessionEnd": [\n      // none\n    ],\n  },\n}\n')
+    assert call("connect", "codex")[0] == 0
+    end = "      }\n    ],\n  },\n}"
+    assert hooks.read_text().count(end) == 1
+    hooks.write_text(hooks.read_text().replace(end, '      },\n      {\n        "k": "v"\n      }\n    ],\n  },\n}'))
+    assert call("connect", "codex", "--remove")[0] == 0
+    assert json_text.value_at(hooks.read_bytes(), ("hooks",)) == {"SessionEnd": [], "SessionStart": [{"k": "v"}]}
+
+
+def test_a_line_of_ours_that_somebody_changed_stays_whole(person: Path) -> None:
+    """It is said to stay as it is: half of it must not."""
+    rules = next(row for row in files_of("opencode") if row.name == "AGENTS.md")
+    rules.parent.mkdir(parents=True)
+    rules.write_text("- Be brief.\n")
+    assert call("connect", "opencode")[0] == 0
+    edited = rules.read_text().replace("At the beg", "- At the beg")
+    rules.write_text(edited)
+    _, out, err = call("connect", "opencode", "--remove")
+    assert "it stays as it is" in out + err and rules.read_text() == edited
+
+
+@pytest.mark.parametrize(("tool", "damage"), [("gemini_cli", b"}"), ("gemini_cli", b"\xff"), ("codex", b"[")])
+def test_a_file_that_cannot_be_read_stays_connected_until_it_can(tool: str, damage: bytes, person: Path) -> None:
+    """Else its tool is called disconnected, and goes on starting what nobody knows of any more."""
+    path = files_of(tool)[0]
+    path.parent.mkdir()
+    before = b"a = 1\n" if path.suffix == ".toml" else b'{"theme": "x"}\n'
+    path.write_bytes(before)
+    assert call("connect", tool)[0] == 0
+    whole = path.read_bytes()
+    path.write_bytes(whole + damage)
+    code, _, err = call("connect", tool, "--remove")
+    assert code == 1 and str(path) in err and path.read_bytes() == whole + damage
+    path.write_bytes(whole)
+    assert call("connect", tool, "--remove")[0] == 0 and path.read_bytes() == before
+
+
+def test_a_hook_of_the_persons_that_runs_the_same_is_neither_doubled_nor_taken(person: Path) -> None:
+    """Typed from the documentation, without the time-out that ours has: every session would begin with it twice."""
+    settings = files_of("claude_code")[1]
+    settings.parent.mkdir()
+    shown = json.loads(call("connect", "claude_code", "--dry-run", "--json")[1])["files"][1]["after"]
+    mine = json.loads(shown)
+    del mine["hooks"]["SessionStart"][0]["hooks"][0]["timeout"], mine["hooks"]["SessionEnd"]
+    settings.write_text(json.dumps(mine))
+    assert call("connect", "claude_code")[0] == 0
+    made = json.loads(settings.read_text())
+    assert made["hooks"]["SessionStart"] == mine["hooks"]["SessionStart"] and len(made["hooks"]) == 2
+    settings.write_text(json.dumps(made, indent=4))
+    assert call("connect", "claude_code", "--remove")[0] == 0
+    assert json.loads(settings.read_text()) == mine
 
 
 MEANT_FOR_OURS = {
@@ -623,6 +721,7 @@ def test_without_the_library_of_the_protocol_no_server_is_registered(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "mcp" else real(name, *rest))
     told = json.loads(call("connect", "opencode", "claude_code", "gemini", "--json")[1])
     assert {part for row in told["tools"] for part in row["parts"]} == {"start", "end"}
+    assert not any(row["missing"] for row in told["tools"]), "what was left out is not gone"
     assert not any(row["missing"] for row in told["tools"]), "what was left out is not gone"
     assert any("extra mcp" in note for note in told["notes"])
     assert "digest.md" in (person / ".config" / "opencode" / "AGENTS.md").read_text()
