@@ -224,6 +224,16 @@ def test_a_version_that_cursor_needs_stays_where_others_need_it(person: Path) ->
         hooks.write_text('{"alpha": 1}')
 
 
+def test_connecting_again_brings_back_the_version_that_cursor_needs(person: Path) -> None:
+    """Without it no hook of that file runs, and all of ours seemed to stand."""
+    assert call("connect", "cursor")[0] == 0
+    hooks = person / ".cursor" / "hooks.json"
+    made = json.loads(hooks.read_text())
+    hooks.write_text(json.dumps({"hooks": made["hooks"]}))
+    assert call("connect", "cursor")[0] == 0 and json.loads(hooks.read_text()) == made
+    assert call("connect", "cursor", "--remove")[0] == 0 and not hooks.exists()
+
+
 def test_what_a_tool_adds_to_our_entry_stays_and_goes_with_it(person: Path) -> None:
     """Codex writes there which calls were allowed, a person a time-out: still ours, and not "gone"."""
     config = person / ".codex" / "config.toml"

@@ -161,7 +161,9 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
         row = known.get(str(file))
         stands = row is not None and all(has(entry, current) for entry in entries if entry.part)
         data = current if stands else _without_ours(current, file, row, record)
-        for entry in entries if not stands else ():
+        for entry in entries:
+            if stands and has(entry, data):
+                continue
             new = put(entry, data)
             if isinstance(new, Err):
                 if not (entry.part or new.error.code != "taken"):
