@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -390,89 +391,6 @@ def test_a_hook_of_the_persons_that_runs_the_same_is_neither_doubled_nor_taken(p
     assert json.loads(settings.read_text()) == mine
 
 
-MEANT_FOR_OURS = {
-    "a key of our table": ("codex", "config.toml", b"[tui]\na = 1\n", lambda text: text + "startup_timeout_sec = 20\n"),
-    "a key of our hook": (
-        "cursor",
-        "hooks.json",
-        b'{\n  "hooks": {"stop": [\n\n  ]}\n}',
-        lambda text: text.replace('hook cursor"}', 'hook cursor", "timeout": 5}'),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", list(MEANT_FOR_OURS))
-def test_what_was_written_into_our_entry_goes_with_it_and_nowhere_else(case: str, person: Path) -> None:
-    """A time-out for our server must not become a setting of the table above, which the tool may refuse to read."""
-    tool, name, before, edit = MEANT_FOR_OURS[case]
-    path = next(row for row in files_of(tool) if row.name == name)
-    path.parent.mkdir()
-    path.write_bytes(before)
-    assert call("connect", tool)[0] == 0
-    edited = edit(path.read_text())
-    assert edited != path.read_text()
-    path.write_text(edited)
-    assert call("connect", tool, "--remove")[0] == 0
-    assert path.read_bytes() == before or json.loads(path.read_bytes()) == json.loads(before)
-
-
-def test_a_hook_beside_ours_stays_where_it_was_written(person: Path) -> None:
-    """A hook of the start that runs at the end instead does something else than the person wanted."""
-    hooks = next(row for row in files_of("codex") if row.name == "hooks.json")
-    hooks.parent.mkdir()
-    hooks.write_text('{\n  "hooks": {\n    "SessionEnd": [\n      // none\n    ],\n  },\n}\n')
-    assert call("connect", "codex")[0] == 0
-    end = "      }\n    ],\n  },\n}"
-    assert hooks.read_text().count(end) == 1
-    hooks.write_text(hooks.read_text().replace(end, '      },\n      {\n        "k": "v"\n      }\n    ],\n  },\n}'))
-    assert call("connect", "codex", "--remove")[0] == 0
-    assert json_text.value_at(hooks.read_bytes(), ("hooks",)) == {"SessionEnd": [], "SessionStart": [{"k": "v"}]}
-
-
-def test_a_line_of_ours_that_somebody_changed_stays_whole(person: Path) -> None:
-    """It is said to stay as it is: half of it must not."""
-    rules = next(row for row in files_of("opencode") if row.name == "AGENTS.md")
-    rules.parent.mkdir(parents=True)
-    rules.write_text("- Be brief.\n")
-    assert call("connect", "opencode")[0] == 0
-    edited = rules.read_text().replace("At the beg", "- At the beg")
-    rules.write_text(edited)
-    _, out, err = call("connect", "opencode", "--remove")
-    assert "it stays as it is" in out + err and rules.read_text() == edited
-
-
-@pytest.mark.parametrize(("tool", "damage"), [("gemini_cli", b"}"), ("gemini_cli", b"\xff"), ("codex", b"[")])
-def test_a_file_that_cannot_be_read_stays_connected_until_it_can(tool: str, damage: bytes, person: Path) -> None:
-    """Else its tool is called disconnected, and goes on starting what nobody knows of any more."""
-    path = files_of(tool)[0]
-    path.parent.mkdir()
-    before = b"a = 1\n" if path.suffix == ".toml" else b'{"theme": "x"}\n'
-    path.write_bytes(before)
-    assert call("connect", tool)[0] == 0
-    whole = path.read_bytes()
-    path.write_bytes(whole + damage)
-    code, _, err = call("connect", tool, "--remove")
-    assert code == 1 and str(path) in err and path.read_bytes() == whole + damage
-    path.write_bytes(whole)
-    assert call("connect", tool, "--remove")[0] == 0 and path.read_bytes() == before
-
-
-def test_a_hook_of_the_persons_that_runs_the_same_is_neither_doubled_nor_taken(person: Path) -> None:
-    """Typed from the documentation, without the time-out that ours has: every session would begin with it twice."""
-    settings = files_of("claude_code")[1]
-    settings.parent.mkdir()
-    shown = json.loads(call("connect", "claude_code", "--dry-run", "--json")[1])["files"][1]["after"]
-    mine = json.loads(shown)
-    del mine["hooks"]["SessionStart"][0]["hooks"][0]["timeout"], mine["hooks"]["SessionEnd"]
-    settings.write_text(json.dumps(mine))
-    assert call("connect", "claude_code")[0] == 0
-    made = json.loads(settings.read_text())
-    assert made["hooks"]["SessionStart"] == mine["hooks"]["SessionStart"] and len(made["hooks"]) == 2
-    settings.write_text(json.dumps(made, indent=4))
-    assert call("connect", "claude_code", "--remove")[0] == 0
-    assert json.loads(settings.read_text()) == mine
-
-
 def test_a_tool_that_writes_its_file_anew_is_still_disconnected(person: Path) -> None:
     """Claude Code writes ~/.claude.json in its own way all the time: the place and style of our entry are lost."""
     state = person / ".claude.json"
@@ -494,6 +412,23 @@ def test_what_a_person_wrote_by_hand_is_neither_overwritten_nor_taken(person: Pa
     assert code == 1 and "another mcpServers.knowledge already" in err and "left as it is" in err
     assert mine.read_bytes() == before and not (person / ".cursor" / "hooks.json").exists(), "all of a tool or nothing"
     assert call("connect", "cursor", "--remove")[0] == 0 and mine.read_bytes() == before
+
+
+@pytest.mark.parametrize("tool", ["cursor", "codex", "claude_code"])
+def test_what_runs_the_same_but_was_never_ours_stays(tool: str, person: Path) -> None:
+    """Registered by hand, with a time-out or a key of their own: without a record only our very words are ours."""
+    for row in json.loads(call("connect", tool, "--dry-run", "--json")[1])["files"]:
+        path, text = Path(row["path"]), row["after"].replace('"args": [', '"more": 1, "args": [')
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(re.sub(r'("command": "[^"]* (?:context|-I) [^"]*")', r'\1, "more": 1', text))
+        if path.suffix == ".toml":
+            path.write_text(path.read_text() + "more = 1\n")
+    (person / ".cursor").mkdir(exist_ok=True)
+    if tool != "cursor":
+        (person / ".cursor" / "hooks.json").write_text('{"version": 1}')
+    before = snapshot(person)
+    assert call("connect", tool, "cursor", "--remove")[0] == 0
+    assert snapshot(person) == before
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents import json_text
-from core.agents.entries import as_row, from_row, has, put, sha, take, without_pieces
+from core.agents.entries import as_row, from_row, has, is_changed, put, sha, take, without_pieces
 from core.agents.tools import AGENT, END, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
@@ -372,6 +372,8 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
         file = Path(path)
         try:
             current = _read(file)
+            if agent.name not in record.tools:
+                row = {**row, "entries": _unrecorded(file, row, current)}
             taken = _taken_back(current, file, row, record)
             if isinstance(taken, Ok) and taken.value != current:
                 _require_writable(file)
@@ -389,6 +391,13 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
                     f"{file}: somebody has changed or removed this since: {', '.join(gone)}; it stays as it is"
                 )
     return Plan(agent.name, agent.title, tuple(changes), tuple(notes), tuple(errors))
+
+
+def _unrecorded(file: Path, row: Mapping[str, Any], current: bytes | None) -> list[dict[str, Any]]:
+    """The entries that may be taken without a record: in our very words, and what they need only where one stands."""
+    entries = [entry for one in row["entries"] if (entry := from_row(file, one)) and not is_changed(entry, current)]
+    stands = any(entry.part and has(entry, current) for entry in entries)
+    return [as_row(entry) for entry in entries if entry.part or stands]
 
 
 def take_back(plan: Plan, agent: Agent, record: Record) -> Err | None:

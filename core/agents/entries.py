@@ -58,6 +58,11 @@ def has(entry: Entry, data: bytes | None) -> bool:
     return _standing(entry, data) is not None
 
 
+def is_changed(entry: Entry, data: bytes | None) -> bool:
+    """Whether a file has an entry, but not in our words: without a record of it, it may be the person's own."""
+    return _standing(entry, data) not in (None, entry.value)
+
+
 def _same_start(found: Any, value: Any) -> bool:
     return bool(_starts(value)) and _starts(found) == _starts(value)
 
