@@ -225,6 +225,24 @@ def test_a_version_that_cursor_needs_stays_where_others_need_it(person: Path) ->
         hooks.write_text('{"alpha": 1}')
 
 
+@pytest.mark.parametrize(
+    "entries", [5, [5], [{"form": "toml", "path": ["a"], "value": 5}], [{"form": "own", "path": []}]]
+)
+def test_a_damaged_record_is_no_traceback(entries: object, person: Path) -> None:
+    """It lies in a folder that people tidy by hand; their files stay."""
+    config = files_of("codex")[0]
+    assert call("connect", "codex")[0] == 0
+    record = person / ".config" / "manual_slop" / "connections" / "record.json"
+    rows = json.loads(record.read_text())
+    for row in rows["codex"].values():
+        row |= {"entries": entries, "before": "x"}
+    record.write_text(json.dumps(rows))
+    config.write_text("a = 5\n")
+    for words in ((), ("--remove", "codex")):
+        code, _, err = call("connect", *words)
+        assert code == 0 and not err and config.read_text() == "a = 5\n"
+
+
 def test_connecting_again_brings_back_the_version_that_cursor_needs(person: Path) -> None:
     """Without it no hook of that file runs, and all of ours seemed to stand."""
     assert call("connect", "cursor")[0] == 0

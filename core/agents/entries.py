@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -127,12 +127,20 @@ def as_row(entry: Entry) -> dict[str, Any]:
     }
 
 
-def from_row(file: Path, row: Any) -> Entry | None:
+def _from_row(file: Path, row: Any) -> Entry | None:
     """An entry of the record, None for one that is damaged."""
     if not isinstance(row, dict) or not isinstance(row.get("path"), list) or row.get("form") not in _FORMS:
         return None
-    path = tuple(map(str, row["path"]))
+    path, kind = tuple(map(str, row["path"])), {"json": object, "toml": dict}.get(row["form"], str)
+    if not isinstance(row.get("value"), kind) or (not path and kind is not str):
+        return None
     return Entry(str(row.get("part", "")), file, str(row["form"]), row.get("value"), path, row.get("append") is True)
+
+
+def of_row(file: Path, row: Mapping[str, Any]) -> list[Entry]:
+    """The entries that the record has of a file, without those that are damaged."""
+    rows = row.get("entries")
+    return [entry for one in (rows if isinstance(rows, list) else []) if (entry := _from_row(file, one))]
 
 
 _FORMS = ("json", "toml", "rules", "own")
