@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base.figures import count, size
 from core.base.result import Ok, Result
 from core.commands.context import context
-from core.commands.doctor import DoctorReport, doctor
 from core.commands.sources import NAMES, title_of
 from core.commands.trash import PurgeReport, trash_purge
+from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
 from gui.state import HISTORY_KEYS
 from gui.toolkit.keys import Shortcut, label_of
@@ -26,6 +26,9 @@ from gui.views.digest_switch import ask_delete, write_digest
 from gui.views.first_start import open_demo
 from gui.views.header import HARVEST
 from gui.workbench import VIEWS, view_keys
+
+if TYPE_CHECKING:
+    from core.commands.doctor import DoctorReport
 
 # name -> what it does in words, icon; the shell or the panel does it
 ACTIONS: dict[str, tuple[str, str]] = {
@@ -124,7 +127,14 @@ def check(shell: Shell) -> None:
         else:
             shell.ask("The store was checked", finding_words(report), "Close", lambda: None)
 
-    shell.submit("The check of the store", lambda _job: doctor(workspace), finish, lane=RUN)
+    shell.submit("The check of the store", lambda _job: look_over(workspace), finish, lane=RUN)
+
+
+def look_over(workspace: Workspace, repair: bool = False) -> Result[DoctorReport]:
+    """What `knowledge doctor` says. It needs half of the program, which a start of the window does not wait for."""
+    from core.commands.doctor import doctor
+
+    return doctor(workspace, repair=repair)
 
 
 def finding_words(report: DoctorReport) -> str:
@@ -146,7 +156,7 @@ def repair(shell: Shell) -> None:
         else:
             shell.toast(f"Mended: {count(mended, 'thing')}", icon="shield-check")
 
-    shell.write("The repair", lambda workspace: doctor(workspace, repair=True), done=done)
+    shell.write("The repair", lambda workspace: look_over(workspace, repair=True), done=done)
 
 
 def purge(shell: Shell) -> None:

@@ -117,7 +117,7 @@ def test_a_click_on_a_day_a_bar_and_a_tile(desk: Desk, at_home: Path) -> None:
         view: Any = seat.panel.workbench.views["timeline"]
         seat.until(lambda: view.talks)
         assert seat.state.view == "timeline"
-        desk.frames(4)
+        seat.settle()
         left, top, pitch = view._cell(view.year)
         x, y = desk.dpg.get_item_rect_min(view.year.item)
         begin, whole = first_day(date.today()), len(view.talks)
@@ -176,7 +176,7 @@ def test_the_titles_of_a_huge_ledger_come_to_an_end(tmp_path: Path, monkeypatch:
     workspace = workspace_at(tmp_path, demo=False)
     rows = [LedgerRow(f"{at:064x}", {"path": f"/gone/talk-{at}", "status": "harvested"}) for at in range(12)]
     found = titles(workspace, rows)
-    assert not found.more and not found.by_key and titles(workspace, rows, found) is found
+    assert found.rest is None and not found.by_key and titles(workspace, rows, found) is found
 
 
 @pytest.mark.parametrize("name", ["talk-1.md", "_x", "設計", "a b", "-dash", "[from: x]", "<script>", "x" * 300, ""])

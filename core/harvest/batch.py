@@ -14,16 +14,19 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import ErrorInfo
-from core.harvest.distil import Harvest
 from core.harvest.meter import Meter
 from core.harvest.steps import Step
 from core.knowledge.journal import FrozenPlan, JournalError
 from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, noting_tail, require_lines
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
+
+if TYPE_CHECKING:
+    from core.harvest.distil import Harvest
 
 PART = 4
 """A batch is full when its lines are this part (a quarter) of the files that it touches, or when it has waited for this

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.paths import Paths
@@ -14,7 +14,6 @@ from core.base.result import Err, ErrorInfo
 from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
-from core.harvest.distil import Harvest
 from core.harvest.freeze import StruckLines, freeze, lessons_of, onto, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, is_working_folder
@@ -28,6 +27,9 @@ from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, Record, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
 from core.knowledge.lines import OwnWrites, noting_tail
+
+if TYPE_CHECKING:
+    from core.harvest.distil import Harvest
 
 _UNREAD = ("unread-conversation", "overpacked-conversation")
 """What will fail again for as long as the content is the same: it is told once."""

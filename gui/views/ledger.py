@@ -19,7 +19,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
 from core.commands.history import LedgerRow
-from core.commands.panel.titles import Called, called
+from core.commands.panel.titles import Called, FirstRows, called
 from core.commands.trash import trash_restore
 from gui.shell import GATHER, Shell
 from gui.state import State
@@ -257,10 +257,10 @@ def tip(row: Row) -> str:
     return "\n".join(part for part in (name, about, held, row.error[:600], short_folder(row.path)) if part)
 
 
-def chip_counts(entries: Iterable[LedgerRow]) -> dict[str, int]:
-    """How many entries each chip stands for; the usual statuses are always there."""
+def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
+    """How many entries each chip stands for, of counts by status; the usual statuses are always there."""
     counts = dict.fromkeys(STATUSES, 0)
-    for status, number in Counter(status_of(row.entry) for row in entries).items():
+    for status, number in found.items():
         counts[status if status in STATUSES else "unknown"] = counts.get(status, 0) + number
     return counts
 
@@ -277,6 +277,8 @@ def wished(wish: Wish, statuses: Collection[str] | None = None, text: str | None
 
 AT_ONCE = 3000
 """So many entries are arranged between two frames; more go to the worker."""
+FIRST = 200
+"""By so many of the newest it is told which columns say the same, while a large ledger is read."""
 MADE = 400
 """So many rows are kept, of which the table shows some forty."""
 
@@ -345,6 +347,8 @@ class LedgerView(FilteredView):
         """Take a new ledger over, keep the place, follow a selection made elsewhere."""
         snapshot = state.snapshot
         if snapshot is None:
+            if state.first_rows is not None and state.first_rows is not self.entries:
+                self._begin(state.first_rows)
             return
         if snapshot.ledger is not self._seen or snapshot.titles.by_key is not self._names:
             self._seen, self._names, self._texts = snapshot.ledger, snapshot.titles.by_key, []
@@ -389,8 +393,16 @@ class LedgerView(FilteredView):
         at = self.table.selected
         return self.entries[at].key if at is not None and at < len(self.entries) else ""
 
+    def _begin(self, rows: FirstRows) -> None:
+        """Show a large ledger at once. Until it has been read whole, the order stays the usual one."""
+        self._names = rows.names
+        self.table.leave_out(says_the_same(rows[:FIRST], rows.names) | {"why"})
+        self._show(rows, range(len(rows)), chip_counts(rows.counts), fresh=True)
+
     def _order(self, fresh: bool = False) -> None:
         """Filter and sort anew what was read last; `fresh`: it is another ledger, or other titles."""
+        if isinstance(self.entries, FirstRows) and not fresh:
+            return  # with the whole ledger comes what is wished by then
         self._ticket += 1
         ticket, wish, entries, texts, names = self._ticket, self.wish, self._seen, self._texts, self._names
         fresh = fresh or entries is not self.entries
@@ -403,7 +415,8 @@ class LedgerView(FilteredView):
             here = says_the_same([entries[at] for at in order], names) if wish.statuses else frozenset[str]()
             if not fresh:
                 return order, {}, frozenset(), here
-            return order, chip_counts(entries), says_the_same(entries, names), here
+            counts = chip_counts(Counter(status_of(row.entry) for row in entries))
+            return order, counts, says_the_same(entries, names), here
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
@@ -420,7 +433,7 @@ class LedgerView(FilteredView):
         else:
             self._shell.submit("Arranging the ledger", lambda _job: work(), done, lane=GATHER)
 
-    def _show(self, entries: Sequence[LedgerRow], order: list[int], counts: Mapping[str, int], fresh: bool) -> None:
+    def _show(self, entries: Sequence[LedgerRow], order: Sequence[int], counts: Mapping[str, int], fresh: bool) -> None:
         key = self._selected_key()
         self._now = time.time()
         if fresh:
