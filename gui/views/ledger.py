@@ -21,6 +21,7 @@ from core.base.result import Ok, Result
 from core.commands.history import LedgerRow
 from core.commands.panel.titles import Called, FirstRows, called
 from core.commands.trash import trash_restore
+from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
 from gui.state import State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
@@ -275,6 +276,20 @@ def wished(wish: Wish, statuses: Collection[str] | None = None, text: str | None
     )
 
 
+NOTHING_YET = "Nothing harvested yet"
+TAUGHT = """A harvest reads your conversations with AI tools and writes what they taught
+into files of yours. The button at the top right first shows what it would do."""
+
+
+def nothing_words(run: RunState) -> tuple[str, str]:
+    """Title and words where the ledger has no entry: a harvest writes it when it ends."""
+    if run.at_work and run.work == "harvest":
+        return "The first harvest is running", f"{capital(run.words)}.\nIts conversations stand here when it has ended."
+    if run.state == INTERRUPTED:
+        return "The first harvest was cut off", f"{capital(run.words)}.\nThe button below finishes it."
+    return NOTHING_YET, TAUGHT
+
+
 AT_ONCE = 3000
 """So many entries are arranged between two frames; more go to the worker."""
 FIRST = 200
@@ -301,6 +316,7 @@ class LedgerView(FilteredView):
         self._rows: dict[int, Row] = {}
         self._same: frozenset[str] = frozenset()
         self._empty: bool | None = None
+        self._nothing = (NOTHING_YET, TAUGHT)
         self._ticket = 0
         self._now = time.time()
         self._minute = 0
@@ -336,9 +352,8 @@ class LedgerView(FilteredView):
             parent,
             parent,
             icon="database",
-            title="Nothing harvested yet",
-            words="A harvest reads your conversations with AI tools and writes what they taught\n"
-            "into files of yours. The button at the top right first shows what it would do.",
+            title=NOTHING_YET,
+            words=TAUGHT,
         )
         self._menu = Menu(look)
         self._shell.layers.append(self._menu.key)
@@ -353,6 +368,10 @@ class LedgerView(FilteredView):
         if snapshot.ledger is not self._seen or snapshot.titles.by_key is not self._names:
             self._seen, self._names, self._texts = snapshot.ledger, snapshot.titles.by_key, []
             self._order(fresh=True)
+        nothing = nothing_words(snapshot.overview.status.stands.run)
+        if nothing != self._nothing:
+            self._nothing = nothing
+            self._teach.tell(nothing[1], nothing[0])
         self._shell.rows_shown(len(self.table.rows), len(self.entries), self.name)
         minute = int(time.time() // 60)
         if minute != self._minute:
