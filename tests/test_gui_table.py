@@ -219,7 +219,6 @@ def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
         for number in range(300)
     }  # fmt: skip
     write_ledger(workspace.paths, made)
-    desk.fresh()
     seat = Seat(desk, workspace)
     try:
         view = seat.panel.workbench.views["ledger"]

@@ -52,7 +52,7 @@ class TextArea:
         self._look, self._lines, self._room = look, lines, room
         self.draft = Draft()
         self.field = self.holder = 0
-        self._width = self._tall = self._caught_at = 0.0
+        self._width = self._tall = 0.0
         self._caught = ""
         self._layout: Layout | None = None
         self._drawn: object = None

@@ -308,7 +308,7 @@ class WatchPart:
         self._cost = text(look, top, "", "strong")
         self._cost_words = text(look, top, "", "small", "hint", wrap=True)
         best = box(look, sides.right, "well")
-        self._best_title = text(look, best, "Best new bullets, as they come", "small", "hint")
+        text(look, best, "Best new bullets, as they come", "small", "hint")
         self.best = FlowList(look, role="small")
         self.best.build(best)
 

@@ -195,9 +195,13 @@ def says_the_same(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> 
     if len(entries) < 2:
         return frozenset()
     keys = sorts(names)
-    kinds = _kinds(entries, names)
-    of = {name: entries if name == "items" else kinds for name in SAME}
-    return frozenset(name for name in SAME if all(keys[name](row) == keys[name](entries[0]) for row in of[name]))
+
+    def same(name: str, rows: Iterable[LedgerRow]) -> bool:
+        return all(keys[name](row) == keys[name](entries[0]) for row in rows)
+
+    left = [name for name in SAME if same(name, entries[:FIRST])]  # most differ soon
+    kinds = _kinds(entries, names) if {"tool", "project"} & {*left} else entries  # these two take longest
+    return frozenset(name for name in left if same(name, entries if name == "items" else kinds))
 
 
 def _kinds(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> Collection[LedgerRow]:
@@ -293,7 +297,7 @@ def nothing_words(run: RunState) -> tuple[str, str]:
 AT_ONCE = 3000
 """So many entries are arranged between two frames; more go to the worker."""
 FIRST = 200
-"""By so many of the newest it is told which columns say the same, while a large ledger is read."""
+"""So many of the newest are asked first which columns say the same, and no others while a large ledger is read."""
 MADE = 400
 """So many rows are kept, of which the table shows some forty."""
 

@@ -106,7 +106,6 @@ class TimelineView:
     def build(self, parent: int) -> None:
         """Make the drawings, the column of the day, and the page for a home without a conversation."""
         look = self._look
-        self._parent = parent
         line = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "chips")
         self._line = line
         self.tool = Button(look, line, "All tools", self._choose_tool, icon="terminal", tip="Only one tool")
@@ -136,7 +135,7 @@ class TimelineView:
         self._list_holder = box(look, self._side, "clear", height=200)
         self.list = FlowList(look, on_select=self._follow, on_open=self._open)
         self.list.build(self._list_holder)
-        self._cost_title = text(look, self._side, "What harvests cost", "strong", "muted")
+        text(look, self._side, "What harvests cost", "strong", "muted")
         self._cost = text(look, self._side, "", "number")
         self._cost_words = text(look, self._side, "", "small", "muted", wrap=True)
         self._cost_bars = Bars(look, self._side, self._side, count=30, height=34)
