@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
-from core.base.marks import BREAKS, without_invisible
 from gui.toolkit.draft import (
     Draft,
     Layout,
@@ -45,11 +44,14 @@ SHIFTS = (dpg.mvKey_LShift, dpg.mvKey_RShift)
 class TextArea:
     """One such field. With `lines` Enter breaks a line; without, every break that comes in is a space.
 
-    `room()` is how wide a row may be, in pixels of the screen, before the field has been drawn once.
+    `room()` is how wide a row may be, in pixels of the screen, before the field has been drawn once; `pasted(words)` is
+    what comes in of words of somewhere else.
     """
 
-    def __init__(self, look: Look, *, lines: bool, room: Callable[[], float]) -> None:
-        self._look, self._lines, self._room = look, lines, room
+    def __init__(
+        self, look: Look, *, lines: bool, room: Callable[[], float], pasted: Callable[[str], str] = str
+    ) -> None:
+        self._look, self._lines, self._room, self._pasted = look, lines, room, pasted
         self.draft = Draft()
         self.field = self.holder = 0
         self._width = self._tall = 0.0
@@ -95,9 +97,8 @@ class TextArea:
             self._set(typed(self.draft, self._fitting(words)))
 
     def paste(self) -> None:
-        """What is on the clipboard, in the place of the selection; nothing that nobody would see in it."""
-        words = without_invisible(BREAKS.sub("\n", dpg.get_clipboard_text() or ""))
-        self._set(typed(self.draft, self._fitting(words), run=""))
+        """What is on the clipboard, in the place of the selection."""
+        self._set(typed(self.draft, self._fitting(self._pasted(dpg.get_clipboard_text() or "")), run=""))
 
     def press(self, key: str) -> bool:
         """A key that means something to a text (`Ctrl+Left`); true when it did."""

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import dearpygui.dearpygui as dpg
 
+from core.base.marks import BREAKS, without_invisible
 from core.base.result import ErrorInfo, Result
 from core.commands.workspace import Workspace
 from gui.shell import Shell
@@ -36,6 +37,11 @@ MOVES = ("Up", "Down", "Page up", "Page down")
 """Keys that move through the rows also while somebody types in the field."""
 
 T = TypeVar("T")
+
+
+def visible(words: str) -> str:
+    """Words of somewhere else without what nobody sees in them: so they will be saved."""
+    return without_invisible(BREAKS.sub("\n", words))
 
 
 class Editing(Generic[T]):
@@ -89,7 +95,7 @@ class Editing(Generic[T]):
         self.writing = False
         self.editor = Editor(
             look, self.KIND, on_save=self._save, on_cancel=self.cancel, on_choice=self.choose, on_height=self.cover,
-            room=lambda: rows.width,
+            room=lambda: rows.width, pasted=visible,
         )  # fmt: skip
 
     def build(self) -> None:
