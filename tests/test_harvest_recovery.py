@@ -158,6 +158,46 @@ def test_what_lies_in_the_trash_is_known_though_a_power_cut_took_the_last_record
     assert world.entry("a")["trash"] == {sha256("a"): str(path)}
 
 
+def test_a_copy_in_the_trash_keeps_its_place_when_a_power_cut_brings_the_other_back(world: World) -> None:
+    """Both halves of a move are certain one after the other: the conversation may stand in both places."""
+    path = world.converse("a")
+    real = Journal.append
+
+    def append(self: Journal, record: dict[str, Any], *, durable: bool = False) -> None:
+        if record["t"] == "reclaimed":
+            raise KeyboardInterrupt
+        real(self, record, durable=durable)
+
+    with patch.object(Journal, "append", append), pytest.raises(KeyboardInterrupt):
+        world.run(FakeModel())
+    path.write_text("a")
+    world.run(FakeModel(never))
+    assert not path.exists() and world.entry("a")["deleted"]
+    assert world.entry("a")["trash"] == {sha256("a"): str(path), f"{sha256('a')}.1": str(path)}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names of open files from /proc")
+def test_content_that_was_harvested_before_is_moved_only_when_its_place_is_on_the_disk(world: World) -> None:
+    """Else the next purge takes it for the copy whose grace period is over."""
+    world.converse("a")
+    world.run(FakeModel())
+    world.converse("a")
+    events: list[str] = []
+    sync, move = files.sync, files.rename_without_replacing
+
+    def synced(fd: int, *, data_only: bool = False) -> None:
+        events.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
+        sync(fd, data_only=data_only)
+
+    def moved(source: Path, target: Path) -> None:
+        events.append(source.parent.name)
+        move(source, target)
+
+    with patch.multiple(files, sync=synced, rename_without_replacing=moved):
+        world.run(FakeModel(never))
+    assert events[: events.index("conversations")] == [".state", "journal"]
+
+
 def test_a_run_that_a_power_cut_brings_back_does_not_undo_an_undo(world: World) -> None:
     """That a journal is gone is certain only with the next sync of its folder, which comes before any other work."""
     path = world.converse("a")
