@@ -21,6 +21,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands import bullets
 from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
+from core.harvest.committer import Committer
 from core.harvest.report import THROUGH, Progress
 from core.knowledge.journal import Journal, read_journal
 from tests.bad_input import as_nobody, closed_to_nobody, give_away
@@ -168,7 +169,11 @@ def test_a_copy_in_the_trash_keeps_its_place_when_a_power_cut_brings_the_other_b
             raise KeyboardInterrupt
         real(self, record, durable=durable)
 
-    with patch.object(Journal, "append", append), pytest.raises(KeyboardInterrupt):
+    with (
+        patch.object(Journal, "append", append),
+        patch.object(Committer, "finish", Committer.sync),  # the end of the run does not come either
+        pytest.raises(KeyboardInterrupt),
+    ):
         world.run(FakeModel())
     path.write_text("a")
     world.run(FakeModel(never))
