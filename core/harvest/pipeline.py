@@ -151,8 +151,9 @@ def _apply(
     careful = [f"nothing is reclaimed: {plan.careful}"] if plan.careful else []
     report.notes += [*recovered.notes, *plan.notes, *careful]
     committer = Committer(paths, options, recovered, report, now)
-    run = _Run(report, plan, committer, Live(progress, len(plan.steps)), progress)
-    reader = _Reader(options, generate, run.live, Account(paths.spending, now) if options.caps else None)
+    live = Live(progress, len(plan.steps))
+    run = _Run(committer, live, progress)
+    reader = _Reader(options, generate, live, Account(paths.spending, now) if options.caps else None)
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
         hold_back(committer, plan.steps, new_run(now()))
@@ -177,8 +178,6 @@ class _Run:
     """The way of the steps of a plan from their answers to the files, and what the person is told on it. `done` of them
     are through; `_twins` wait for the one conversation of their content that is harvested."""
 
-    report: HarvestReport
-    plan: HarvestPlan
     committer: Committer
     live: Live
     progress: Report
@@ -187,7 +186,8 @@ class _Run:
     _paid: dict[str, KeptAnswers] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._waiting = {step.sha256 for step in self.plan.steps if step.action == "harvest"}
+        self.report, self._steps = self.committer.report, self.committer.report.plan.steps
+        self._waiting = {step.sha256 for step in self._steps if step.action == "harvest"}
 
     def go_on(self, distilled: Distilled | None) -> None:
         """With one step as it came back; None where no answer is there: time to write what is staged, if there is
@@ -200,7 +200,7 @@ class _Run:
             if distilled.step.action == "prune":
                 self.committer.flush()
                 self._settle()
-            self._carry_out(distilled)
+            self._take(distilled)
         self._settle()
 
     def end(self) -> None:
@@ -208,14 +208,14 @@ class _Run:
         if self.committer.trusted:
             self.committer.flush()
         self._settle()
-        cut = self.done < len(self.plan.steps) and self.committer.trusted
+        cut = self.done < len(self._steps) and self.committer.trusted
         self.report.cancelled = self.report.cancelled or cut
 
-    def _carry_out(self, distilled: Distilled) -> None:
+    def _take(self, distilled: Distilled) -> None:
         step = distilled.step
         if distilled.answers is not None:
             self._paid[step.sha256] = distilled.answers
-        outcome = _carry_out(distilled, self.committer, self.report)
+        outcome = _carry_out(distilled, self.committer)
         if outcome is not None:
             self._through(step, outcome)
             if step.action == "harvest":
@@ -231,9 +231,8 @@ class _Run:
             if row.error is not None:
                 self._tell(row.step, "failed")
             else:
-                add_counts(
-                    self.report.changed, {row.harvest.entry["change"]: 1} if "change" in row.harvest.entry else {}
-                )
+                entry = row.harvest.entry
+                add_counts(self.report.changed, {entry["change"]: 1} if "change" in entry else {})
                 if row.step.sha256 in self._paid:
                     self._paid.pop(row.step.sha256).drop()
             self._release_twins(row.step)
@@ -241,7 +240,7 @@ class _Run:
     def _release_twins(self, step: Step) -> None:
         self._waiting.discard(step.sha256)
         for twin in self._twins.pop(step.sha256, ()):
-            self._through(twin, _carry_out(Distilled(twin, Ok(Harvest(())), None), self.committer, self.report) or "")
+            self._through(twin, _carry_out(Distilled(twin, Ok(Harvest(())), None), self.committer) or "")
 
     def _through(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
         self.done += 1
@@ -251,7 +250,7 @@ class _Run:
         used = self.report.input_tokens + self.report.output_tokens  # as the report counts them: of what is through
         item, (sent, received) = step.artifact, self.live.spent
         self.progress(
-            Progress(self.done, len(self.plan.steps), item.name, outcome, used, path=item.path, sent=sent,
+            Progress(self.done, len(self._steps), item.name, outcome, used, path=item.path, sent=sent,
                      received=received, lines=lines)
         )  # fmt: skip
 
@@ -380,10 +379,10 @@ class _Asking:
                 yield future.result()
 
 
-def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str | None:
+def _carry_out(distilled: Distilled, committer: Committer) -> str | None:
     """From the plan to the reclaimed conversation, for one step; returns what became of it, in a word or two for the
     progress line. None: it is staged, and `Committer.written` tells when it was written, or why not."""
-    step, meter = distilled.step, distilled.meter
+    step, meter, report = distilled.step, distilled.meter, committer.report
     if meter is not None:
         report.input_tokens += meter.input_tokens or 0
         report.output_tokens += meter.output_tokens or 0
