@@ -24,6 +24,7 @@ from gui.views.timeline.rows import (
     bars,
     by_day,
     first_day,
+    fitting,
     groups_of,
     known,
     level,
@@ -183,3 +184,14 @@ def test_the_titles_of_a_huge_ledger_come_to_an_end(tmp_path: Path, monkeypatch:
 def test_a_name_is_found_as_a_provenance_writes_it(tmp_path: Path, name: str) -> None:
     by_name = titles(workspace_at(tmp_path, demo=False), [LedgerRow("a", {"name": name, "title": "T"})]).by_name
     assert by_name[sanitise_name(name)].title == "T" == by_name[name].title
+
+
+def test_a_legend_never_loses_what_has_no_room() -> None:
+    """In a narrow window the colours of a strip would have no names, and their sums would not add up."""
+    parts = [("facts", "Facts", 243), ("decisions", "Decisions", 104), ("questions", "Questions", 32)]
+    wide = {room: fitting(parts, room, len, 3) for room in (60, 40, 25, 3)}
+    assert wide[60] == parts
+    assert wide[40] == [("facts", "Facts", 243), ("decisions", "Decisions", 104), ("more", "more", 32)]
+    assert wide[25] == [("facts", "Facts", 243), ("more", "more", 136)]
+    assert wide[3] == []
+    assert all(sum(amount for _, _, amount in row) == 379 for room, row in wide.items() if room > 3)

@@ -78,9 +78,11 @@ class EmptyState:
         self._break()
         self._middles = []
 
-    def tell(self, words: str) -> None:
-        """Other words, of at most `SPARE_LINES` more lines."""
+    def tell(self, words: str, title: str = "") -> None:
+        """Other words, of at most `SPARE_LINES` more lines, and another title where one is given."""
         self._told, self._usual = " ".join(words.splitlines()), words.splitlines()
+        if title:
+            self._single[0] = (self._lines[1], title, "heading")
         self._break()
         self._middles = []
 

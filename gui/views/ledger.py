@@ -21,6 +21,7 @@ from core.base.result import Ok, Result
 from core.commands.history import LedgerRow
 from core.commands.panel.titles import Called, called
 from core.commands.trash import trash_restore
+from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
 from gui.state import State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
@@ -281,6 +282,22 @@ MADE = 400
 """So many rows are kept, of which the table shows some forty."""
 
 
+TEACH = (
+    "Nothing harvested yet",
+    "A harvest reads your conversations with AI tools and writes what they taught\n"
+    "into files of yours. The button at the top right first shows what it would do.",
+)
+
+
+def teaching(run: RunState | None) -> tuple[str, str]:
+    """Title and words of an empty ledger: what a harvest does, or how the one stands that has begun."""
+    if run is not None and run.at_work:
+        return TEACH[0], f"{capital(run.words)}.\nWhat a harvest reads appears here when it has finished."
+    if run is not None and run.state == INTERRUPTED:
+        return "A harvest was cut off", f"{capital(run.words)}.\n“Finish now” below brings it to its end."
+    return TEACH
+
+
 class LedgerView(FilteredView):
     """All entries of the ledger. Selecting one shows it in the inspector; Enter opens the reader."""
 
@@ -334,10 +351,10 @@ class LedgerView(FilteredView):
             parent,
             parent,
             icon="database",
-            title="Nothing harvested yet",
-            words="A harvest reads your conversations with AI tools and writes what they taught\n"
-            "into files of yours. The button at the top right first shows what it would do.",
+            title=TEACH[0],
+            words=TEACH[1],
         )
+        self._taught = TEACH
         self._menu = Menu(look)
         self._shell.layers.append(self._menu.key)
 
@@ -350,6 +367,7 @@ class LedgerView(FilteredView):
             self._seen, self._names, self._texts = snapshot.ledger, snapshot.titles.by_key, []
             self._order(fresh=True)
         self._shell.rows_shown(len(self.table.rows), len(self.entries), self.name)
+        self._teach_state(state)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
@@ -434,6 +452,7 @@ class LedgerView(FilteredView):
                 self.table.selected = next((at for at, row in enumerate(entries) if row.key == key), None)
         self.table.set_rows(order, keep_place=fresh)
         self._shell.rows_shown(len(order), len(entries), self.name)
+        self._teach_state(self._shell.state)
         empty = not entries
         if empty != self._empty:
             self._empty = empty
@@ -441,6 +460,14 @@ class LedgerView(FilteredView):
             dpg.configure_item(self._chip_row.item, show=not empty)
             dpg.configure_item(self.filter, show=not empty)
             self._teach.show(empty)
+
+    def _teach_state(self, state: State) -> None:
+        """What an empty ledger says: what a harvest does, or how the one stands that has begun."""
+        run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
+        teach = teaching(run)
+        if teach != self._taught:
+            self._taught = teach
+            self._teach.tell(teach[1], title=teach[0])
 
     # --- what the person does ---
 
