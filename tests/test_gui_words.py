@@ -9,7 +9,7 @@ from core.base.result import ErrorInfo
 from core.commands.panel.overview import FileState
 from core.commands.panel.settings import shipped_help
 from core.harvest.report import HarvestReport
-from core.knowledge.run_state import DELETED, ELSEWHERE, INTERRUPTED, NEVER, RunState
+from core.knowledge.run_state import DELETED, ELSEWHERE, INTERRUPTED, NEVER, OFF, RunState
 from gui.harvest_run import ended_words
 from gui.state import NOTHING, Selection
 from gui.toolkit.flow_rows import SEPARATOR
@@ -17,6 +17,7 @@ from gui.views.frame import age_letters, file_rows
 from gui.views.harvest_dialog import PLAN_COLUMNS, PlanRow, note_words, plan_cell, plan_tip, result_lines
 from gui.views.harvest_watch import nothing_words
 from gui.views.ledger import row_of, teaching, tip
+from gui.views.search_rows import waiting_words
 from gui.views.settings import help_words
 
 
@@ -73,6 +74,7 @@ def test_a_file_that_is_not_there_says_why_and_takes_no_room_from_the_others() -
     ]
     assert [row.age for row in file_rows(files, 400.0)] == ["edited", "none yet"]
     assert [row.age for row in file_rows(files, 400.0, DELETED)] == ["edited", "deleted"]
+    assert file_rows(files, 400.0, OFF)[-1].age == "none", "whether it was ever written is not known here"
     assert age_letters(file_rows(files, 400.0)) == len("edited") + 2, "no name is cut for it"
 
 
@@ -118,3 +120,11 @@ def test_a_dry_run_says_in_one_column_what_happens_and_why() -> None:
     assert {action: cell[0] for action, cell in said.items()} == {
         "harvest": "harvest", "user-kept": "saved by you", "keep": "not touched", "too-large": "too large: above 5 MB",
     }  # fmt: skip
+
+
+def test_what_is_not_searched_yet_stands_beside_the_button_that_reads_it() -> None:
+    """With its reason a line below, "Read them now" would be a button for nothing."""
+    assert waiting_words(
+        "not searched yet: 40 conversations (7.1MB): about 1 s, 2.7MB in the cache; 'knowledge search --build' reads it"
+    ) == "40 conversations not searched yet, about 1 s"  # fmt: skip
+    assert waiting_words("not searched yet: the index is gone; do this") == "Not searched yet: the index is gone"

@@ -306,7 +306,7 @@ class Toast:
         width, height = dpg.get_item_rect_size(self.item)
         place = [
             dpg.get_viewport_client_width() - int(width) - self._look.px(8),
-            dpg.get_viewport_client_height() - int(height),
+            dpg.get_viewport_client_height() - int(height) - self._look.px(4),
         ]
         if place == dpg.get_item_pos(self.item):
             return False

@@ -55,6 +55,8 @@ def file_rows(files: Sequence[FileState], now: float, digest: str = "") -> list[
             tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
             gone = row.kind == "digest" and digest == run_state.DELETED
             words, tone = ("deleted", "edited") if gone else ("none yet", "hint")
+            if row.kind == "digest" and digest in (run_state.OFF, run_state.UNREADABLE, run_state.MISSING):
+                words = "none"  # there may have been one
             rows.append(FileRow(row.file, sign, "hint", name, "hint", "", words, tone, tip))
             continue
         old = since(row.modified, now)
@@ -128,7 +130,7 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
         return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
     if stands.state == run_state.WRITTEN and found.dropped:
-        words += f". The {count(found.dropped, 'older bullet')} without room there stay in the files"
+        words += f". {count(found.dropped, 'older bullet')} did not fit; the files keep them"
     return sign, color, words
 
 
@@ -367,7 +369,7 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if waiting:
         words += f" · {count(waiting, 'conversation')} waiting"
     if failed:
-        return "triangle-alert", "edited", f"{words} · {failed:,} failed"
+        return "triangle-alert", "edited", f"{words} · {failed:,} failed{' in all' if last else ''}"
     if waiting:
         return "circle-dot", "accent", words
     return "circle-check", "harvested", f"Up to date · {words[0].lower()}{words[1:]}"

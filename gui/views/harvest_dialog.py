@@ -136,7 +136,7 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
 def plan_tip(row: PlanRow) -> str:
     """What the tooltip of a row says: everything that may be cut in its cells, and the file's own name."""
     does = f"{ACTIONS.get(row.action, ACTIONS['keep'])[3]}{f': {row.why}' if row.why else ''}"
-    about = SEPARATOR.join(part for part in (row.called.tool_title, row.called.day, size(row.bytes)) if part)
+    about = SEPARATOR.join(part for part in (row.called.tool_title, local_day(row.called.day), size(row.bytes)) if part)
     return "\n".join(dict.fromkeys(part for part in (row.name, does, about, row.file) if part))
 
 

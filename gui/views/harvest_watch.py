@@ -390,5 +390,6 @@ class GainPart:
         self._projects.set(projects)
         dpg.configure_item(self._by_project, show=any(part.label != NO_PROJECT for part in projects))
         found = [] if run.undone else to_look_at(report)
+        known = 1 if len(found) > 1 and report.failed and not report.harvested else 0  # `nothing_words` says the first
         more = f"   and {len(found) - 1:,} more" if len(found) > 1 else ""
-        self.fold.set(f"{begun(found[0])}{more}" if found else "", found)
+        self.fold.set(f"{begun(found[known])}{more}" if found else "", found)

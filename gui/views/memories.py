@@ -114,7 +114,12 @@ def row_of(memory: Memory, archived: bool) -> FlowRow:
     if archived:
         icon, color = "archive", "hint"
     scope = ("this project",) if memory.scope != GLOBAL else ()
-    parts = [", ".join(memory.tags), local_day(memory.created), *scope, "archived" if archived else ""]
+    parts = [
+        " ".join(f"#{tag}" for tag in memory.tags),
+        local_day(memory.created),
+        *scope,
+        "archived" if archived else "",
+    ]
     meta = SEPARATOR.join(part for part in parts if part)
     can = ARCHIVED_CAN if archived else SAVED_CAN
     return FlowRow(str(memory.path), shown(memory.content), meta, icon, color, "muted" if archived else "text", can)

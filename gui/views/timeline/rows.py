@@ -284,8 +284,10 @@ def number(amount: int, one: str, many: str = "") -> str:
     return f"{amount:,} {one if amount == 1 else many or one + 's'}"
 
 
-def year_words(talks: Sequence[Talk], own: Mapping[str, int], first: date, wish: Wish) -> str:
-    """The line beside the calendar's title."""
+def year_words(
+    talks: Sequence[Talk], own: Mapping[str, int], first: date, wish: Wish, fits: Callable[[str], bool] = bool
+) -> str:
+    """The line beside the calendar's title: as much of it as `fits(line)`, the most important first."""
     kept = sum(talk.kept for talk in talks)
     mine = 0 if wish.tool or wish.project else sum(row for name, row in own.items() if wish.category in ("", name))
     lost = sum(talk.fate == LOST for talk in talks)
@@ -293,6 +295,8 @@ def year_words(talks: Sequence[Talk], own: Mapping[str, int], first: date, wish:
     parts += [f"{lost:,} removed unread"] if lost else []
     older = sum(talk.day < first for talk in talks)
     parts += [f"{older:,} older than a year"] if older else []
+    while len(parts) > 1 and not fits(SEPARATOR.join(parts)):
+        parts.pop()
     return SEPARATOR.join(parts)
 
 

@@ -239,9 +239,9 @@ class TimelineView:
             button.set_kind("tab-on" if on else "secondary")
         self.clear.show(wish.filters)
         self._show_ranges()
-        first, last = span(wish, self.today)
+        (first, last), begin = span(wish, self.today), first_day(self.today)
         for name, days in RANGES.items():
-            self.ranges[name].set_kind("tab-on" if (last - first).days + 1 == days else "tab")
+            self.ranges[name].set_kind("tab-on" if first == max(begin, last - timedelta(days=days - 1)) else "tab")
         self._under = None
         self._tiles.set(known(self.talks, self.time.own, self.wish))
         self._show_day()
@@ -304,12 +304,12 @@ class TimelineView:
         return left, self._look.px(44), min(self._look.px(22), (drawing.width - left) / WEEKS)
 
     def _draw_year(self, drawing: Drawing) -> None:
-        look, layer = self._look, drawing.below
-        px = look.px
+        look, layer, px = self._look, drawing.below, self._look.px
         begin = first_day(self.today)
         wide = layer.words(0, 0, "A year", "text", "strong")
-        words = year_words(self.talks, self.time.own, begin, self.wish)
-        layer.words(wide + px(12), px(2), words, "hint", "small", room=max(drawing.width - wide - px(150), px(40)))
+        room, long = max(drawing.width - wide - px(150), px(40)), LETTERS.wide(look.font_id("small")) or len
+        words = year_words(self.talks, self.time.own, begin, self.wish, lambda line: long(line) <= room)
+        layer.words(wide + px(12), px(2), words, "hint", "small", room=room)
         x = float(drawing.width)
         x -= layer.words(x, px(2), "more", "hint", "small", right=True) + px(8)
         for step in reversed(range(5)):
