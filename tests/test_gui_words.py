@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from core.base.markdown import without_emphasis
@@ -13,6 +15,7 @@ from core.knowledge.run_state import DELETED, ELSEWHERE, INTERRUPTED, NEVER, OFF
 from gui.harvest_run import ended_words
 from gui.state import NOTHING, Selection
 from gui.toolkit.flow_rows import SEPARATOR
+from gui.toolkit.messages import error_words
 from gui.views.frame import age_letters, file_rows
 from gui.views.harvest_dialog import PLAN_COLUMNS, PlanRow, note_words, plan_cell, plan_tip, result_lines
 from gui.views.harvest_watch import nothing_words
@@ -128,3 +131,11 @@ def test_what_is_not_searched_yet_stands_beside_the_button_that_reads_it() -> No
         "not searched yet: 40 conversations (7.1MB): about 1 s, 2.7MB in the cache; 'knowledge search --build' reads it"
     ) == "40 conversations not searched yet, about 1 s"  # fmt: skip
     assert waiting_words("not searched yet: the index is gone; do this") == "Not searched yet: the index is gone"
+
+
+def test_an_error_names_a_place_as_the_rest_of_the_window_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside "Changes go to ~/config.toml" the whole path would look like another file."""
+    monkeypatch.setenv("HOME", "/home/someone")
+    error = ErrorInfo("read-only", "this file is read-only", "/home/someone/facts.md", "make it writable")
+    if os.sep == "/":
+        assert error_words(error) == "This file is read-only (~/facts.md). Make it writable."

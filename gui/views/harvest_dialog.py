@@ -220,6 +220,7 @@ def provider_line(config: Config, report: HarvestReport) -> Line:
 def note_words(note: str) -> str:
     """A note of a run as the window says it: with the setting or the button where the command line names a command."""
     note = re.sub(r", and 'knowledge config set (\w+) \d+' raises it", r" (\1)", note)
+    note = re.sub(r"^--apply will", "Apply will", note).replace(", or name another with --home", "")
     return capital(note.replace("; 'knowledge harvest --finish' puts that right, and so does --apply", FINISHED_FIRST))
 
 
@@ -465,7 +466,11 @@ class HarvestDialog:
         self._rows, self._groups = plan_rows(report, run.names), set()
         self.table.leave_out(says_the_same(self._rows))
         work = has_work(report)
-        intro = "Nothing has been written. Apply would:" if work else "Nothing has been written, and nothing is to do."
+        intro = (
+            "Nothing has been written. Apply would:"
+            if work
+            else "Nothing has been written, and there is nothing to do."
+        )
         dpg.set_value(self._intro, intro)
         self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
         notes = [note_words(note) for note in report.notes if note not in SAID_ALREADY]

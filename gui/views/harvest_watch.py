@@ -217,7 +217,7 @@ def nothing_words(report: HarvestReport) -> str:
     if report.failed and not report.harvested:
         first = report.errors[0].message if report.errors else ""
         return "No conversation was read" + (f": {first}" if first else ".")
-    return "Nothing new: what these conversations say stands in your files, or is nothing that lasts."
+    return "Nothing new: what these conversations say is in your files already, or was not worth keeping."
 
 
 def stay_words(number: int) -> str:

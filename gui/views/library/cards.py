@@ -287,9 +287,9 @@ class Cards:
                 return
             x += over.words(x, y, one.task, "text" if one.asked else "hint", "small", room=max(px(30), end - x))
             x += px(8)
-            for outcome in one.last:
+            for outcome in one.last[-max(0, int((end - x) / px(SQUARE + 2))) :] if end - x >= px(SQUARE + 2) else ():
                 over.rect(x, y + px(2), px(SQUARE), px(SQUARE), OUTCOME_LOOKS[outcome].color, px(2))
                 x += px(SQUARE + 2)
-            if one.figure:
+            if one.figure and x + figure <= end:
                 x += px(4) + over.words(x + px(4), y, one.figure, "hint", "small")
             x += px(16)
