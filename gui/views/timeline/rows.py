@@ -20,6 +20,7 @@ BY_WEEK = 140
 """A strip of more days than that has a bar for each week."""
 LEVELS = ("field", "accent@22", "accent@42", "accent@68", "accent")
 TOOL_COLORS = ("muted", "handle", "hint@60", "line")
+LONGEST = 90
 NO_TOOL, NO_PROJECT = "other", "no project"
 
 
@@ -72,8 +73,9 @@ def project_of(talk: Talk) -> str:
 
 
 def title_of(talk: Talk) -> str:
-    """What a person calls it."""
-    return talk.called.title or plain_name(talk.name) or talk.key
+    """What a person calls it; a name as long as a message ends in three points."""
+    title = talk.called.title or plain_name(talk.name) or talk.key
+    return title if len(title) <= LONGEST else f"{title[:LONGEST].rstrip()}…"
 
 
 def wanted(talks: Iterable[Talk], wish: Wish) -> list[Talk]:
