@@ -141,7 +141,9 @@ def _large_ledger(workspace: Workspace) -> None:
     write_ledger(workspace, [
         {"path": f"/srv/chats/talk-{number}", "status": "harvested" if number % 9 else "harvest-failed",
          "at": (now - timedelta(minutes=5 * number)).isoformat(), "deleted": False, "items": {"facts": number % 7},
-         "error": "" if number % 9 else "the model did not answer within 120 s", "source": "claude_code"}
+         "error": "" if number % 9 else "the model did not answer within 120 s", "source": "claude_code",
+         "title": f"Conversation {number:,} of a long life",
+         "date": (now - timedelta(minutes=5 * number)).date().isoformat()}
         for number in range(LARGE)
     ])  # fmt: skip
 
