@@ -294,7 +294,7 @@ def year_words(
     mine = 0 if wish.tool or wish.project else sum(row for name, row in own.items() if wish.category in ("", name))
     lost = sum(talk.fate == LOST for talk in talks)
     parts = [number(len(talks), "conversation"), f"{number(kept + mine, 'bullet')} kept"]
-    parts += [f"{lost:,} removed unread"] if lost else []
+    parts += [f"{lost:,} lost unread"] if lost else []
     older = sum(talk.day < first for talk in talks)
     parts += [f"{older:,} older than a year"] if older else []
     while len(parts) > 1 and not fits(SEPARATOR.join(parts)):
@@ -312,7 +312,7 @@ def day_title(first: date, last: date) -> str:
 def bubble_words(first: date, last: date, sums: Sum) -> str:
     """What stands beside the mouse."""
     when = f"{first:%a} {first.day} {first:%b}" if first == last else day_title(first, last)
-    lost = f", {sums.lost:,} removed unread" if sums.lost else ""
+    lost = f", {sums.lost:,} lost unread" if sums.lost else ""
     return f"{when}  ·  {number(sums.talks, 'conversation')}, {number(sums.kept, 'bullet')}{lost}"
 
 
@@ -335,7 +335,7 @@ def talk_rows(talks: Iterable[Talk]) -> tuple[FlowRow, ...]:
 
 
 def _about(talk: Talk) -> str:
-    gave = "removed unread" if talk.fate == LOST else f"+{talk.kept:,}" if talk.kept else "nothing new"
+    gave = "lost unread" if talk.fate == LOST else f"+{talk.kept:,}" if talk.kept else "nothing new"
     parts = (tile(talk.called.tool), gave, talk.called.project_name)
     return SEPARATOR.join(part for part in parts if part)
 

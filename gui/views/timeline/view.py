@@ -269,7 +269,7 @@ class TimelineView:
         talks = [talk for talk in self.talks if first <= talk.day <= last]
         sums = sum_of(self.days, first, last)
         dpg.set_value(self._title, day_title(first, last))
-        lost = f"  ·  {sums.lost:,} removed unread" if sums.lost else ""
+        lost = f"  ·  {sums.lost:,} lost unread" if sums.lost else ""
         dpg.set_value(self._sums, f"{number(sums.talks, 'conversation')}  ·  {number(sums.kept, 'bullet')} kept{lost}")
         parts = parts_of(sums.lines)
         self._bar.set(parts, sums.kept)
@@ -420,7 +420,7 @@ class TimelineView:
         x += layer.words(0, y, "Conversations", "text", "small") + px(12)
         turn = "by tool" if self.wish.by_project else "by project"
         ordered = sorted(groups, key=lambda row: row[0] != "lost")  # what went unread is always told
-        parts = [(name, "removed unread" if name == "lost" else name, amount) for name, amount in ordered]
+        parts = [(name, "lost unread" if name == "lost" else name, amount) for name, amount in ordered]
         colors = {name: group_color(at, name) for at, (name, _) in enumerate(groups)}
         for name, label, amount in fitting(parts, drawing.width - x - wide(turn) - px(12), wide, px(26)):
             layer.rect(x, y + px(4), px(9), px(9), colors.get(name, TOOL_COLORS[-1]), px(2))
