@@ -345,6 +345,5 @@ def ended_words(report: HarvestReport) -> str:
     if report.failed and not report.harvested:
         return f"Nothing was harvested: {count(report.failed, 'conversation')} failed"
     begun = "Stopped" if report.cancelled else "Harvested"
-    items = sum(report.items.values())
-    words = f"{begun}: {count(report.harvested, 'conversation')}, {count(items, 'new bullet')}"
+    words = f"{begun}: {count(report.harvested, 'conversation')}, {count(len(report.lines), 'new bullet')}"
     return f"{words}, {report.failed:,} failed" if report.failed else words

@@ -98,7 +98,7 @@ def test_the_end_of_a_failed_run_says_one_thing() -> None:
         "5 conversations stay where they are", "1 conversation failed and stays where it is",
     ]  # fmt: skip
     assert ended_words(report) == "Nothing was harvested: 1 conversation failed"
-    one = HarvestReport(True, harvested=1, items={"facts": 1})
+    one = HarvestReport(True, harvested=1, lines=[("facts", "a", 1)])
     assert ended_words(one) == "Harvested: 1 conversation, 1 new bullet"
 
 

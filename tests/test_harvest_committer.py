@@ -560,16 +560,42 @@ def test_a_run_writes_its_ledger_once(world: World) -> None:
     assert len(sizes) == 1 and len(world.entries()) == 200
 
 
+def test_what_a_batch_wrote_is_journaled_once_a_file_not_once_a_conversation(world: World) -> None:
+    """And what gets a new name last of all, with DONE: until then a bullet that the person deletes may come back."""
+    world.knowledge("facts.md", "# Facts\n")
+    rows: list[list[str]] = []
+    plans = [
+        (
+            sha,
+            FrozenPlan((PlannedFile("tasks.md", "", (f"- do {sha}",)), PlannedFile("facts.md", "", (f"- {sha}",))), {}),
+        )
+        for sha in ("a", "b")
+    ]
+    _, last = batch.write_together(
+        world.paths,
+        plans,
+        known=lambda _: False,
+        on_applied=lambda applied: rows.append([f"{row.sha256} {row.name}" for row in applied]),
+        editor_wait=HURRIED,
+    )
+    assert rows == [["a facts.md", "b facts.md"]]
+    assert [(row.sha256, row.name, row.added) for row in last] == [
+        ("a", "tasks.md", ("- do a",)), ("b", "tasks.md", ("- do b",))
+    ]  # fmt: skip
+
+
 def test_the_same_words_of_two_conversations_of_one_name_are_told_once(world: World) -> None:
     planned = PlannedFile("facts.md", "# Facts", ("- same [from: talk, 2026-01-01]",))
-    told: list[tuple[str, tuple[str, ...]]] = []
     world.paths.knowledge.mkdir(parents=True)
-    wrong = batch.write_together(
+    wrong, last = batch.write_together(
         world.paths,
         [(sha256("a"), FrozenPlan((planned,), {})), (sha256("b"), FrozenPlan((planned,), {}))],
         known=lambda _: False,
-        on_applied=lambda sha, row: told.append((sha, row.added)),
+        on_applied=lambda rows: None,
         editor_wait=HURRIED,
     )
-    assert wrong == {} and told == [(sha256("a"), planned.lines), (sha256("b"), ())]
+    assert wrong == {} and [(row.sha256, row.added) for row in last] == [
+        (sha256("a"), planned.lines),
+        (sha256("b"), ()),
+    ]
     assert world.text("facts.md").count("- same") == 1

@@ -14,13 +14,17 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.conflict import both_sides, without_marks
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
+
+if TYPE_CHECKING:
+    from core.knowledge.journal import Pending
 
 Entry = dict[str, Any]
 Entries = dict[str, Entry]
@@ -322,7 +326,33 @@ def rebuild(paths: Paths) -> Entries:
                 entries[sha] = merged_entry(entries.get(sha), state.entry)
             for moved in state.reclaimed:
                 note_reclaimed(entries.setdefault(sha, dict(state.entry or {})), moved)
+            if sha in entries and state.unrecorded:
+                note_unrecorded_moves(paths, state, entries[sha], in_trash(paths))
     return entries
+
+
+def in_trash(paths: Paths) -> dict[str, list[str]]:
+    """The names of what lies in the trash, by the sha256 that they begin with. Raises OSError."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(paths.trash.iterdir()) if paths.trash.is_dir() else ():
+        found.setdefault(path.name.partition(".")[0], []).append(path.name)
+    return found
+
+
+def note_unrecorded_moves(paths: Paths, state: Pending, entry: Entry, trash: Mapping[str, list[str]]) -> None:
+    """Write into an entry the moves that a crash kept from being recorded: from which place each copy came that lies in
+    the trash. A power cut may have brought one back to its place, and kept the other: its place is known then too.
+
+    Without a date in the ledger the trash keeps it for the whole grace period from the moment of the rename.
+    """
+    known = {*entry.get("trash", {}), *(row.get("trash") for row in state.reclaimed)}
+    held = [name for name in trash.get(state.sha256, ()) if name not in known]
+    moving = sorted(state.unrecorded, key=files.exists)  # those that are gone first
+    for path, name in zip_longest(moving, held[: len(moving)], fillvalue=""):
+        stands = files.exists(path)
+        if name or not stands:
+            note_reclaimed(entry, {"trash": name, "path": path, "until": ""})
+            entry["deleted"] = not stands
 
 
 def merged_entry(old: Entry | None, new: Entry) -> Entry:
