@@ -81,12 +81,13 @@ def _states(seat: Seat, shot: Shot) -> None:
     facts = paths.knowledge / "facts.md"
     facts.write_text(facts.read_text("utf-8") + "- A line of my own\n", "utf-8")
     again("digest-differs")
-    assert isinstance(digest_off(shell.workspace), Ok)
-    again("digest-deleted")
     config = Path(shell.workspace.environment["HOME"]) / "config.toml"
     before = config.read_text("utf-8")
     config.write_text(before.replace("digest_enabled = true", "digest_enabled = false"), "utf-8")
     again("digest-off")
+    config.write_text(before, "utf-8")
+    assert isinstance(digest_off(shell.workspace), Ok)
+    again("digest-deleted")
     config.write_text("[ai_settings.knowledge\n", "utf-8")
     again("settings-unreadable")
     config.write_text(before, "utf-8")

@@ -270,7 +270,11 @@ def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
 
     def waiting(workspace: Workspace, wanted: Wanted) -> Any:
         found = find(workspace, wanted)
-        return replace(found, value=replace(found.value, waits=not asked)) if wanted.asks else found
+        return (
+            replace(found, value=replace(found.value, waits="" if asked else "1 conversation not searched yet"))
+            if wanted.asks
+            else found
+        )
 
     def read_all(*_: Any, progress: Any, cancelled: Any) -> Any:
         asked.append("read")

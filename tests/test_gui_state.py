@@ -221,6 +221,10 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     assert any("every conversation stays where it is" in note for note in planned.value.notes)
     sent = provider_line(replace(home.config, provider="openai", model="m", redact=False), planned.value).words
     assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
+    near = provider_line(replace(home.config, provider="ollama", model="m"), planned.value).words
+    assert near.startswith("Sent to ollama m on this computer.")
+    far = provider_line(replace(home.config, provider="ollama", model="m", base_url="http://10.0.0.8:1"), planned.value)
+    assert far.words.startswith("Sent to ollama m. ")
     assert estimate_words(planned.value).endswith("nothing")
     assert estimate_words(HarvestReport(False, tokens=9, price=None)).endswith("price unknown")
     harvested(home)

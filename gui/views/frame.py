@@ -55,6 +55,8 @@ def file_rows(files: Sequence[FileState], now: float, digest: str = "") -> list[
             tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
             gone = row.kind == "digest" and digest == run_state.DELETED
             words, tone = ("deleted", "edited") if gone else ("none yet", "hint")
+            if row.kind == "digest" and digest in (run_state.OFF, run_state.UNREADABLE, run_state.MISSING):
+                words = "none"  # there may have been one
             rows.append(FileRow(row.file, sign, "hint", name, "hint", "", words, tone, tip))
             continue
         old = since(row.modified, now)
@@ -128,7 +130,7 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
         return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
     if stands.state == run_state.WRITTEN and found.dropped:
-        words += f". The {count(found.dropped, 'older bullet')} without room there stay in the files"
+        words += f". {count(found.dropped, 'older bullet')} did not fit; the files keep them"
     return sign, color, words
 
 
@@ -201,12 +203,13 @@ class Rail:
         same = (int(self._tall), needed) == (self._filled[0], self._filled[2]) and self._measured is self._seen
         # A scroll bar makes sentences wrap, and these make it come and go: the most counts, once what is new stands.
         self._young = YOUNG if self._measured is not self._seen else max(0, self._young - 1)
-        around = max(around, self._filled[1]) if same and not self._young else around
+        most, gaps = max(around, self._filled[1]), 2 * self._look.px(8) + 2
+        around = most if same and not self._young and self._tall - most - gaps < needed else around
         now, self._measured = (int(self._tall), around, needed), self._seen
         if now == self._filled:
             return self._young > 0
         self._filled = now
-        height = max(self._tall - around - 2 * self._look.px(8) - 2, needed)
+        height = max(self._tall - around - gaps, needed)
         dpg.configure_item(files, height=int(height), auto_resize_y=False)
         return True
 
@@ -279,8 +282,9 @@ class Rail:
     def _show_digest(self, found: Overview) -> None:
         state = found.status.digest
         share = round(100 * state.bytes / max(state.max_bytes, 1))
+        full = "full" if share >= 100 else f"{share} %"
         dpg.set_value(self._bytes, f"{state.bytes:,}" if state.exists else "0")
-        dpg.set_value(self._of, f"B · {share} %" if self._narrow else f"of {state.max_bytes:,} B · {share} %")
+        dpg.set_value(self._of, f"B · {full}" if self._narrow else f"of {state.max_bytes:,} B · {full}")
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
@@ -367,7 +371,7 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if waiting:
         words += f" · {count(waiting, 'conversation')} waiting"
     if failed:
-        return "triangle-alert", "edited", f"{words} · {failed:,} failed"
+        return "triangle-alert", "edited", f"{words} · {failed:,} failed{' in all' if last else ''}"
     if waiting:
         return "circle-dot", "accent", words
     return "circle-check", "harvested", f"Up to date · {words[0].lower()}{words[1:]}"

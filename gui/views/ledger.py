@@ -280,26 +280,29 @@ def wished(wish: Wish, statuses: Collection[str] | None = None, text: str | None
     )
 
 
-NOTHING_YET = "Nothing harvested yet"
-TAUGHT = """A harvest reads your conversations with AI tools and writes what they taught
-into files of yours. The button at the top right first shows what it would do."""
-
-
-def nothing_words(run: RunState) -> tuple[str, str]:
-    """Title and words where the ledger has no entry: a harvest writes it when it ends."""
-    if run.at_work and run.work == "harvest":
-        return "The first harvest is running", f"{capital(run.words)}.\nIts conversations stand here when it has ended."
-    if run.state == INTERRUPTED:
-        return "The first harvest was cut off", f"{capital(run.words)}.\nThe button below finishes it."
-    return NOTHING_YET, TAUGHT
-
-
 AT_ONCE = 3000
 """So many entries are arranged between two frames; more go to the worker."""
 FIRST = 200
 """So many of the newest are asked first which columns say the same, and no others while a large ledger is read."""
 MADE = 400
 """So many rows are kept, of which the table shows some forty."""
+
+
+TEACH = (
+    "Nothing harvested yet",
+    "A harvest reads your conversations with AI tools and writes what they taught\n"
+    "into files of yours. The button at the top right first shows what it would do.",
+)
+
+
+def teaching(run: RunState | None) -> tuple[str, str]:
+    """Title and words of an empty ledger: what a harvest does, or how the one stands that has begun."""
+    if run is not None and run.at_work:
+        title = "The first harvest is running" if run.work == "harvest" else TEACH[0]
+        return title, f"{capital(run.words)}.\nWhat a harvest reads appears here when it has finished."
+    if run is not None and run.state == INTERRUPTED:
+        return "The first harvest was cut off", f"{capital(run.words)}.\n“Finish now” below brings it to its end."
+    return TEACH
 
 
 class LedgerView(FilteredView):
@@ -320,7 +323,6 @@ class LedgerView(FilteredView):
         self._rows: dict[int, Row] = {}
         self._same: frozenset[str] = frozenset()
         self._empty: bool | None = None
-        self._nothing = (NOTHING_YET, TAUGHT)
         self._ticket = 0
         self._now = time.time()
         self._minute = 0
@@ -356,9 +358,10 @@ class LedgerView(FilteredView):
             parent,
             parent,
             icon="database",
-            title=NOTHING_YET,
-            words=TAUGHT,
+            title=TEACH[0],
+            words=TEACH[1],
         )
+        self._taught = TEACH
         self._menu = Menu(look)
         self._shell.layers.append(self._menu.key)
 
@@ -372,11 +375,8 @@ class LedgerView(FilteredView):
         if snapshot.ledger is not self._seen or snapshot.titles.by_key is not self._names:
             self._seen, self._names, self._texts = snapshot.ledger, snapshot.titles.by_key, []
             self._order(fresh=True)
-        nothing = nothing_words(snapshot.overview.status.stands.run)
-        if nothing != self._nothing:
-            self._nothing = nothing
-            self._teach.tell(nothing[1], nothing[0])
         self._shell.rows_shown(len(self.table.rows), len(self.entries), self.name)
+        self._teach_state(state)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
@@ -470,6 +470,7 @@ class LedgerView(FilteredView):
                 self.table.selected = next((at for at, row in enumerate(entries) if row.key == key), None)
         self.table.set_rows(order, keep_place=fresh)
         self._shell.rows_shown(len(order), len(entries), self.name)
+        self._teach_state(self._shell.state)
         empty = not entries
         if empty != self._empty:
             self._empty = empty
@@ -477,6 +478,14 @@ class LedgerView(FilteredView):
             dpg.configure_item(self._chip_row.item, show=not empty)
             dpg.configure_item(self.filter, show=not empty)
             self._teach.show(empty)
+
+    def _teach_state(self, state: State) -> None:
+        """What an empty ledger says: what a harvest does, or how the one stands that has begun."""
+        run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
+        teach = teaching(run)
+        if teach != self._taught:
+            self._taught = teach
+            self._teach.tell(teach[1], title=teach[0])
 
     # --- what the person does ---
 

@@ -23,7 +23,7 @@ from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, gap, spread
-from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.messages import EmptyState, Teaching, error_words
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
 
@@ -77,7 +77,7 @@ class Editing(Generic[T]):
         if error.code == "changed-outside":
             self.editor.ask(CHANGED)
         else:
-            self.editor.refuse(str(error))
+            self.editor.refuse(error_words(error))
 
     # --- the same for all ---
 

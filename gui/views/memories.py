@@ -36,6 +36,7 @@ from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow
+from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
 from gui.views.context_cards import ContextCards
 from gui.views.list_view import CHANGED, Editing, ListView, Teach
@@ -114,7 +115,12 @@ def row_of(memory: Memory, archived: bool) -> FlowRow:
     if archived:
         icon, color = "archive", "hint"
     scope = ("this project",) if memory.scope != GLOBAL else ()
-    parts = [", ".join(memory.tags), local_day(memory.created), *scope, "archived" if archived else ""]
+    parts = [
+        " ".join(f"#{tag}" for tag in memory.tags),
+        local_day(memory.created),
+        *scope,
+        "archived" if archived else "",
+    ]
     meta = SEPARATOR.join(part for part in parts if part)
     can = ARCHIVED_CAN if archived else SAVED_CAN
     return FlowRow(str(memory.path), shown(memory.content), meta, icon, color, "muted" if archived else "text", can)
@@ -219,14 +225,14 @@ class MemorySession(Editing[MemoryTarget]):
         written over it."""
         old = target.memory
         if old is None or error.code not in ("changed-outside", "no-match"):
-            self.editor.refuse(str(error))
+            self.editor.refuse(error_words(error))
             return
 
         def looked(result: Result[Any]) -> None:
             if self.target is None:
                 return
             if isinstance(result, Err):
-                self.editor.refuse(str(result.error))
+                self.editor.refuse(error_words(result.error))
                 return
             found: Memory | None = result.value
             if found is None:

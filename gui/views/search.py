@@ -87,13 +87,21 @@ TEACH = {
         "Search everything",
         "Conversations, bullets, notes, memories, context files\nand facts, the best first, each with the reason why.\n"
         'Any text will do: session_store.py, C++, "an exact phrase",\n'
-        "and what knowledge search takes: --since monday, --source codex.",
+        "and the options of knowledge search: --since monday, --source codex.",
         command='knowledge search "retry policy"',
     ),
     "nothing": Teach(
         "search",
         "Nothing found",
         "No entry has these words, nor anything like them.\nFewer or shorter words find more.",
+        action="Clear the search",
+        act="clear",
+    ),
+    "nothing-yet": Teach(
+        "search",
+        "Nothing found so far",
+        "What was searched has none of these words, nor anything like them.\n"
+        "“Read them now” searches the conversations that are left.",
         action="Clear the search",
         act="clear",
     ),
@@ -354,10 +362,10 @@ class SearchView(ListView[Findings]):
     def _show_waiting(self) -> None:
         """The button that reads what is not searched yet, while there is something."""
         going = self._building is not None
-        dpg.configure_item(self._waits, show=going or self.data.waits)
+        dpg.configure_item(self._waits, show=going or bool(self.data.waits))
         self.build_all.set_label("Stop" if going else "Read them now", "circle-stop" if going else "messages-square")
         if not going:
-            dpg.set_value(self._built, "")
+            dpg.set_value(self._built, self.data.waits)
 
     # --- what is shown ---
 
@@ -393,6 +401,8 @@ class SearchView(ListView[Findings]):
             if self.data.wanted.filters.keys() - {"kind"}
             else "none-of-kind"
             if self.data.kind
+            else "nothing-yet"
+            if self.data.waits
             else "nothing"
         )
 
