@@ -192,7 +192,7 @@ def make_slot(look: Look, parent: int, role: str, marks: int = 0, shares: bool =
     )
     shades, bar = drawn[:marks], drawn[marks:]
     for shade in shades:
-        look.tint(shade, "edited@32", "fill")
+        look.tint(shade, "hit@40", "fill")
     for part in bar[:1]:
         look.tint(part, "hover", "fill")
     icon = int(dpg.add_text("", parent=item))

@@ -38,7 +38,7 @@ STATES: Mapping[str, tuple[str, str, str]] = {
     LEFT: ("hourglass", "muted", "left for another run"),
     WAITING: ("circle-dashed", "hint", "waiting"),
 }
-PIECE_COLORS = {READ: "ramp:1", READING: "accent", BROKEN: "failed", LEFT: "edited", WAITING: "field"}
+PIECE_COLORS = {READ: "accent@65", READING: "accent", BROKEN: "failed", LEFT: "edited", WAITING: "field"}
 COLUMNS = (
     Column("icon", "", 26, sortable=False),
     Column("tool", "", 30, role="mono", sortable=False, color="hint"),
