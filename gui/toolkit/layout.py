@@ -477,7 +477,7 @@ class Figures:
         for number in range(most):
             cell = look.theme(int(dpg.add_group(parent=row, show=False)), "no-gap")
             if number:
-                space(look, cell, 8)
+                space(look, cell, 10)
             amount = text(look, cell, "", "heading" if number else "number")
             self._cells.append((cell, amount, text(look, cell, "", "small", "hint")))
 

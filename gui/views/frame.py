@@ -21,7 +21,7 @@ from gui.state import Activity, State
 from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, space, spread, trailing_row
-from gui.toolkit.letters import END, PATH
+from gui.toolkit.letters import END, LETTERS, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, ago, autopilot_words, capital, seconds_of, since
@@ -101,7 +101,7 @@ def digest_parts(found: Overview) -> list[Part]:
     parts = [Part(title, amount, SECTIONS[title].color, f"{amount:,} B") for title, amount in found.sections]
     rest = found.status.digest.bytes - shown
     if parts and rest > 0:
-        parts.append(Part("headings and note", rest, "handle", f"{rest:,} B"))
+        parts.append(Part("Headings and note", rest, "handle", f"{rest:,} B"))
     return parts
 
 
@@ -144,6 +144,7 @@ def day_words(days: Sequence[Day]) -> str:
 
 
 NARROW_RAIL, YOUNG = 236, 4
+BARS_GROW = 160  # unscaled pixels that the harvests of the last days grow by in a high window
 
 
 class Rail:
@@ -178,26 +179,27 @@ class Rail:
         days = card(look, parent, "Harvests", "last 14 days")
         self._bars = Bars(look, days.item, days.item)
         self._cards = (digest.item, files.item, days.item)
-        self._tall, self._narrow = 0.0, False
+        self._tall, self._width, self._narrow = 0.0, 0.0, False
         self._filled, self._young = (0, 0, 0), 0
         self._measured: tuple[object, ...] = ()
         look.follow(parent, self._fit)
         look.every_tick(self._fill)
 
     def _fit(self, width: float, height: float) -> None:
-        self._tall = height
+        self._tall, self._width = height, width
         if (width < self._look.px(NARROW_RAIL)) != self._narrow:
             self._narrow = not self._narrow
             self._seen = ()
             self.refresh(self._shell.state)
 
     def _fill(self) -> bool:
-        """The list of files takes the height that is left, so that the harvests stand at the bottom."""
+        """The harvests grow into the height that is left, the list of files takes the rest of it."""
         digest, files, days = self._cards
         needed = self._last_line()
         if self._tall <= 0 or not needed:
             return False
-        around = int(dpg.get_item_rect_size(digest)[1] + dpg.get_item_rect_size(days)[1])
+        px = self._look.px
+        around = int(dpg.get_item_rect_size(digest)[1] + dpg.get_item_rect_size(days)[1]) - self._bars.grown
         same = (int(self._tall), needed) == (self._filled[0], self._filled[2]) and self._measured is self._seen
         # A scroll bar makes sentences wrap, and these make it come and go: the most counts, once what is new stands.
         self._young = YOUNG if self._measured is not self._seen else max(0, self._young - 1)
@@ -206,8 +208,10 @@ class Rail:
         if now == self._filled:
             return self._young > 0
         self._filled = now
-        height = max(self._tall - around - 2 * self._look.px(8) - 2, needed)
-        dpg.configure_item(files, height=int(height), auto_resize_y=False)
+        height = max(self._tall - around - 2 * px(8) - 2, needed)
+        more = int(min(px(BARS_GROW), height - needed)) if self._bars.any else 0
+        self._bars.grow(more)
+        dpg.configure_item(files, height=int(height) - more, auto_resize_y=False)
         return True
 
     def _last_line(self) -> int:
@@ -279,8 +283,9 @@ class Rail:
     def _show_digest(self, found: Overview) -> None:
         state = found.status.digest
         share = round(100 * state.bytes / max(state.max_bytes, 1))
-        dpg.set_value(self._bytes, f"{state.bytes:,}" if state.exists else "0")
-        dpg.set_value(self._of, f"B · {share} %" if self._narrow else f"of {state.max_bytes:,} B · {share} %")
+        number = f"{state.bytes:,}" if state.exists else "0"
+        dpg.set_value(self._bytes, number)
+        dpg.set_value(self._of, self._share_words(number, f"of {state.max_bytes:,} B · {share} %", f"B · {share} %"))
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
@@ -290,6 +295,13 @@ class Rail:
         dpg.set_value(self._why_icon, icon(sign))
         self._look.tint(self._why_icon, color)
         dpg.set_value(self._why, words)
+
+    def _share_words(self, number: str, words: str, short: str) -> str:
+        """What stands beside the great number, whole or in short."""
+        great, small = (LETTERS.wide(self._look.font_id(role)) for role in ("number", "text"))
+        if great is None or small is None or not self._width:
+            return short if self._narrow else words
+        return words if great(number) + small(words) + self._look.px(40) <= self._width else short
 
     def _show_file(self, line: tuple[int, ...], row: FileRow | None) -> None:
         holder, _button, sign, name, amount, old, tip = line

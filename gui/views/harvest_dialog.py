@@ -32,7 +32,7 @@ from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
-from gui.views.harvest_watch import GainPart, WatchPart, took_words
+from gui.views.harvest_watch import GainPart, WatchPart, stay_words, took_words
 from gui.views.ledger import NAMELESS, day_words
 from gui.views.looks import capital, plain_name, tile
 
@@ -257,7 +257,8 @@ def result_lines(report: HarvestReport) -> list[Line]:
         words += ", still where they were"
     if report.empty:
         words += f"; {report.empty} had nothing to keep"
-    lines.append(Line("circle-check", "harvested", words, spent_words(report)))
+    if report.harvested or not report.failed:
+        lines.append(Line("circle-check", "harvested", words, spent_words(report)))
     if report.reclaimed:
         gone = report.reclaimed - report.trashed
         if report.trashed:
@@ -268,9 +269,10 @@ def result_lines(report: HarvestReport) -> list[Line]:
             words = f"{count(gone, 'conversation')} removed for good"
             lines.append(Line("trash-2", "deleted", words, size(report.reclaimed_bytes - report.trashed_bytes)))
     if report.kept and not stay:
-        lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} stay where they are"))
+        lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} {stay_words(report.kept)}"))
     if report.failed:
-        lines.append(Line("circle-x", "failed", f"{count(report.failed, 'conversation')} failed and stay"))
+        words = f"{count(report.failed, 'conversation')} failed and {stay_words(report.failed)}"
+        lines.append(Line("circle-x", "failed", words))
     if len(report.errors) > report.failed:
         words = f"{count(len(report.errors) - report.failed, 'other problem')}: see below"
         lines.append(Line("circle-alert", "failed", words))
@@ -319,7 +321,7 @@ def spent_words(report: HarvestReport) -> str:
 
 
 WIDTH = 980
-LIST_HEIGHT = 236
+LEAST, LIST_HEAD, ROW_HEIGHT = 282, 84, 28
 
 
 class HarvestDialog:
@@ -350,7 +352,7 @@ class HarvestDialog:
         self.raise_limit = Button(look, part, "", self._raise_limit, icon="weight",
                                   tip="Write max_harvest_source_bytes into the settings and look again")  # fmt: skip
         space(look, part, 1)
-        holder = box(look, part, "well", height=LIST_HEIGHT + 46)
+        holder = box(look, part, "well", height=LEAST)
         self._plan_list = holder
         chips = ChipRow(look, holder, holder)
         self.chips = {name: chips.add(name, color, partial(self._toggle, name)) for name, color in GROUPS.items()}
@@ -381,6 +383,8 @@ class HarvestDialog:
             return
         self._run.look(sources)
         self._shown = None
+        for sides in (self.watch.sides, self.gain.sides):
+            sides.grow(self.dialog.more)
         self.dialog.open()
         self._changed()
 
@@ -473,6 +477,8 @@ class HarvestDialog:
             chip.set_count(counts[name])
             dpg.configure_item(chip.item, show=counts[name] > 0)
         dpg.configure_item(self._plan_list, show=bool(self._rows))
+        wanted = LIST_HEAD + ROW_HEIGHT * len(self._rows)  # no higher than its rows need, in a window that has room
+        self._look.size(self._plan_list, height=max(LEAST, min(wanted, LEAST + self.dialog.more)))
         self._filter()
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")
@@ -480,7 +486,7 @@ class HarvestDialog:
 
     def _show_run(self, run: Run) -> None:
         self.dialog.set_title(running_title(run))
-        self.dialog.set_note("what is kept stays kept; the rest is read next time")
+        self.dialog.set_note("What is kept stays kept; the rest is read next time")
         self.dialog.enable(False)
         self.watch.set(run, self._shell.state.activity, (run.workspace or self._shell.workspace).config)
 

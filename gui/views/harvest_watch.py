@@ -21,7 +21,7 @@ from gui.toolkit.columns import Cell, Column
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Figures, Fold, box, space
+from gui.toolkit.layout import Figures, Fold, box, lowered, space
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
@@ -224,6 +224,11 @@ def to_look_at(report: HarvestReport) -> list[str]:
     return [*(str(error) for error in report.errors[:50]), *report.notes]
 
 
+def stay_words(number: int) -> str:
+    """What becomes of so many conversations that were not taken away."""
+    return "stays where it is" if number == 1 else "stay where they are"
+
+
 class Ribbon:
     """The pieces of `pieces`, as wide as `container`."""
 
@@ -271,12 +276,16 @@ class TwoSides:
     """Two boxes beside each other that share the width of their parent."""
 
     def __init__(self, look: Look, parent: int, share: float, height: float) -> None:
-        self._look, self._share = look, share
-        holder = box(look, parent, "clear", height=height)
+        self._look, self._share, self._height = look, share, height
+        holder = self._holder = box(look, parent, "clear", height=height)
         row = int(dpg.add_group(horizontal=True, parent=holder))
         self.left = box(look, row, "well", width=400, height=-1)
         self.right = box(look, row, "clear", width=300, height=-1)
         look.follow(holder, self._fit)
+
+    def grow(self, more: float) -> None:
+        """So many unscaled pixels higher than at first, in a window that has room for them."""
+        self._look.size(self._holder, height=self._height + more)
 
     def _fit(self, width: float, _height: float) -> None:
         left = int((width - self._look.px(8)) * self._share)
@@ -295,14 +304,14 @@ class WatchPart:
         self._ribbon = Ribbon(look, part, part_width := box(look, part, "clear", height=1))
         dpg.move_item_up(part_width)
         self._states = text(look, part, "", "small", "muted", wrap=True)
-        sides = TwoSides(look, part, 0.52, TALL)
+        self.sides = sides = TwoSides(look, part, 0.52, TALL)
         self.table = BigTable(look, COLUMNS, lambda row, column: talk_cell(self._talks[row], column),
                               tip=lambda row: talk_tip(self._talks[row]))  # fmt: skip
         self.table.build(sides.left)
         top = box(look, sides.right, "well", height=214)
         row = int(dpg.add_group(horizontal=True, parent=top))
         self._number = text(look, row, "0", "number")
-        self._number_words = text(look, row, "", "small", "muted", wrap=True)
+        self._number_words = text(look, lowered(look, row, 12), "", "small", "muted", wrap=True)
         self._bar = SegmentBar(look, top, top, height=8)
         self._legend = Legend(look, top, 6)
         self._cost = text(look, top, "", "strong")
@@ -350,7 +359,7 @@ class GainPart:
         self._bar = SegmentBar(look, self._bar_holder, self._bar_holder, height=10)
         self._words = text(look, part, "", "small", "muted", wrap=True)
         space(look, part, 1)
-        sides = TwoSides(look, part, 0.64, 292)
+        self.sides = sides = TwoSides(look, part, 0.64, 292)
         self.best = FlowList(look)
         text(look, sides.left, "Best bullets first", "strong", "muted")
         self.best.build(sides.left)
@@ -384,6 +393,5 @@ class GainPart:
         found = [] if run.undone else to_look_at(report)
         head = f"{len(found)} to look at"
         if report.failed:
-            stay = "stays where it is" if report.failed == 1 else "stay where they are"
-            head += f"   {count(report.failed, 'conversation')} failed and {stay}"
+            head += f"   {count(report.failed, 'conversation')} failed and {stay_words(report.failed)}"
         self.fold.set(head, found)

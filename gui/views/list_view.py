@@ -337,6 +337,8 @@ class ListView(FilteredView, Generic[T]):
         look = self._look
         self._top = int(dpg.add_group(parent=parent))
         self.above(self._top, parent)
+        self._topped = bool(dpg.get_item_children(self._top, 1))  # an empty group would still keep its distance
+        self._make_room()
         look.follow(parent, self._fit)
         if self.ADD:
             left, right = spread(look, parent)
@@ -406,7 +408,8 @@ class ListView(FilteredView, Generic[T]):
 
     def _make_room(self) -> None:
         """In a low window what stands above gives way to what is being written."""
-        dpg.configure_item(self._top, show=not (self._short and self.session and self.session.target is not None))
+        writing = self.session is not None and self.session.target is not None
+        dpg.configure_item(self._top, show=self._topped and not (self._short and writing))
 
     def rearrange(self) -> None:
         """The editor was opened, or closed."""

@@ -38,6 +38,7 @@ HEAD_ABOVE, HEAD_HEIGHT, CALL_HEIGHT, CALL_GAP = 16, 24, 28, 4
 CODE_HEAD, CODE_EDGE, BOX, AFTER, APART = 28, 8, 9, 8, 6
 WIDEST, NOTES, NOTES_LEAST, NOTES_GAP, ICONS = 760, 300, 210, 24, 44
 ROOM_FOR_NOTES, ROOM_FOR_TIME = 860, 560
+WIDER, NOTES_WIDER = 80, 140
 ROLES = {
     "user": ("user", "accent"), "assistant": ("sparkles", "ramp:2"), "agent": ("users", "ramp:5"),
     "system": ("settings", "hint"), "tool": ("terminal", "hint"),
@@ -69,7 +70,11 @@ def geometry(width: float, px: Callable[[float], int]) -> Geometry:
         column = max(px(120), room - px(ICONS))
         return Geometry(left, column, left + column + px(20), 0, times)
     notes = max(px(NOTES_LEAST), min(px(NOTES), int(room * 0.32)))
-    column = min(px(WIDEST), room - notes - px(NOTES_GAP))
+    spare = max(
+        0, room - notes - px(NOTES_GAP) - px(WIDEST)
+    )  # of a wide window: some for the words, more for the notes
+    column = min(px(WIDEST) + min(px(WIDER), spare // 4), room - notes - px(NOTES_GAP))
+    notes += min(px(NOTES_WIDER), spare // 3)
     return Geometry(left, column, left + column + px(NOTES_GAP), notes, times)
 
 

@@ -238,7 +238,9 @@ class TimelineView:
         self._show_ranges()
         first, last = span(wish, self.today)
         for name, days in RANGES.items():
-            self.ranges[name].set_kind("tab-on" if (last - first).days + 1 == days else "tab")
+            whole = replace(wish, first=self.today - timedelta(days=days - 1), last=self.today)
+            chosen = (first, last) == span(whole, self.today)
+            self.ranges[name].set_kind("tab-on" if chosen else "tab")
         self._under = None
         self._tiles.set(known(self.talks, self.time.own, self.wish))
         self._show_day()
@@ -335,6 +337,7 @@ class TimelineView:
             layer.rect(x, y, size, size, color, px(2) if size > px(9) else 0)
         first, last = span(self.wish, self.today)
         start, end = (first - begin).days / 7 * pitch, ((last - begin).days + 1) / 7 * pitch
+        end = WEEKS * pitch if last >= self.today else end  # this week's column is there as a whole
         y = top + 7 * pitch + px(5)
         layer.rect(left, y, WEEKS * pitch, px(3), "field", px(1))
         layer.rect(left + start, y, max(end - start, px(4)), px(3), "accent", px(1))
