@@ -301,7 +301,7 @@ class Rail:
         great, small = (LETTERS.wide(self._look.font_id(role)) for role in ("number", "text"))
         if great is None or small is None or not self._width:
             return short if self._narrow else words
-        return words if great(number) + small(words) + self._look.px(40) <= self._width else short
+        return words if great(number) + small(words) + self._look.px(64) <= self._width else short
 
     def _show_file(self, line: tuple[int, ...], row: FileRow | None) -> None:
         holder, _button, sign, name, amount, old, tip = line

@@ -320,7 +320,7 @@ def spent_words(report: HarvestReport) -> str:
     return f"{tokens(used)} tokens" + (f" · {dollars(report.spent)}" if report.spent else "")
 
 
-WIDTH = 980
+WIDTH = 1096
 LEAST, LIST_HEAD, ROW_HEIGHT = 282, 84, 28
 
 

@@ -38,7 +38,7 @@ STATES: Mapping[str, tuple[str, str, str]] = {
     LEFT: ("hourglass", "muted", "left for another run"),
     WAITING: ("circle-dashed", "hint", "waiting"),
 }
-PIECE_COLORS = {READ: "accent@65", READING: "accent", BROKEN: "failed", LEFT: "edited", WAITING: "field"}
+PIECE_COLORS = {READ: "accent@65", READING: "accent", BROKEN: "failed", LEFT: "edited", WAITING: "pressed"}
 COLUMNS = (
     Column("icon", "", 26, sortable=False),
     Column("tool", "", 30, role="mono", sortable=False, color="hint"),
@@ -102,11 +102,6 @@ def came_words(talk: Talk) -> str:
 def talk_tip(talk: Talk) -> str:
     """What the tooltip of a row says."""
     return "\n".join(part for part in (talk.title, talk.called.tool_title, talk.name, talk.outcome) if part)
-
-
-def state_words(watch: Watch) -> str:
-    """`16 read · 2 being read · 22 waiting`."""
-    return "  ·  ".join(f"{watch.count(state):,} {row[2]}" for state, row in STATES.items() if watch.count(state))
 
 
 def left_words(seconds: float) -> str:
@@ -303,7 +298,12 @@ class WatchPart:
         self._drawn_at = 0.0
         self._ribbon = Ribbon(look, part, part_width := box(look, part, "clear", height=1))
         dpg.move_item_up(part_width)
-        self._states = text(look, part, "", "small", "muted", wrap=True)
+        line = int(dpg.add_group(horizontal=True, parent=part))
+        self._states = {
+            state: (text(look, line, "■", "small", color), text(look, line, "", "small", "muted"))
+            for state, color in PIECE_COLORS.items()
+        }
+        self._left = text(look, line, "", "small", "muted")
         self.sides = sides = TwoSides(look, part, 0.52, TALL)
         self.table = BigTable(look, COLUMNS, lambda row, column: talk_cell(self._talks[row], column),
                               tip=lambda row: talk_tip(self._talks[row]))  # fmt: skip
@@ -334,7 +334,11 @@ class WatchPart:
         stopping = activity is not None and activity.stopping
         left = "stopping after this step" if stopping else left_words(watch.left)
         self._ribbon.set(pieces(watch))
-        dpg.set_value(self._states, "  ·  ".join(part for part in (state_words(watch), left) if part))
+        for state, (square, words) in self._states.items():
+            for item in (square, words):
+                dpg.configure_item(item, show=watch.count(state) > 0)
+            dpg.set_value(words, f"{watch.count(state):,} {STATES[state][2]}  ")
+        dpg.set_value(self._left, left)
         self._talks = watched(watch)
         self.table.set_rows(range(len(self._talks)), keep_place=True)
         new = sum(watch.counts.values())

@@ -47,6 +47,8 @@ from gui.views.timeline.rows import (
     number,
     parts_of,
     project_of,
+    range_of,
+    reach,
     span,
     spending,
     sum_of,
@@ -236,11 +238,8 @@ class TimelineView:
             button.set_kind("tab-on" if on else "secondary")
         self.clear.show(wish.filters)
         self._show_ranges()
-        first, last = span(wish, self.today)
-        for name, days in RANGES.items():
-            whole = replace(wish, first=self.today - timedelta(days=days - 1), last=self.today)
-            chosen = (first, last) == span(whole, self.today)
-            self.ranges[name].set_kind("tab-on" if chosen else "tab")
+        for name, button in self.ranges.items():
+            button.set_kind("tab-on" if name == range_of(wish, self.today) else "tab")
         self._under = None
         self._tiles.set(known(self.talks, self.time.own, self.wish))
         self._show_day()
@@ -335,9 +334,7 @@ class TimelineView:
             x, y = left + back // 7 * pitch, top + back % 7 * pitch
             color = "deleted@35" if lost else LEVELS[level(amount, most)]
             layer.rect(x, y, size, size, color, px(2) if size > px(9) else 0)
-        first, last = span(self.wish, self.today)
-        start, end = (first - begin).days / 7 * pitch, ((last - begin).days + 1) / 7 * pitch
-        end = WEEKS * pitch if last >= self.today else end  # this week's column is there as a whole
+        start, end = (column * pitch for column in reach(self.wish, self.today))
         y = top + 7 * pitch + px(5)
         layer.rect(left, y, WEEKS * pitch, px(3), "field", px(1))
         layer.rect(left + start, y, max(end - start, px(4)), px(3), "accent", px(1))
