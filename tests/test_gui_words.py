@@ -13,11 +13,10 @@ from core.knowledge.run_state import DELETED
 from gui.state import NOTHING, Selection
 from gui.toolkit.flow_rows import SEPARATOR
 from gui.views.frame import age_letters, file_rows
-from gui.views.harvest_dialog import PlanRow, plan_tip, result_lines
+from gui.views.harvest_dialog import PlanRow, plan_tip
 from gui.views.harvest_watch import nothing_words
 from gui.views.ledger import row_of, tip
-from gui.views.library.rows import said_value
-from gui.views.settings import help_words, origin_words
+from gui.views.settings import help_words
 
 
 @pytest.mark.parametrize(
@@ -83,25 +82,3 @@ def test_of_a_harvest_that_failed_nobody_says_that_there_was_nothing_new() -> No
         "No conversation was read: the model cannot be reached"
     )
     assert nothing_words(HarvestReport(True, harvested=3, failed=1, errors=[refused])).startswith("Nothing new")
-
-
-def test_what_stays_is_said_of_one_and_of_many() -> None:
-    one = [line.words for line in result_lines(HarvestReport(True, failed=1, kept=1))]
-    many = [line.words for line in result_lines(HarvestReport(True, failed=2, kept=3))]
-    assert one == ["1 conversation stays where it is", "1 conversation failed and stays where it is"]
-    assert many == ["3 conversations stay where they are", "2 conversations failed and stay where they are"]
-
-
-def test_one_file_is_named_in_one_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside "Changes go to ~/config.toml" a value came from "someone/config.toml"."""
-    monkeypatch.setenv("HOME", "/home/someone")
-    assert origin_words("/home/someone/config.toml") == "~/config.toml"
-    assert origin_words("/home/someone/src/shop/config.toml") == "shop/config.toml"
-
-
-def test_a_record_is_told_without_brackets() -> None:
-    assert said_value({"debugging": {"win": 8, "miss": 1}, "a_fact": {"win": 2}}) == (
-        "debugging: win: 8, miss: 1; a fact: win: 2"
-    )
-    assert said_value(["debugging", "how_to"]) == "debugging, how to"
-    assert said_value("It names session_store.py, which is right.") == "It names session_store.py, which is right."

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
-from core.base.figures import age, count, dollars, tokens
+from core.base.figures import age, dollars, tokens
 from core.base.markdown import without_emphasis
 from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Talk, Watch
@@ -22,6 +22,7 @@ from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Figures, Fold, box, lowered, space
+from gui.toolkit.messages import begun
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
@@ -214,14 +215,14 @@ def nothing_words(report: HarvestReport) -> str:
     return "Nothing new: what these conversations say stands in your files, or is nothing that lasts."
 
 
+def stay_words(number: int) -> str:
+    """What so many conversations do that nobody took away."""
+    return "stays where it is" if number == 1 else "stay where they are"
+
+
 def to_look_at(report: HarvestReport) -> list[str]:
     """What a person may want to look at after a run: failures first, then the notes."""
     return [*(str(error) for error in report.errors[:50]), *report.notes]
-
-
-def stay_words(number: int) -> str:
-    """What becomes of so many conversations that were not taken away."""
-    return "stays where it is" if number == 1 else "stay where they are"
 
 
 class Ribbon:
@@ -308,12 +309,13 @@ class WatchPart:
         self.table = BigTable(look, COLUMNS, lambda row, column: talk_cell(self._talks[row], column),
                               tip=lambda row: talk_tip(self._talks[row]))  # fmt: skip
         self.table.build(sides.left)
-        top = box(look, sides.right, "well", height=214)
+        top = box(look, sides.right, "well", height=226)
         row = int(dpg.add_group(horizontal=True, parent=top))
         self._number = text(look, row, "0", "number")
-        self._number_words = text(look, lowered(look, row, 12), "", "small", "muted", wrap=True)
+        self._number_words = text(look, lowered(look, row, 14), "", "small", "muted", wrap=True)
         self._bar = SegmentBar(look, top, top, height=8)
         self._legend = Legend(look, top, 6)
+        space(look, top, 4)
         self._cost = text(look, top, "", "strong")
         self._cost_words = text(look, top, "", "small", "hint", wrap=True)
         best = box(look, sides.right, "well")
@@ -365,7 +367,7 @@ class GainPart:
         space(look, part, 1)
         self.sides = sides = TwoSides(look, part, 0.64, 292)
         self.best = FlowList(look)
-        text(look, sides.left, "Best bullets first", "strong", "muted")
+        self._head = text(look, sides.left, "", "strong", "muted")
         self.best.build(sides.left)
         self.nothing = text(look, sides.left, "", "text", "hint", wrap=True)
         self.side = box(look, sides.right, "well", scroll=True)
@@ -389,13 +391,13 @@ class GainPart:
         rows = () if run.undone else gained_rows(run)
         self.best.set_rows(rows)
         dpg.configure_item(self.best.holder, show=bool(rows))
+        dpg.set_value(self._head, "Best bullets first" if rows else "What happened")
         said = "Its bullets have left your files." if run.undone else nothing_words(report)
         dpg.set_value(self.nothing, "" if rows else said)
         projects = [] if run.undone else by_project(run.watch)
         self._projects.set(projects)
         dpg.configure_item(self._by_project, show=any(part.label != NO_PROJECT for part in projects))
         found = [] if run.undone else to_look_at(report)
-        head = f"{len(found)} to look at"
-        if report.failed:
-            head += f"   {count(report.failed, 'conversation')} failed and {stay_words(report.failed)}"
-        self.fold.set(head, found)
+        known = 1 if len(found) > 1 and report.failed and not report.harvested else 0  # `nothing_words` says the first
+        more = f"   and {len(found) - 1:,} more" if len(found) > 1 else ""
+        self.fold.set(f"{begun(found[known])}{more}" if found else "", found)

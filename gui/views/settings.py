@@ -76,8 +76,8 @@ def typed(value: Any, kind: str) -> str:
 
 def origin_words(path: str) -> str:
     """The file that a value comes from, short: its folder and its name."""
-    place = Path(short_folder(path))
-    return str(place) if len(place.parts) <= 2 else f"{place.parent.name}/{place.name}"
+    place = Path(path)
+    return f"{place.parent.name}/{place.name}"
 
 
 def set_words(kind: str, words: str) -> str:

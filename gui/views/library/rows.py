@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.figures import count
-from core.commands.panel.bullets import local_day
 from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES, Plots, Series
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, matching
 from gui.toolkit.typeset import visible
@@ -153,7 +152,7 @@ def document_rows(state: LibraryPage) -> list[FlowRow]:
         active, status = one["status"] == "active", str(one["status"])
         can = {"active": {"archive"}, "archived": {"restore"}}.get(status, set())
         meta = ["" if active else status, one["content_type"], count(one["chunks"], "chunk"),
-                local_day(str(one["ingested_at"])), short_folder(str(one["path"]))]  # fmt: skip
+                str(one["ingested_at"])[:10], short_folder(str(one["path"]))]  # fmt: skip
         made.append(
             FlowRow(one["id"], short(plain(str(one["title"] or one["path"])), TITLE),
                     SEPARATOR.join(part for part in meta if part),
@@ -375,7 +374,7 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
         made.append(Squares("the last", last, ""))
     for trace in one.traces[:4]:
         note = f": {plain(trace.notes)}" if trace.notes else ""
-        made.append(Words(f"{local_day(trace.timestamp.isoformat())}: {trace.outcome}{note}", "muted", "small"))
+        made.append(Words(f"{trace.timestamp:%Y-%m-%d} {trace.outcome}{note}", "muted", "small"))
     if said:
         made.append(Words(f"You said: {said}", OUTCOME_LOOKS[said].color, "strong"))
     if first != whole:
@@ -399,7 +398,7 @@ def document_sheet(one: Mapping[str, Any]) -> list[Block]:
         Rule(),
         Words(str(one["content_type"]), label="Type"),
         Words(str(one["chunks"]), label="Chunks"),
-        Words(local_day(str(one["ingested_at"])), label="Taken in"),
+        Words(str(one["ingested_at"])[:16].replace("T", " "), label="Taken in"),
         Words(str(one["status"]), "text" if one["status"] == "active" else "edited", label="State"),
     ]
 
@@ -466,22 +465,6 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(names) + (" is" if len(names) == 1 else " are")
 
 
-VALUES: Mapping[str, str] = {
-    "functional_profile": "Good for", "trace_counts": "Outcomes", "profiled_traces": "Uses", "updated_at": "",
-}  # fmt: skip
-"""What fields of a record are called, "" for one that tells a person nothing."""
-
-
-def said_value(value: object) -> str:
-    """A field of a record in words: no brackets, no quotation marks."""
-    if isinstance(value, Mapping):
-        parts = [f"{said_value(key)}: {said_value(one)}" for key, one in value.items()]
-        return ("; " if any(isinstance(one, Mapping) for one in value.values()) else ", ").join(parts)
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(said_value, value))
-    return str(value) if " " in str(value) else str(value).replace("_", " ")
-
-
 def plan_sheet(state: LibraryPage) -> list[Block]:
     """What a consolidation would do, in figures, and the chosen change before and after."""
     plan = state.plan
@@ -505,11 +488,8 @@ def plan_sheet(state: LibraryPage) -> list[Block]:
         made += [Rule(), Words(capital(plain(change.what) or change.table), "text", "strong")]
         for name, values in (("Before", change.before), ("After", change.after)):
             made.append(Words(name, "muted", "strong"))
-            shown = [
-                Words(plain(said_value(value))[:400], "text", label=VALUES.get(key, key.replace("_", " "))[:14])
-                for key, value in (values or {}).items()
-                if value not in (None, "", [], {}) and VALUES.get(key) != ""
-            ]
+            shown = [Words(plain(str(value))[:400], "text", label=key.replace("_", " ")[:14])
+                    for key, value in (values or {}).items() if value not in (None, "", [], {})]  # fmt: skip
             made += shown or [Words("nothing", "hint")]
     return made
 

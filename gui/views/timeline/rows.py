@@ -135,13 +135,6 @@ def span(wish: Wish, today: date) -> tuple[date, date]:
     return max(first, first_day(today)), last
 
 
-def range_of(wish: Wish, today: date) -> str:
-    """Which of `RANGES` the strip shows, "" for none."""
-    shown = span(wish, today)
-    whole = {name: replace(wish, first=today - timedelta(days=days - 1), last=today) for name, days in RANGES.items()}
-    return next((name for name, one in whole.items() if span(one, today) == shown), "")
-
-
 def reach(wish: Wish, today: date) -> tuple[float, float]:
     """Where the strip begins and ends below the calendar, in columns of it: this week's is there as a whole."""
     first, last = span(wish, today)

@@ -47,7 +47,6 @@ from gui.views.timeline.rows import (
     number,
     parts_of,
     project_of,
-    range_of,
     reach,
     span,
     spending,
@@ -238,8 +237,9 @@ class TimelineView:
             button.set_kind("tab-on" if on else "secondary")
         self.clear.show(wish.filters)
         self._show_ranges()
-        for name, button in self.ranges.items():
-            button.set_kind("tab-on" if name == range_of(wish, self.today) else "tab")
+        first, last = span(wish, self.today)
+        for name, days in RANGES.items():
+            self.ranges[name].set_kind("tab-on" if (last - first).days + 1 == days else "tab")
         self._under = None
         self._tiles.set(known(self.talks, self.time.own, self.wish))
         self._show_day()
