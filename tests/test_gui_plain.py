@@ -13,12 +13,14 @@ import pytest
 
 from core.base.result import Err, Ok, fail
 from gui.geometry import FILE_NAME, Geometry, on_screen, read_geometry, remembered, write_geometry
+from gui.harvest_run import BROKEN, WAITING
 from gui.toolkit.icons import ICONS
 from gui.toolkit.jobs import Job, Jobs, Worker
 from gui.toolkit.keys import Shortcut, find, label_of
 from gui.toolkit.outside import editor_at
 from gui.toolkit.styles import PALETTES, STYLES, Palette, contrast, rules_of
 from gui.toolkit.window import display_problem
+from gui.views.harvest_watch import state_words
 from gui.views.looks import Ages, since
 from tests.waiting import PATIENCE_SECONDS
 
@@ -295,3 +297,9 @@ def test_ages_are_told_anew_when_one_of_them_is_another_and_not_before() -> None
     ages.shown(10_000.0 - 90_000.0, 10_030.0)
     assert ages.due == 10_000.0 - 90_000.0 + 2 * 86_400
     assert since(10_000.0 - 90_000.0, ages.due - 1) == "1 d" and since(10_000.0 - 90_000.0, ages.due) == "2 d"
+
+
+def test_what_failed_is_told_of_one_and_of_many() -> None:
+    assert state_words(BROKEN, 1) == "1 failed, stays where it is"
+    assert state_words(BROKEN, 2) == "2 failed, stay where they are"
+    assert state_words(WAITING, 22) == "22 waiting"

@@ -141,11 +141,6 @@ def test_a_click_on_a_day_a_bar_and_a_tile(desk: Desk, at_home: Path) -> None:
         desk.press("Escape")
         seat.settle()
         assert len(view.talks) == whole and view.day is None
-        for name in view.ranges:
-            desk.click(view.ranges[name].item)
-            seat.settle()
-            lit = [one for one, button in view.ranges.items() if seat.panel.look._theme_users[button.item] == "tab-on"]
-            assert lit == [name]
         view.list.press("Down")
         seat.settle()
         assert seat.state.selected.kind == "conversation" and seat.panel.columns.shows("inspector")

@@ -35,7 +35,7 @@ PIECES = 240
 STATES: Mapping[str, tuple[str, str, str]] = {
     READ: ("circle-check", "harvested", "read"),
     READING: ("loader", "accent", "being read"),
-    BROKEN: ("circle-x", "failed", "failed, stays where it is"),
+    BROKEN: ("circle-x", "failed", "failed"),
     LEFT: ("hourglass", "muted", "left for another run"),
     WAITING: ("circle-dashed", "hint", "waiting"),
 }
@@ -103,6 +103,11 @@ def came_words(talk: Talk) -> str:
 def talk_tip(talk: Talk) -> str:
     """What the tooltip of a row says."""
     return "\n".join(part for part in (talk.title, talk.called.tool_title, talk.name, talk.outcome) if part)
+
+
+def state_words(state: str, number: int) -> str:
+    """`1 failed, stays where it is`: how many are in a state."""
+    return f"{number:,} {STATES[state][2]}" + (f", {stay_words(number)}" if state == BROKEN else "")
 
 
 def left_words(seconds: float) -> str:
@@ -339,7 +344,7 @@ class WatchPart:
         for state, (square, words) in self._states.items():
             for item in (square, words):
                 dpg.configure_item(item, show=watch.count(state) > 0)
-            dpg.set_value(words, f"{watch.count(state):,} {STATES[state][2]}  ")
+            dpg.set_value(words, f"{state_words(state, watch.count(state))}  ")
         dpg.set_value(self._left, left)
         self._talks = watched(watch)
         self.table.set_rows(range(len(self._talks)), keep_place=True)
