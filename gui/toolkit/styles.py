@@ -296,7 +296,13 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     ),
     "menu": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (6, 6)}),),
     "page": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
-    "tip": (Rule("mvAll", {}, {"WindowPadding": (10, 8), "ItemSpacing": (12, 4)}),),
+    "tip": (
+        Rule(
+            "mvAll",
+            {"PopupBg": "card", "Border": "handle"},
+            {"WindowPadding": (10, 8), "ItemSpacing": (12, 4), "PopupBorderSize": (1,)},
+        ),
+    ),
     "window-body": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "primary": button("primary", "primary-hover", "primary-pressed", "on-primary"),
     "secondary": button("field", "hover", "pressed", "text", "line"),

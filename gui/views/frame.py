@@ -179,14 +179,16 @@ class Rail:
         days = card(look, parent, "Harvests", "last 14 days")
         self._bars = Bars(look, days.item, days.item)
         self._cards = (digest.item, files.item, days.item)
-        self._tall, self._width, self._narrow = 0.0, 0.0, False
+        self._tall, self._narrow = 0.0, False
+        self._inner, self._shares = 0.0, ("", "", "")
+        look.follow(digest.item, self._fit_share)
         self._filled, self._young = (0, 0, 0), 0
         self._measured: tuple[object, ...] = ()
         look.follow(parent, self._fit)
         look.every_tick(self._fill)
 
     def _fit(self, width: float, height: float) -> None:
-        self._tall, self._width = height, width
+        self._tall = height
         if (width < self._look.px(NARROW_RAIL)) != self._narrow:
             self._narrow = not self._narrow
             self._seen = ()
@@ -285,7 +287,8 @@ class Rail:
         share = round(100 * state.bytes / max(state.max_bytes, 1))
         number = f"{state.bytes:,}" if state.exists else "0"
         dpg.set_value(self._bytes, number)
-        dpg.set_value(self._of, self._share_words(number, f"of {state.max_bytes:,} B · {share} %", f"B · {share} %"))
+        self._shares = number, f"of {state.max_bytes:,} B · {share} %", f"B · {share} %"
+        self._fit_share(self._inner, 0.0)
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
@@ -296,12 +299,13 @@ class Rail:
         self._look.tint(self._why_icon, color)
         dpg.set_value(self._why, words)
 
-    def _share_words(self, number: str, words: str, short: str) -> str:
-        """What stands beside the great number, whole or in short."""
+    def _fit_share(self, width: float, _height: float) -> None:
+        """What stands beside the great number: whole where it fits into the card, else in short."""
+        self._inner, (number, words, short) = width, self._shares
         great, small = (LETTERS.wide(self._look.font_id(role)) for role in ("number", "text"))
-        if great is None or small is None or not self._width:
-            return short if self._narrow else words
-        return words if great(number) + small(words) + self._look.px(64) <= self._width else short
+        if great is not None and small is not None and width > 0:
+            words = words if great(number) + small(words) + self._look.px(10) <= width else short
+        dpg.set_value(self._of, words)
 
     def _show_file(self, line: tuple[int, ...], row: FileRow | None) -> None:
         holder, _button, sign, name, amount, old, tip = line
