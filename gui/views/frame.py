@@ -205,12 +205,13 @@ class Rail:
         same = (int(self._tall), needed) == (self._filled[0], self._filled[2]) and self._measured is self._seen
         # A scroll bar makes sentences wrap, and these make it come and go: the most counts, once what is new stands.
         self._young = YOUNG if self._measured is not self._seen else max(0, self._young - 1)
-        around = max(around, self._filled[1]) if same and not self._young else around
+        most, gaps = max(around, self._filled[1]), 2 * px(8) + 2
+        around = most if same and not self._young and self._tall - most - gaps < needed else around
         now, self._measured = (int(self._tall), around, needed), self._seen
         if now == self._filled:
             return self._young > 0
         self._filled = now
-        height = max(self._tall - around - 2 * px(8) - 2, needed)
+        height = max(self._tall - around - gaps, needed)
         more = int(min(px(BARS_GROW), height - needed)) if self._bars.any else 0
         self._bars.grow(more)
         dpg.configure_item(files, height=int(height) - more, auto_resize_y=False)
@@ -287,7 +288,8 @@ class Rail:
         share = round(100 * state.bytes / max(state.max_bytes, 1))
         number = f"{state.bytes:,}" if state.exists else "0"
         dpg.set_value(self._bytes, number)
-        self._shares = number, f"of {state.max_bytes:,} B · {share} %", f"B · {share} %"
+        full = "full" if share >= 100 else f"{share} %"
+        self._shares = number, f"of {state.max_bytes:,} B · {full}", f"B · {full}"
         self._fit_share(self._inner, 0.0)
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
