@@ -106,7 +106,7 @@ class Bars:
     """Amounts of the last days as bars, as wide as `container`; the last one stands out."""
 
     def __init__(self, look: Look, parent: int, container: int, *, count: int = 14, height: float = 46) -> None:
-        self._look, self._height, self._more = look, height, 0
+        self._look, self._height = look, height
         self._values: list[float] = [0.0] * count
         self._width = 0.0
         holder = int(dpg.add_group(parent=parent))  # a drawing takes no tooltip, a group does
@@ -128,29 +128,13 @@ class Bars:
         say_hint(self._tip, tip)
         self.draw()
 
-    @property
-    def any(self) -> bool:
-        """Whether there is an amount at all."""
-        return any(self._values)
-
-    def grow(self, more: int) -> None:
-        """So many pixels of the screen higher than at first."""
-        if more != self._more:
-            self._more = more
-            self.draw()
-
-    @property
-    def grown(self) -> int:
-        """So many pixels higher than at first they were when the last frame was drawn."""
-        return max(0, int(dpg.get_item_rect_size(self.item)[1]) - self._look.px(self._height))
-
     def _fit(self, width: float, _height: float) -> None:
         self._width = width
         self.draw()
 
     def draw(self) -> None:
         """Put every bar in its place."""
-        look, width, height = self._look, self._width, self._look.px(self._height) + self._more
+        look, width, height = self._look, self._width, self._look.px(self._height)
         if width <= 0:
             return
         dpg.configure_item(self.item, width=int(width), height=height)

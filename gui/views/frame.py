@@ -144,7 +144,6 @@ def day_words(days: Sequence[Day]) -> str:
 
 
 NARROW_RAIL, YOUNG = 236, 4
-BARS_GROW = 160  # unscaled pixels that the harvests of the last days grow by in a high window
 
 
 class Rail:
@@ -195,26 +194,23 @@ class Rail:
             self.refresh(self._shell.state)
 
     def _fill(self) -> bool:
-        """The harvests grow into the height that is left, the list of files takes the rest of it."""
+        """The list of files takes the height that is left, so that the harvests stand at the bottom."""
         digest, files, days = self._cards
         needed = self._last_line()
         if self._tall <= 0 or not needed:
             return False
-        px = self._look.px
-        around = int(dpg.get_item_rect_size(digest)[1] + dpg.get_item_rect_size(days)[1]) - self._bars.grown
+        around = int(dpg.get_item_rect_size(digest)[1] + dpg.get_item_rect_size(days)[1])
         same = (int(self._tall), needed) == (self._filled[0], self._filled[2]) and self._measured is self._seen
         # A scroll bar makes sentences wrap, and these make it come and go: the most counts, once what is new stands.
         self._young = YOUNG if self._measured is not self._seen else max(0, self._young - 1)
-        most, gaps = max(around, self._filled[1]), 2 * px(8) + 2
+        most, gaps = max(around, self._filled[1]), 2 * self._look.px(8) + 2
         around = most if same and not self._young and self._tall - most - gaps < needed else around
         now, self._measured = (int(self._tall), around, needed), self._seen
         if now == self._filled:
             return self._young > 0
         self._filled = now
         height = max(self._tall - around - gaps, needed)
-        more = int(min(px(BARS_GROW), height - needed)) if self._bars.any else 0
-        self._bars.grow(more)
-        dpg.configure_item(files, height=int(height) - more, auto_resize_y=False)
+        dpg.configure_item(files, height=int(height), auto_resize_y=False)
         return True
 
     def _last_line(self) -> int:
