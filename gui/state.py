@@ -115,9 +115,9 @@ class State:
 UNDO, REDO = "undo", "redo"
 
 HISTORY_KEYS: tuple[Shortcut, ...] = (
-    Shortcut("Z", UNDO, "Take back what you did last in this window", ("Ctrl",)),
-    Shortcut("Y", REDO, "Do again what you took back", ("Ctrl",)),
-    Shortcut("Z", REDO, "Do again what you took back", ("Ctrl", "Shift")),
+    Shortcut("Z", UNDO, "Undo what you did last in this window", ("Ctrl",)),
+    Shortcut("Y", REDO, "Redo what you undid", ("Ctrl",)),
+    Shortcut("Z", REDO, "Redo what you undid", ("Ctrl", "Shift")),
 )
 
 

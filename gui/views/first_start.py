@@ -38,7 +38,7 @@ FOOT = 36
 MOST_TOOLS, MOST_MODELS = 7, 5
 LOOKING = "Looking at this computer…"
 NONE = "No conversations were found on this computer"
-TURNS = "A harvest turns them into plain text files that are yours, and that new conversations can begin with."
+TURNS = "A harvest turns conversations into plain text files that are yours, and that new ones can begin with."
 NOTHING_SENT = f"{TURNS} Nothing has been read or sent yet."
 GIVES = {
     "facts": "what is true here",

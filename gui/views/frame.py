@@ -21,7 +21,7 @@ from gui.state import Activity, State
 from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, space, spread, trailing_row
-from gui.toolkit.letters import END, PATH
+from gui.toolkit.letters import END, LETTERS, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, ago, autopilot_words, capital, seconds_of, since
@@ -103,7 +103,7 @@ def digest_parts(found: Overview) -> list[Part]:
     parts = [Part(title, amount, SECTIONS[title].color, f"{amount:,} B") for title, amount in found.sections]
     rest = found.status.digest.bytes - shown
     if parts and rest > 0:
-        parts.append(Part("headings and note", rest, "handle", f"{rest:,} B"))
+        parts.append(Part("Headings and note", rest, "handle", f"{rest:,} B"))
     return parts
 
 
@@ -181,6 +181,8 @@ class Rail:
         self._bars = Bars(look, days.item, days.item)
         self._cards = (digest.item, files.item, days.item)
         self._tall, self._narrow = 0.0, False
+        self._inner, self._shares = 0.0, ("", "", "")
+        look.follow(digest.item, self._fit_share)
         self._filled, self._young = (0, 0, 0), 0
         self._measured: tuple[object, ...] = ()
         look.follow(parent, self._fit)
@@ -282,9 +284,11 @@ class Rail:
     def _show_digest(self, found: Overview) -> None:
         state = found.status.digest
         share = round(100 * state.bytes / max(state.max_bytes, 1))
+        number = f"{state.bytes:,}" if state.exists else "0"
+        dpg.set_value(self._bytes, number)
         full = "full" if share >= 100 else f"{share} %"
-        dpg.set_value(self._bytes, f"{state.bytes:,}" if state.exists else "0")
-        dpg.set_value(self._of, f"B · {full}" if self._narrow else f"of {state.max_bytes:,} B · {full}")
+        self._shares = number, f"of {state.max_bytes:,} B · {full}", f"B · {full}"
+        self._fit_share(self._inner, 0.0)
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
@@ -294,6 +298,14 @@ class Rail:
         dpg.set_value(self._why_icon, icon(sign))
         self._look.tint(self._why_icon, color)
         dpg.set_value(self._why, words)
+
+    def _fit_share(self, width: float, _height: float) -> None:
+        """What stands beside the great number: whole where it fits into the card, else in short."""
+        self._inner, (number, words, short) = width, self._shares
+        great, small = (LETTERS.wide(self._look.font_id(role)) for role in ("number", "text"))
+        if great is not None and small is not None and width > 0:
+            words = words if great(number) + small(words) + self._look.px(10) <= width else short
+        dpg.set_value(self._of, words)
 
     def _show_file(self, line: tuple[int, ...], row: FileRow | None) -> None:
         holder, _button, sign, name, amount, old, tip = line

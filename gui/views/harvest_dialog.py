@@ -329,8 +329,8 @@ def spent_words(report: HarvestReport) -> str:
     return f"{tokens(used)} tokens" + (f" · {dollars(report.spent)}" if report.spent else "")
 
 
-WIDTH = 980
-LIST_HEIGHT = 236
+WIDTH = 1096
+LEAST, LIST_HEAD, ROW_HEIGHT = 282, 84, 28
 
 
 class HarvestDialog:
@@ -361,7 +361,7 @@ class HarvestDialog:
         self.raise_limit = Button(look, part, "", self._raise_limit, icon="weight",
                                   tip="Write max_harvest_source_bytes into the settings and look again")  # fmt: skip
         space(look, part, 1)
-        holder = box(look, part, "well", height=LIST_HEIGHT + 46)
+        holder = box(look, part, "well", height=LEAST)
         self._plan_list = holder
         chips = ChipRow(look, holder, holder)
         self.chips = {name: chips.add(name, color, partial(self._toggle, name)) for name, color in GROUPS.items()}
@@ -392,6 +392,8 @@ class HarvestDialog:
             return
         self._run.look(sources)
         self._shown = None
+        for sides in (self.watch.sides, self.gain.sides):
+            sides.grow(self.dialog.more)
         self.dialog.open()
         self._changed()
 
@@ -488,6 +490,8 @@ class HarvestDialog:
             chip.set_count(counts[name])
             dpg.configure_item(chip.item, show=counts[name] > 0)
         dpg.configure_item(self._plan_list, show=bool(self._rows))
+        wanted = LIST_HEAD + ROW_HEIGHT * len(self._rows)  # no higher than its rows need, in a window that has room
+        self._look.size(self._plan_list, height=max(LEAST, min(wanted, LEAST + self.dialog.more)))
         self._filter()
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")

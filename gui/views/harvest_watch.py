@@ -35,11 +35,11 @@ PIECES = 240
 STATES: Mapping[str, tuple[str, str, str]] = {
     READ: ("circle-check", "harvested", "read"),
     READING: ("loader", "accent", "being read"),
-    BROKEN: ("circle-x", "failed", "failed, stays where it is"),
+    BROKEN: ("circle-x", "failed", "failed"),
     LEFT: ("hourglass", "muted", "left for another run"),
     WAITING: ("circle-dashed", "hint", "waiting"),
 }
-PIECE_COLORS = {READ: "ramp:1", READING: "accent", BROKEN: "failed", LEFT: "edited", WAITING: "field"}
+PIECE_COLORS = {READ: "accent@65", READING: "accent", BROKEN: "failed", LEFT: "edited", WAITING: "pressed"}
 COLUMNS = (
     Column("icon", "", 26, sortable=False),
     Column("tool", "", 30, role="mono", sortable=False, color="hint"),
@@ -105,9 +105,9 @@ def talk_tip(talk: Talk) -> str:
     return "\n".join(part for part in (talk.title, talk.called.tool_title, talk.name, talk.outcome) if part)
 
 
-def state_words(watch: Watch) -> str:
-    """`16 read · 2 being read · 22 waiting`."""
-    return "  ·  ".join(f"{watch.count(state):,} {row[2]}" for state, row in STATES.items() if watch.count(state))
+def state_words(state: str, number: int) -> str:
+    """`1 failed, stays where it is`: how many are in a state."""
+    return f"{number:,} {STATES[state][2]}" + (f", {stay_words(number)}" if state == BROKEN else "")
 
 
 def left_words(seconds: float) -> str:
@@ -225,6 +225,11 @@ def stay_words(number: int) -> str:
     return "stays where it is" if number == 1 else "stay where they are"
 
 
+def stay_words(number: int) -> str:
+    """What so many conversations do that nobody took away."""
+    return "stays where it is" if number == 1 else "stay where they are"
+
+
 def to_look_at(report: HarvestReport) -> list[str]:
     """What a person may want to look at after a run: failures first, then the notes."""
     return [*(str(error) for error in report.errors[:50]), *report.notes]
@@ -277,12 +282,16 @@ class TwoSides:
     """Two boxes beside each other that share the width of their parent."""
 
     def __init__(self, look: Look, parent: int, share: float, height: float) -> None:
-        self._look, self._share = look, share
-        holder = box(look, parent, "clear", height=height)
+        self._look, self._share, self._height = look, share, height
+        holder = self._holder = box(look, parent, "clear", height=height)
         row = int(dpg.add_group(horizontal=True, parent=holder))
         self.left = box(look, row, "well", width=400, height=-1)
         self.right = box(look, row, "clear", width=300, height=-1)
         look.follow(holder, self._fit)
+
+    def grow(self, more: float) -> None:
+        """So many unscaled pixels higher than at first, in a window that has room for them."""
+        self._look.size(self._holder, height=self._height + more)
 
     def _fit(self, width: float, _height: float) -> None:
         left = int((width - self._look.px(8)) * self._share)
@@ -300,8 +309,13 @@ class WatchPart:
         self._drawn_at = 0.0
         self._ribbon = Ribbon(look, part, part_width := box(look, part, "clear", height=1))
         dpg.move_item_up(part_width)
-        self._states = text(look, part, "", "small", "muted", wrap=True)
-        sides = TwoSides(look, part, 0.52, TALL)
+        line = int(dpg.add_group(horizontal=True, parent=part))
+        self._states = {
+            state: (text(look, line, "■", "small", color), text(look, line, "", "small", "muted"))
+            for state, color in PIECE_COLORS.items()
+        }
+        self._left = text(look, line, "", "small", "muted")
+        self.sides = sides = TwoSides(look, part, 0.52, TALL)
         self.table = BigTable(look, COLUMNS, lambda row, column: talk_cell(self._talks[row], column),
                               tip=lambda row: talk_tip(self._talks[row]))  # fmt: skip
         self.table.build(sides.left)
@@ -332,7 +346,11 @@ class WatchPart:
         stopping = activity is not None and activity.stopping
         left = "stopping after this step" if stopping else left_words(watch.left)
         self._ribbon.set(pieces(watch))
-        dpg.set_value(self._states, "  ·  ".join(part for part in (state_words(watch), left) if part))
+        for state, (square, words) in self._states.items():
+            for item in (square, words):
+                dpg.configure_item(item, show=watch.count(state) > 0)
+            dpg.set_value(words, f"{state_words(state, watch.count(state))}  ")
+        dpg.set_value(self._left, left)
         self._talks = watched(watch)
         self.table.set_rows(range(len(self._talks)), keep_place=True)
         new = sum(watch.counts.values())
@@ -357,7 +375,7 @@ class GainPart:
         self._bar = SegmentBar(look, self._bar_holder, self._bar_holder, height=10)
         self._words = text(look, part, "", "small", "muted", wrap=True)
         space(look, part, 1)
-        sides = TwoSides(look, part, 0.64, 292)
+        self.sides = sides = TwoSides(look, part, 0.64, 292)
         self.best = FlowList(look)
         self._head = text(look, sides.left, "", "strong", "muted")
         self.best.build(sides.left)

@@ -243,9 +243,9 @@ class KnowledgeView(ListView[Knowledge]):
         super().build(parent)
         self.show(self.category)
 
-    def above(self, parent: int) -> None:
+    def above(self, parent: int, view: int) -> None:
         """A chip a category."""
-        tabs = ChipRow(self._look, parent, parent)
+        tabs = ChipRow(self._look, parent, view)
         self.tabs = {name: tabs.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in TABS.items()}
 
     def below(self, parent: int) -> None:

@@ -364,10 +364,6 @@ TEACH = {
 }
 
 
-SHORT = 420
-"""In a view lower than this, in unscaled pixels, there is room for the list or for what stands above it."""
-
-
 class MemoriesView(ListView[MemoryBook]):
     """Context cards above, memories below: filtered, written, edited in place, archived, restored."""
 
@@ -400,37 +396,21 @@ class MemoriesView(ListView[MemoryBook]):
         self.cards = ContextCards(look, self.act_on_context)
         self.session = MemorySession(look, shell, self.list, on_arrange=self.rearrange, on_saved=self.changes.saved)
         self._new = ""
-        self._short = False
 
     def build(self, parent: int) -> None:
         """Make all items."""
         super().build(parent)
         self.show(False)
 
-    def above(self, parent: int) -> None:
+    def above(self, parent: int, view: int) -> None:
         """Cards of the context files; a chip a pile, and chips of the tags."""
-        self._top = int(dpg.add_group(parent=parent))
-        self.cards.build(self._top)
-        chips = ChipRow(self._look, self._top, parent)
-        self._look.follow(parent, self._fit)
+        self.cards.build(parent)
+        chips = ChipRow(self._look, parent, view)
         self.piles = {
             False: chips.add("Memories", "accent", lambda _on: self.show(False)),
             True: chips.add("Archived", "waiting", lambda _on: self.show(True)),
         }
         self.tag_chips = [chips.add("", f"ramp:{at % 5 + 1}", partial(self._tag, at)) for at in range(TAG_CHIPS)]
-
-    def _fit(self, _width: float, height: float) -> None:
-        self._short = height < self._look.px(SHORT)
-        self._make_room()
-
-    def rearrange(self) -> None:
-        """The editor was opened, or closed."""
-        super().rearrange()
-        self._make_room()
-
-    def _make_room(self) -> None:
-        """In a low window what stands above gives way to what is being written."""
-        dpg.configure_item(self._top, show=not (self._short and self.session.target is not None))
 
     def below(self, parent: int) -> None:
         """What was left out."""

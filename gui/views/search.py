@@ -25,7 +25,7 @@ from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.list_view import ListView, Teach
-from gui.views.looks import ENTRY_KINDS, short_folder
+from gui.views.looks import ENTRY_KINDS, capital, short_folder
 from gui.views.reader_rows import one_line_of
 from gui.views.search_rows import (
     LIMIT,
@@ -181,13 +181,13 @@ class SearchView(ListView[Findings]):
         self.filters: list[Chip] = [row.add("", "muted", partial(self._filter_clicked, at)) for at in range(FILTERS)]
         for chip in self.filters:
             dpg.configure_item(chip.item, show=False)
+        self.add_remark(parent)
         line = int(dpg.add_group(horizontal=True, parent=parent))
         self._waits = line
         self.build_all = Button(self._look, line, "", self._build, icon="messages-square", kind="secondary",
                                 tip="Read every conversation that is not searched yet, in the background")  # fmt: skip
         self._built = text(self._look, lowered(self._look, line, 7), "", "small", "muted", fit=END)
         dpg.configure_item(line, show=False)
-        self.add_remark(parent)
 
     def refresh(self, state: State) -> None:
         """Search again when the store has changed, or somebody asked elsewhere."""
@@ -372,7 +372,7 @@ class SearchView(ListView[Findings]):
     def _show(self, keep: bool = False) -> None:
         self._name_chips()
         self._show_waiting()
-        self.tell(self.data.notes)
+        self.tell([capital(note) for note in self.data.notes])
         hits: dict[object, Hit | ConversationHit] = {}
         for hit in self.data.hits:
             hits.setdefault(key_of(hit), hit)

@@ -137,6 +137,13 @@ def span(wish: Wish, today: date) -> tuple[date, date]:
     return max(first, first_day(today)), last
 
 
+def reach(wish: Wish, today: date) -> tuple[float, float]:
+    """Where the strip begins and ends below the calendar, in columns of it: this week's is there as a whole."""
+    first, last = span(wish, today)
+    begin = first_day(today)
+    return (first - begin).days / 7, WEEKS if last >= today else ((last - begin).days + 1) / 7
+
+
 def zoomed(wish: Wish, today: date, at: float, steps: int) -> Wish:
     """The strip nearer (`steps` > 0) or farther, with the day under the mouse (0.0 to 1.0 of its width) where it is."""
     first, last = span(wish, today)

@@ -50,6 +50,7 @@ from gui.views.timeline.rows import (
     number,
     parts_of,
     project_of,
+    reach,
     span,
     spending,
     sum_of,
@@ -335,8 +336,7 @@ class TimelineView:
             x, y = left + back // 7 * pitch, top + back % 7 * pitch
             color = "deleted@35" if lost else LEVELS[level(amount, most)]
             layer.rect(x, y, size, size, color, px(2) if size > px(9) else 0)
-        first, last = span(self.wish, self.today)
-        start, end = (first - begin).days / 7 * pitch, ((last - begin).days + 1) / 7 * pitch
+        start, end = (column * pitch for column in reach(self.wish, self.today))
         y = top + 7 * pitch + px(5)
         layer.rect(left, y, WEEKS * pitch, px(3), "field", px(1))
         layer.rect(left + start, y, max(end - start, px(4)), px(3), "accent", px(1))
