@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -16,13 +15,13 @@ from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.base.result import Ok, fail
 from core.commands import alike
-from core.commands.memories import recall_command, save
+from core.commands.memories import memories_archive, memories_restore, recall_command, save
 from core.commands.status import status
 from core.commands.workspace import Workspace
 from core.knowledge.digest import current_digest
 from core.knowledge.ledger import write_ledger
 from core.knowledge.same import mark_of_text
-from core.memories import load_memories
+from core.memories import Shelf, all_of, load_memories, newest_first, next_id, recall
 from tests.made_home import make_home, value
 
 Change = Callable[[Path], object]
@@ -168,25 +167,76 @@ def test_a_memory_that_changed_is_recalled_as_it_is(change: Change, tmp_path: Pa
     saved[2].memory.path.unlink()
     assert texts() == ["number 3: port 8080", "number 1: port 9090", "number 0: port 8080"]
     (kept,) = (workspace.cache / "ready").glob("memories-*")
-    told = json.loads(kept.read_text())
-    kept.write_text(json.dumps({**told, "version": -1}))
+    head, _, body = kept.read_bytes().partition(b"\n")
+    kept.write_bytes(head.replace(b'[["', b'[["0') + b"\n" + body)
     assert texts() == ["number 3: port 8080", "number 1: port 9090", "number 0: port 8080"]
     assert value(save(workspace, "another")).memory.id == 5
 
 
-@pytest.mark.parametrize(
-    "row", [[], {}, "x", [0, 1], [None, [1]], [None, ["1", *"abcde", []]], [None, [1, *"abcde", 7]]]
-)
-def test_a_damaged_cache_of_memories_costs_nobody_a_memory(row: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", range(12))
+def test_a_damaged_cache_of_memories_costs_nobody_a_memory(seed: int, tmp_path: Path) -> None:
+    """Whatever byte of it is another, and wherever it ends."""
+    chance = random.Random(seed)
     workspace = home(tmp_path)
-    saved = value(save(workspace, "port 8080")).memory.path
-    assert [found.content for found in value(recall_command(workspace, "port")).memories] == ["port 8080"]
+    texts = [f"number {number}: port 8080" for number in range(3)]
+    for text in texts:
+        value(save(workspace, text))
+
+    def recalled() -> list[str]:
+        return [found.content for found in value(recall_command(workspace, "port")).memories][::-1]
+
+    assert recalled() == recalled() == texts
     (kept,) = (workspace.cache / "ready").glob("memories-*")
-    told = json.loads(kept.read_text())
-    state = told["files"][saved.name][0]
-    damaged = [state if part is None else part for part in row] if isinstance(row, list) else row
-    kept.write_text(json.dumps({**told, "files": {saved.name: damaged}}))
-    assert [found.content for found in value(recall_command(workspace, "port")).memories] == ["port 8080"]
+    data = bytearray(kept.read_bytes())
+    if seed < 4:
+        data = data[: chance.randrange(len(data))]
+    for _ in range(chance.choice([1, 1, 5]) if data else 0):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    kept.write_bytes(data)
+    assert recalled() == texts
+    assert value(save(workspace, texts[1])).already
+    assert value(save(workspace, "another")).memory.id == 4
+
+
+def test_what_is_kept_of_memories_answers_as_the_files_do(tmp_path: Path) -> None:
+    """Whatever was saved, edited, archived, brought back, or removed by hand in between, in whichever order."""
+    chance, workspace = random.Random(11), home(tmp_path)
+    folder = workspace.paths.memories
+    words = ["Port", "straße", "two\nlines", "x", "port 80", "lines x"]
+    for step in range(160):
+        there = sorted(path.name for path in folder.glob("*.md"))
+        name = chance.choice(there) if there else ""
+        act = chance.choice(["save", "save", "again", "edit", "archive", "restore", "remove", "break", "link", "key"])
+        if act == "save" or not name:
+            value(save(workspace, f"{chance.choice(words)} {chance.choice(words)} {step}", tag=["a", "b"][: step % 3]))
+        elif act == "again":
+            one = chance.choice(load_memories([("global", folder)]).memories or (None,))
+            if one is not None and "key" not in one.content:
+                assert value(save(workspace, one.content)).already
+        elif act == "archive":
+            memories_archive(workspace, name)
+        elif act == "restore":
+            gone = sorted(path.name for path in (folder / "archive").glob("*.md"))
+            memories_restore(workspace, chance.choice(gone)) if gone else None
+        elif act == "remove":
+            (folder / name).unlink()
+        elif act == "link":
+            elsewhere = tmp_path / f"{step}.md"
+            (folder / name).rename(elsewhere)
+            (folder / name).symlink_to(elsewhere)
+        else:
+            more = {"edit": f"edited {step}", "break": "", "key": "key ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6"}[
+                act
+            ]
+            text = (folder / name).read_text()
+            (folder / name).write_text(f"{text}{more}\n" if more else text.replace("created", "creat"))
+        shelves = [[Shelf("global", folder, cache=cache)] for cache in (workspace.cache, None)]
+        for query in ("", "port", "LINES x", "two\nlines", "x port", "STRASSE", "nothing of it"):
+            kept, read = (list(recall(one, query)) for one in shelves)
+            assert kept == read == [row for row in newest_first(read) if row in read], query
+        assert all_of(shelves[0]) == all_of(shelves[1])
+        assert next_id(shelves[0][0], workspace.cache) == next_id(shelves[1][0])
+    assert b"ghp_" not in b"".join(path.read_bytes() for path in workspace.cache.rglob("*") if path.is_file())
 
 
 def test_a_key_in_a_memory_lies_in_no_second_place(tmp_path: Path) -> None:
