@@ -89,12 +89,13 @@ def has_settled(seen: list[Any], begun: float) -> bool:
 def _state(path: Path) -> list[int]:
     """What stands at a path: device, inode, size, and when it changed (nanoseconds); [] for nothing."""
     try:
-        return _row(os.stat(path))
+        return state_of(os.stat(path))
     except FileNotFoundError:
         return []
 
 
-def _row(found: os.stat_result) -> list[int]:
+def state_of(found: os.stat_result) -> list[int]:
+    """Device, inode, size, and when it changed (nanoseconds)."""
     return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
 
 
@@ -123,20 +124,32 @@ def file_states(folder: Path, ending: str) -> dict[str, str]:
 
 def kept_rows(place: Path, columns: int) -> list[tuple[str, ...]]:
     """The rows that were kept at a place, in their order; none where they are damaged or of another version."""
-    try:
-        head, _, body = files.read_or_empty(place).partition(b"\n")
-        version, number = json.loads(head or b"[0, 0]")
-        if version == [__version__, sys.hexversion, columns, crc32(body)]:
-            cells = body.decode("utf-8", "surrogatepass").split("\n")
-            if number and len(cells) == number * columns:
-                return list(zip(*(cells[at : at + number] for at in range(0, len(cells), number)), strict=True))
-    except _DAMAGED:
-        pass
-    return []
+    body = kept_bytes(place, [sys.hexversion, columns])
+    if not body:
+        return []
+    cells = body.decode("utf-8", "surrogatepass").split("\n")
+    number = len(cells) // columns
+    return list(zip(*(cells[at : at + number] for at in range(0, len(cells), number)), strict=True))
 
 
 def keep_rows(place: Path, rows: Sequence[tuple[str, ...]], columns: int) -> None:
     """Keep rows of so many texts without line breaks: column by column, which a start takes apart fastest."""
     body = "\n".join("\n".join(column) for column in zip(*rows, strict=True)).encode("utf-8", "surrogatepass")
-    head = [[__version__, sys.hexversion, columns, crc32(body)], len(rows)]
-    files.write_cache(place, json.dumps(head).encode() + b"\n" + body)
+    keep_bytes(place, [sys.hexversion, columns], body)
+
+
+# --- much of which a start needs little ------------------------------------------------------------------------------
+
+
+def kept_bytes(place: Path, made_of: list[Any]) -> bytes:
+    """What was kept at a place, if it was made of this; b"" where not, and where any byte of it is another by now."""
+    try:
+        head, _, body = files.read_or_empty(place).partition(b"\n")
+        return body if json.loads(head or b"0") == [__version__, made_of, crc32(body)] else b""
+    except _DAMAGED:
+        return b""
+
+
+def keep_bytes(place: Path, made_of: list[Any], body: bytes) -> None:
+    """Keep bytes with what they were made of. They are lost with any change of either."""
+    files.write_cache(place, json.dumps([__version__, made_of, crc32(body)]).encode() + b"\n" + body)
