@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from core.base import disk, files
+from core.base import files
 from core.base.paths import Paths
 from core.base.ready import has_settled, keep_bytes, kept_bytes, look, state_of
 from core.base.result import Err, Ok
@@ -160,8 +160,7 @@ def _entry_at(ledger: Path, state: list[int], begin: int) -> tuple[str, Entry]:
         if state_of(os.fstat(fd)) != state:
             raise ValueError("the ledger has changed")
         while end < 0:
-            os.lseek(fd, begin, os.SEEK_SET)
-            data = disk.read(fd, size)
+            data = files.read_beginning(fd, size, begin)
             end = data.find(_END)
             if end < 0 and len(data) < size:
                 raise ValueError("the entry has no end")
