@@ -20,7 +20,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.ready import has_settled, keep_bytes, kept_bytes, look, state_of
 from core.base.result import Err, Ok
-from core.knowledge.ledger import BETWEEN, HEAD, PART_BYTES, TAIL, Entry, parse_ledger, rebuild, seen_ledger
+from core.knowledge.ledger import BETWEEN, HEAD, PART_BYTES, TAIL, Entry, rebuild, seen_ledger
 
 ByPath = Callable[[Mapping[str, Entry]], Mapping[str, str]]
 _KEY, _PATH = "key ", "path "
@@ -77,7 +77,7 @@ class LedgerOnDemand(Mapping[str, Entry]):
     def _known(self) -> _Places | None:
         if not self._looked:
             self._looked = True
-            self._places = _places(self._paths.ledger, self._cache / "ready" / "entries", self._by_path)
+            self._places = _places(self._paths, self._cache / "ready" / "entries", self._by_path)
         return self._places
 
     def _found(self, name: str) -> tuple[str, Entry] | None:
@@ -109,11 +109,11 @@ def _number(name: str) -> int:
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
-def _places(ledger: Path, place: Path, by_path: ByPath) -> _Places | None:
+def _places(paths: Paths, place: Path, by_path: ByPath) -> _Places | None:
     """What is kept, or is made now and kept; None where the ledger has to be read as a whole."""
     begun = time.time()
     try:
-        seen = look([ledger])
+        seen = look([paths.ledger])
     except OSError:
         return None
     state = seen[2][0]
@@ -122,23 +122,23 @@ def _places(ledger: Path, place: Path, by_path: ByPath) -> _Places | None:
     numbers = array("Q")
     numbers.frombytes(kept_bytes(place, seen))
     if not numbers:
-        numbers = _made(ledger, by_path)
+        numbers = _made(paths, by_path)
         keep_bytes(place, seen, numbers.tobytes())
     half = len(numbers) // 2 + 1
     return _Places(state, numbers[0], numbers[1:half], numbers[half:]) if len(numbers) > 1 else None
 
 
-def _made(ledger: Path, by_path: ByPath) -> array[int]:
+def _made(paths: Paths, by_path: ByPath) -> array[int]:
     """How many entries there are, the numbers of their names and paths, and where they begin; one number alone for a
     ledger that cannot be read entry by entry."""
+    parsed = seen_ledger(paths)  # who counts the entries of a new ledger has parsed it
     try:
-        data = files.read_file(ledger).data
+        data = files.read_file(paths.ledger).data
     except OSError:
         return array("Q", [0])
-    parsed = parse_ledger(data, ledger)
     if isinstance(parsed, Err) or not (data.startswith(HEAD) and data.endswith(TAIL)):
         return array("Q", [0])
-    at, begins = len(HEAD) - 1, dict[str, int]()
+    at, end, begins = len(HEAD) - 1, -1, dict[str, int]()
     for key in parsed.value:
         if not data.startswith(json.dumps(key, ensure_ascii=False).encode("utf-8", "backslashreplace") + b": {", at):
             return array("Q", [0])
