@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 
 from core.base import ready
-from core.base.config import load_config, user_config_file
 from core.base.paths import Paths
 from core.base.ready import kept_ready
-from core.base.result import Err, Ok, fail
+from core.base.result import Ok, fail
 from core.commands import alike
 from core.commands.memories import memories_archive, memories_restore, recall_command, save
 from core.commands.status import status
@@ -395,33 +394,3 @@ def test_what_waits_is_the_same_beside_a_large_ledger(tmp_path: Path) -> None:
     assert seen()[0]["conversations"] == 4  # nothing proves the harvests: their plans are not there
     write_ledger(workspace.paths, {key: row for key, row in wanted.items() if key not in (done, grown, failed)})
     assert seen()[0]["conversations"] == 4
-
-
-# --- settings --------------------------------------------------------------------------------------------------------
-
-
-def test_settings_are_those_of_the_file_at_once(tmp_path: Path) -> None:
-    """A cap that the person has just lowered must hold for the next command, whatever is kept of the file."""
-    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
-    file = user_config_file(environment)
-    file.parent.mkdir(parents=True)
-
-    def cap(text: str) -> int:
-        file.write_text(f"[ai_settings.knowledge]\nmax_day_tokens = {text}\n")
-        rows = [value(load_config(None, environment, tmp_path)) for _ in range(2)]
-        assert rows[0] == rows[1]
-        return rows[0].config.max_day_tokens
-
-    assert [cap(text) for text in ("8080", "9090", "7 # of 2026\nwhen = 2026-05-01")] == [8080, 9090, 7]
-    file.write_text("max_day_tokens = 'no")
-    assert [isinstance(load_config(None, environment, tmp_path), Err) for _ in range(2)] == [True, True]
-    assert cap("8080") == 8080
-    rewritten(file)
-    assert value(load_config(None, environment, tmp_path)).config.max_day_tokens == 9090
-    kept = [path for path in (tmp_path / "cache").rglob("settings") if b"9090" in path.read_bytes()]
-    assert len(kept) == 1
-    data = kept[0].read_bytes().replace(b"9090", b"1234")
-    for damaged, mode, expected in ((b"{", 0o600, 9090), (data, 0o622, 9090), (data, 0o600, 1234)):
-        kept[0].write_bytes(damaged)
-        kept[0].chmod(mode)  # what others may write is nobody's word
-        assert value(load_config(None, environment, tmp_path)).config.max_day_tokens == expected

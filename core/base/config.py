@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.base.config_text import kept_file, parsed, parsed_file, read_settings, table_of
+from core.base.config_text import parsed, parsed_file, read_settings, table_of
 from core.base.late import dataclass
-from core.base.paths import cache_folder, user_folder
+from core.base.paths import user_folder
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import (
     KNOWLEDGE,
@@ -163,7 +163,7 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Res
     Errors: a named file that is missing, unreadable bytes, broken TOML, a wrong type or value. An unknown key in our
     table is a warning; keys of `[paths]` other than `home` belong to the host and are not judged.
     """
-    shipped = kept_file(SHIPPED_FILE, cache_folder(SHIPPED_FILE, env) / "settings")
+    shipped = parsed_file(SHIPPED_FILE)
     if isinstance(shipped, Err):
         return shipped
     defaults = _checked(SHIPPED_FILE, shipped.value)
@@ -187,8 +187,7 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Res
     if local is not None and local[0].trusted:
         document = local[1]
     elif found_by != "shipped":
-        place = cache_folder(file, env) / "settings"
-        document = kept_file(file, place) if named is None else parsed_file(file, named[0])
+        document = parsed_file(file, named[0] if named is not None else "")
     if isinstance(document, Err):
         return document
     own = _checked(file, document.value)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.base.ready import is_own, kept_ready
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import Setting
 
@@ -42,27 +41,6 @@ def parsed_file(file: Path, rule: str = "") -> Result[dict[str, Any]]:
         return data
     read = parsed(data.value, file)
     return read if isinstance(read, Err) else Ok(read.value[1])
-
-
-def kept_file(file: Path, place: Path) -> Result[dict[str, Any]]:
-    """As `parsed_file`, the tables kept ready at a place in the cache folder: reading TOML takes a start longer than
-    most of what it then does."""
-    read: list[Result[dict[str, Any]]] = []
-
-    def made() -> dict[str, Any]:
-        read.append(parsed_file(file))
-        return read[0].value if isinstance(read[0], Ok) else {}
-
-    def is_json() -> bool:
-        import json
-
-        try:
-            return isinstance(read[0], Ok) and json.loads(json.dumps(read[0].value)) == read[0].value
-        except (TypeError, ValueError):  # a date
-            return False
-
-    kept: dict[str, Any] = kept_ready(place, [file], made, read=dict, whole=is_json) if is_own(place) else made()
-    return read[0] if read else Ok(kept)
 
 
 def parsed(data: bytes, file: Path | str) -> Result[tuple[str, dict[str, Any]]]:

@@ -57,15 +57,6 @@ def kept_ready(
     return value
 
 
-def is_own(place: Path) -> bool:
-    """Whether what is kept at a place, if anything, was written by this person alone."""
-    try:
-        found = os.lstat(place)
-    except OSError:
-        return True
-    return os.name == "nt" or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
-
-
 def look(inputs: Iterable[Path], asked: object = None) -> list[Any]:
     """What a value is made of: the version of the program, what was asked, and the state of each file. Raises
     OSError."""
