@@ -253,7 +253,9 @@ def test_a_key_in_a_memory_lies_in_no_second_place(tmp_path: Path) -> None:
     key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
     saved = value(save(workspace, "port 8080")).memory.path
     saved.write_text(saved.read_text() + f"\nThe token is {key}\n")
-    assert len(value(recall_command(workspace, "port")).memories) == 1
+    other = value(save(workspace, "port 9090")).memory.path
+    other.write_text(other.read_text().replace("source: user-told", f"source: {key}"))
+    assert len(value(recall_command(workspace, "port")).memories) == 2
     assert not any(key in path.read_text("utf-8", "replace") for path in workspace.cache.rglob("*") if path.is_file())
 
 
