@@ -170,7 +170,8 @@ def _kept(row: _Row) -> tuple[str, str, str, str, str]:
 def _fields(one: Memory) -> str:
     from core.base.secrets.redact import redact  # for what is new only: it costs more than the rest of a start
 
-    if redact("\n".join((one.content, *one.tags, one.source, one.category))).counts:  # no key of theirs lies in a second place
+    # No key of theirs lies in a second place, in whichever field it stands.
+    if redact("\n".join((one.content, *one.tags, one.source, one.category))).counts:
         return ""
     return json.dumps([one.id, one.created, one.content, one.source, one.category, one.sha256, *one.tags])
 
