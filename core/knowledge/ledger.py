@@ -12,7 +12,7 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -32,9 +32,9 @@ Entries = dict[str, Entry]
 PART_BYTES = 1 << 16
 """Larger ledgers are parsed in parts of about this size: json.loads lets no other thread work until it has ended, and a
 window must not stand still while a hundred thousand entries are read."""
-_BETWEEN = b'\n    },\n    "'
+BETWEEN = b'\n    },\n    "'
 """Between two entries of a ledger that we wrote. In valid JSON a string holds no line break, so this is never text."""
-_HEAD, _TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
+HEAD, TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
 
 STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned")
 
@@ -60,19 +60,19 @@ def parse_ledger(data: bytes, path: Path) -> Result[Entries]:
 def _in_parts(data: bytes) -> dict[str, Any] | None:
     """What json.loads gives, in steps between which other threads work; None for a file that is not in our own layout.
     A cut at a wrong place leaves a brace open, so that part is no JSON, and the whole file is read at once instead."""
-    if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
+    if not (data.startswith(HEAD) and data.endswith(TAIL)):
         return None
     entries: dict[str, Any] = {}
     share = _Shared().share
-    start, end = len(_HEAD), len(data) - len(_TAIL)
+    start, end = len(HEAD), len(data) - len(TAIL)
     try:
         while start < end:
-            cut = data.find(_BETWEEN, min(start + PART_BYTES, end), end)
+            cut = data.find(BETWEEN, min(start + PART_BYTES, end), end)
             stop = end if cut < 0 else cut
             part = json.loads('{"' + data[start:stop].decode("utf-8") + "}}")
             share(part)
             entries.update(part)
-            start = stop + len(_BETWEEN)
+            start = stop + len(BETWEEN)
     except ValueError:
         return None
     return {"entries": entries}
@@ -222,30 +222,6 @@ def _file_of(paths: Paths) -> tuple[int, ...]:
     except OSError:
         return ()
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
-
-
-class LedgerOnDemand(Mapping[str, Entry]):
-    """The ledger for who may not need it: it is read when the first entry is asked for. Raises OSError then, where the
-    ledger cannot be read and no archived run either."""
-
-    def __init__(self, paths: Paths) -> None:
-        self._paths = paths
-        self._entries: Mapping[str, Entry] | None = None
-
-    def _read(self) -> Mapping[str, Entry]:
-        if self._entries is None:
-            found = seen_ledger(self._paths)
-            self._entries = found.value if isinstance(found, Ok) else rebuild(self._paths)
-        return self._entries
-
-    def __getitem__(self, key: str) -> Entry:
-        return self._read()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._read())
-
-    def __len__(self) -> int:
-        return len(self._read())
 
 
 def format_ledger(entries: Entries) -> bytes:

@@ -23,8 +23,8 @@ from core.commands.memories import (
     memories_archive,
     memories_edit,
     memories_restore,
+    newest_first,
     read_memory,
-    recall,
     save,
 )
 from core.commands.panel.bullets import local_day
@@ -90,8 +90,8 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> Result[MemoryBook
     now = MemoryBook(
         files.value.files,
         files.value.heavy,
-        tuple(recall(saved.value.memories, "")),
-        tuple(recall(archived.value.memories, "")),
+        tuple(newest_first(saved.value.memories)),
+        tuple(newest_first(archived.value.memories)),
         tuple(error.message for error in (*saved.value.skipped, *archived.value.skipped)),
         str(project.value or ""),
     )
