@@ -114,7 +114,7 @@ def _own_folders(
     yield
 
 
-_DURABLE = ("test_base_files", "test_faults", "test_histories", "test_system")
+_DURABLE = ("test_base_files", "test_faults", "test_system")
 
 
 @pytest.fixture(autouse=True)
