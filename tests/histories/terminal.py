@@ -20,7 +20,7 @@ from pathlib import Path
 WAIT_SECONDS = 30.0
 """How long something may take on a busy machine before the test gives up."""
 SILENCE_SECONDS = 0.08 if Path("/proc/self/stat").exists() else 0.25
-"""How long an editor that waits for keys draws nothing: where it can be seen that it sleeps, silence need not prove it."""
+"""How long an editor that waits for keys draws nothing; less where it can be seen that it sleeps."""
 
 
 @dataclass(frozen=True)
