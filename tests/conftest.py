@@ -53,7 +53,8 @@ _OF_OTHERS = {
 }
 
 
-_SHARING = ("test_architecture", "test_harvest_committer", "test_library_cluster", "test_quality_who_said")
+_SHARING = ("test_architecture", "test_harvest_committer", "test_library_cluster", "test_quality_who_said",
+            "test_search_retrieval")  # fmt: skip
 
 
 @pytest.hookimpl(optionalhook=True)
