@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from core.knowledge.swap import EDITOR_WAIT
 from core.library.database import Library
 from core.llm.generate import PROVIDERS
 from core.sources.tools import SOURCES
@@ -124,6 +125,9 @@ def _own_folders(
     yield
 
 
+object.__setattr__(EDITOR_WAIT, "sleep", lambda seconds: None)
+"""A harvest waits for a person who may be writing in the file: in the tests' homes nobody is, but where a test says how
+long to wait."""
 _DURABLE = ("test_base_files", "test_faults", "test_system")
 
 

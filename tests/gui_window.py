@@ -240,10 +240,8 @@ class Desk:
                 self.hand.button(button, False)
             self.frames(4 * times + 3)
         else:  # and two that are meant as two must not become a double click
-            if all(
-                abs(now - then) < near
-                for now, then, near in zip(self._mouse_at, self._clicked_at[0], ONE_PLACE, strict=True)
-            ):
+            places = zip(self._mouse_at, self._clicked_at[0], ONE_PLACE, strict=True)
+            if all(abs(now - then) < near for now, then, near in places):
                 time.sleep(max(0.0, self._clicked_at[1] + TWO_CLICKS_SECONDS - time.monotonic()))
             self.button(button, True)
             self.button(button, False)

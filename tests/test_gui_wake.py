@@ -18,8 +18,8 @@ WRITE = "import sys; open(sys.argv[1], 'a', encoding='utf-8').write('- ' + sys.a
 
 
 def slept_until(desk: Desk, so: Callable[[int], bool]) -> int:
-    """How often the loop, running as in the program, slept its whole second unwoken before it was so; `so` is asked with
-    that number."""
+    """How often the loop, running as in the program, slept its whole second unwoken before it was so; `so` is asked
+    with that number."""
     unwoken, sleep, end = [0], desk.loop._sleep, time.monotonic() + PATIENCE_SECONDS
 
     def counted(seconds: float) -> bool:
