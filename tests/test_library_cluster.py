@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from tests.cluster_place import Cluster, new_cluster, slowly
 from tests.library_place import opened
 from tests.test_library_ingest import documents, dump, take_in, texts
 
-pytest.importorskip("distributed", reason="no cluster for tests: pip install distributed")
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="no cluster: pip install distributed")
 
 
 @pytest.fixture(scope="module")
