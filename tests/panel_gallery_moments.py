@@ -12,12 +12,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from core.base.result import Ok
 from core.commands.context import digest_off
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace
+from core.llm import transport
 from tests.panel_desk import Seat, workspace_at
 from tests.test_run_state import second_program, steps
 
@@ -107,7 +109,8 @@ def _failed(seat: Seat, shot: Shot) -> None:
     seat.panel.shell.run("harvest")
     seat.until(lambda: seat.panel.run.now.phase in ("planned", "failed", "ended"))
     shot("model-dry-run")
-    seat.panel.harvest.dialog.confirm()
-    seat.until(lambda: seat.panel.run.now.phase in ("failed", "ended"))
+    with patch.object(transport, "FIRST_PAUSE_SECONDS", 0.01):  # nobody looks at the pauses between its tries
+        seat.panel.harvest.dialog.confirm()
+        seat.until(lambda: seat.panel.run.now.phase in ("failed", "ended"))
     seat.settle()
     shot("harvest-failed")

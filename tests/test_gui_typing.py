@@ -160,9 +160,10 @@ def test_a_bullet_wraps_while_it_is_written_and_comes_back_as_one_line(desk: Des
         desk.frames(5)
         editor = view.session.editor
         high = editor.height
-        for word in (LONG * 4 + "so it is").split(" "):
-            desk.xdotool("type", "--delay", "1", f"{word} ")
+        for words in (*([LONG] * 4), "so it is "):
+            desk.xdotool("type", "--delay", "1", words)
             desk.frames(2)
+        desk.notice(lambda: editor.area.words.endswith("so it is "))
         area = editor.area
         assert area.words == LONG * 4 + "so it is " and editor.height > high
         widths = [area.layout.offsets[row.end - 1] - area.layout.offsets[row.begin] for row in area.layout.rows]
