@@ -32,11 +32,17 @@ from core.knowledge.journal import read_journal
 from core.knowledge.ledger import read_ledger
 from gui.state import History, Step
 from tests.faults.fault import Counter, Fault
-from tests.harvest_world import HURRIED, FakeModel, World, never, ordinary, says, workspace_of
+from tests.harvest_world import HURRIED, FakeModel, World, never, nobody_waits_for_editors, ordinary, says, workspace_of
 from tests.harvest_world import NOW as MISSING_NOW
 from tests.histories.ground import in_child
 from tests.made_home import HURRIED as RESTORED_HURRIED
 from tests.made_home import Clock, Model, converse, error, harvested, make_home, read, trusted, value, write
+
+
+@pytest.fixture(autouse=True)
+def _no_editor_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody_waits_for_editors(monkeypatch)
+
 
 # --- undo: Undo at its edges: plans that wait, files that an edit made. If these fail, what was undone returns or is
 # halved.

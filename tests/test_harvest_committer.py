@@ -308,7 +308,7 @@ def test_bytes_for_a_conversation_do_not_grow_with_the_store(tmp_path: Path, few
     assert many[0] < few[0] * 1.1 and many[1] < few[1] * 1.1
 
 
-@pytest.mark.parametrize("seconds", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("seconds", [0.1, 1.0])
 def test_a_slow_machine_writes_no_more_than_a_fast_one(
     tmp_path: Path, few: tuple[float, float], seconds: float
 ) -> None:

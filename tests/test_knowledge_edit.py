@@ -7,6 +7,7 @@ import os
 import tempfile
 import threading
 import time
+from functools import partial
 from hashlib import sha256 as digest
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base import files
+from core.base.locks import folder_lock
 from core.base.markdown import parse_bullets
 from core.base.paths import Paths
 from core.base.result import Ok
-from core.knowledge import edit
+from core.knowledge import edit, leftovers
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.changes import read_changes
 from core.knowledge.leftovers import clear_leftovers
@@ -398,7 +400,8 @@ def test_a_recovery_in_the_same_process_leaves_the_edit_of_another_thread_alone(
         recovery.join()
         return done if moment == "after" else real(one, other)
 
-    with patch.object(files, "exchange", exchange):
+    impatient = partial(folder_lock, seconds=0.05)  # the edit holds the folder until it has ended
+    with patch.object(files, "exchange", exchange), patch.object(leftovers, "folder_lock", impatient):
         assert replace_expected(path, b"mine", b"theirs")
     assert path.read_bytes() == b"mine" and [entry.name for entry in tmp_path.iterdir()] == ["facts.md"]
 

@@ -269,13 +269,17 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 BEFORE = "# Facts\n\n- one\n- two\n"
 
 
+def kills(end: int) -> list[tuple[int, str]]:
+    """In the middle of each second operation and after the others; before one is after the one before it."""
+    return [(at, ("after", "half")[at % 2]) for at in range(1, end)]
+
+
 def remove_one(world: World) -> Any:
     return bullets.remove(workspace_of(world), "facts", "one", now=lambda: NOW)
 
 
 @needs_fork
-@pytest.mark.parametrize("kind", ["half", "after"])  # before one is after the one before it
-@pytest.mark.parametrize("at", range(1, 36))
+@pytest.mark.parametrize(("at", "kind"), kills(36))
 def test_whatever_an_edit_had_done_when_it_was_killed_can_be_taken_back(world: World, at: int, kind: str) -> None:
     world.knowledge("facts.md", BEFORE)
 
@@ -298,8 +302,7 @@ def test_whatever_an_edit_had_done_when_it_was_killed_can_be_taken_back(world: W
 
 
 @needs_fork
-@pytest.mark.parametrize("kind", ["half", "after"])  # before one is after the one before it
-@pytest.mark.parametrize("at", range(1, 26))
+@pytest.mark.parametrize(("at", "kind"), kills(26))
 def test_a_first_bullet_that_was_killed_half_way_can_be_taken_back(world: World, at: int, kind: str) -> None:
     def killed() -> None:
         with patch.object(disk, "perform", Counter(Fault(at, kind))):
