@@ -43,11 +43,12 @@ def entries(workspace: Workspace) -> dict[str, dict[str, Any]]:
 
 
 def test_undo_brings_the_conversation_back_and_takes_out_exactly_its_lines(tmp_path: Path) -> None:
-    workspace, clock = make_home(tmp_path), Clock()
+    """Each line that goes is told, and the next harvest asks about the conversation again."""
+    workspace, clock, model = make_home(tmp_path), Clock(), Model()
     write(workspace, "facts.md", "# Facts\n\n- mine\n")
     path = converse(workspace)
     before = path.read_bytes()
-    report = harvested(workspace, Model(), clock)
+    report = harvested(workspace, model, clock)
     assert not path.exists() and "fact 1" in read(workspace, "facts.md") and "fact 1" in read(workspace, "digest.md")
     done = undo(workspace, report.run)
     assert (done.restored, done.lines_out, done.stayed, done.errors) == ([str(path)], 2, [], [])
@@ -56,13 +57,8 @@ def test_undo_brings_the_conversation_back_and_takes_out_exactly_its_lines(tmp_p
     assert "task" not in read(workspace, "tasks.md").lower().replace("# tasks", "")
     assert "fact 1" not in read(workspace, "digest.md")
     assert entries(workspace) == {} and read_plans(workspace.paths.plans, report.run) == {}
-
-
-def test_after_an_undo_the_next_harvest_really_asks_again(tmp_path: Path) -> None:
-    workspace, clock, model = make_home(tmp_path), Clock(), Model()
-    converse(workspace)
-    report = harvested(workspace, model, clock)
-    undo(workspace, report.run)
+    told = {line for row in read_changes(workspace.paths) if row.run == f"undo-{report.run}" for line in row.removed}
+    assert len(told) == 2 and not files.exists(workspace.paths.journal)
     harvested(workspace, model, clock)
     assert model.asked == 2
     assert "fact 2" in read(workspace, "facts.md") and "fact 1" not in read(workspace, "facts.md")
@@ -179,6 +175,8 @@ def test_undo_restores_only_the_copies_that_its_run_took(tmp_path: Path) -> None
     assert undo(workspace, second.run).restored == [str(late)]
     assert not early.exists() and late.exists()
     assert [row.path for row in value(trash_list(workspace))] == [str(early)]
+    harvested(workspace, model, clock)  # which does not repeat just what was undone
+    assert late.exists() and model.asked == 1
 
 
 def test_what_the_person_wrote_again_after_an_undo_is_theirs(tmp_path: Path) -> None:
@@ -316,15 +314,6 @@ def test_the_ledger_is_listed_by_status_and_by_hash(tmp_path: Path) -> None:
     assert error(ledger(workspace, sha="zz")).code == "no-entry"
     workspace.paths.ledger.write_text("{")
     assert error(ledger(workspace)).code == "ledger-corrupt"
-
-
-def test_changes_tell_every_write_of_an_undo(tmp_path: Path) -> None:
-    workspace, clock = make_home(tmp_path), Clock()
-    converse(workspace)
-    report = harvested(workspace, Model(), clock)
-    undo(workspace, report.run)
-    told = {line for row in read_changes(workspace.paths) if row.run == f"undo-{report.run}" for line in row.removed}
-    assert len(told) == 2 and not files.exists(workspace.paths.journal)
 
 
 # --- trash: The trash through the commands. If these fail, a conversation is gone before its time, or cannot be

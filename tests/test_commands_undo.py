@@ -454,18 +454,6 @@ def test_a_refused_restore_promises_nothing(tmp_path: Path, clock: Clock) -> Non
     assert "restored" not in json.dumps(value(read_ledger(workspace.paths)))
 
 
-def test_a_copy_that_an_undo_brought_back_stays_while_its_harvest_stands(tmp_path: Path, clock: Clock) -> None:
-    """Otherwise the next harvest repeats just what was undone."""
-    workspace, model = make_home(tmp_path), Model()
-    converse(workspace, "early", "same")
-    harvested(workspace, model, clock)
-    late = converse(workspace, "late", "same")
-    second = harvested(workspace, model, clock)
-    value(undo(workspace, second.run, editor_wait=RESTORED_HURRIED))
-    harvested(workspace, model, clock)
-    assert late.exists() and model.asked == 1
-
-
 # --- missing: Lines that an editor swallowed: noticed, told once, put back by the command that is named, or let go
 # for good.
 

@@ -225,13 +225,6 @@ def test_what_the_person_deletes_leaves_the_digest_and_does_not_come_back(world:
     assert world.text("facts.md") == kept
 
 
-def test_an_empty_store_has_no_digest(world: World) -> None:
-    world.converse("a")
-    world.run(says(facts=["one"]))
-    world.knowledge("facts.md", "# Facts\n")
-    assert world.run(FakeModel(never)).digest == "" and not world.paths.digest.exists()
-
-
 def test_a_deleted_digest_comes_back_with_the_next_run_and_not_when_it_is_off(world: World) -> None:
     world.converse("a")
     world.run(says(facts=["one"]))

@@ -151,12 +151,6 @@ def test_names_and_paths_of_conversations_cannot_forge_lines(tmp_path: Path) -> 
 # --- taking away -----------------------------------------------------------------------------------------------------
 
 
-def test_a_conversation_that_changed_is_not_taken(world: World) -> None:
-    path = world.converse("a")
-    found = reclaim(world.paths, str(path), sha256("b"), 14, NOW)
-    assert isinstance(found, Err) and found.error.code == "changed" and path.read_text() == "a"
-
-
 @pytest.mark.parametrize("name_taken", [False, True])
 def test_a_writer_in_the_moment_of_the_move_keeps_every_byte(world: World, name_taken: bool) -> None:
     path = world.converse("a")

@@ -61,16 +61,6 @@ def test_a_dry_run_changes_nothing_below_the_home(tmp_path: Path) -> None:
 # --- formats of what is written --------------------------------------------------------------------------------------
 
 
-def test_an_open_task_lands_before_done(world: World) -> None:
-    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- mine\n\n## Done\n\n- slept\n")
-    path = world.converse()
-    world.run(says(tasks_open=["Write it"], tasks_done=["Read it"]))
-    origin = f"[from: {path.name}, {DATE}]"
-    assert world.text("tasks.md") == (
-        f"# Tasks\n\n## Open\n\n- mine\n- Write it {origin}\n\n## Done\n\n- slept\n- Read it {origin}\n"
-    )
-
-
 def test_a_note_on_a_missing_file_survives_as_a_fact(world: World) -> None:
     path = world.converse()
     report = world.run(says(files=[{"path": "/gone/code.py", "note": "caches"}, {"path": "", "note": "loose"}]))
@@ -88,28 +78,6 @@ def test_a_note_on_a_file_is_keyed_by_device_and_inode(world: World) -> None:
     found = target.stat()
     note = world.paths.file_notes / f"{found.st_dev}:{found.st_ino}.md"
     assert note.read_text() == f"# {target}\n\n- caches [from: {path.name}, {DATE}]\n"
-
-
-def test_a_file_without_a_final_line_break_is_not_glued_to(world: World) -> None:
-    world.knowledge("facts.md", "# Facts\n\n- mine")
-    path = world.converse()
-    world.run(says(facts=["new"]))
-    assert world.text("facts.md") == f"# Facts\n\n- mine\n- new [from: {path.name}, {DATE}]\n"
-
-
-def test_a_statement_of_many_lines_becomes_one(world: World) -> None:
-    path = world.converse()
-    world.run(says(facts=[{"statement": "one\n\n## Done\r\u2028- two", "detail": "so\x85it is"}]))
-    assert world.text("facts.md") == f"# Facts\n\n- one ## Done - two — so it is [from: {path.name}, {DATE}]\n"
-
-
-def test_two_runs_append_and_the_newest_comes_first_in_the_digest(world: World) -> None:
-    world.converse("a")
-    world.run(says(facts=["older"]))
-    world.converse("b")
-    world.run(says(facts=["newer"]))
-    shown = [line[2:7] for line in world.text("digest.md").split("\n") if line.startswith("- ")]
-    assert shown == ["newer", "older"]
 
 
 # --- the model -------------------------------------------------------------------------------------------------------
@@ -194,12 +162,6 @@ def test_a_byte_cap_defers_one_and_takes_a_later_smaller_one(world: World) -> No
     report = world.limits(max_run_bytes=50).run(FakeModel())
     assert (large.exists(), small.exists(), report.deferred) == (True, False, 1)
     assert sha256("x" * 100) not in world.entries()
-
-
-def test_a_limit_of_conversations_defers_the_rest(world: World) -> None:
-    paths = [world.converse(str(number)) for number in range(3)]
-    report = world.limits(limit=2).run(FakeModel())
-    assert [path.exists() for path in paths] == [False, False, True] and report.deferred == 1
 
 
 def test_one_that_always_fails_does_not_stand_in_the_way_of_the_others(world: World) -> None:

@@ -108,16 +108,6 @@ def test_of_two_equal_bullets_the_seen_one_goes(tmp_path: Path) -> None:
     assert data(paths, "facts.md") == b"- same\n- other\n- last\n"
 
 
-def test_a_file_that_changed_since_it_was_seen_is_not_written(tmp_path: Path) -> None:
-    paths = home(tmp_path, "facts.md", "- a\n")
-    seen, ref = hashlib.sha256(b"- a\n").hexdigest(), ref_of(paths, "facts.md")
-    (paths.knowledge / "facts.md").write_bytes(b"- a\n- theirs\n")
-    assert code(edit_text(paths, ref, "b", NOW, seen=seen)) == "changed-outside"
-    assert code(edit.add_bullet(paths, "facts", "b", NOW, seen=seen)) == "changed-outside"
-    assert data(paths, "facts.md") == b"- a\n- theirs\n"
-    assert read_changes(paths) == []
-
-
 def test_a_bullet_that_moved_is_not_confused_with_another(tmp_path: Path) -> None:
     paths = home(tmp_path, "facts.md", "- a\n")
     ref = ref_of(paths, "facts.md")

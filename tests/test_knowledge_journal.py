@@ -165,11 +165,6 @@ def test_an_archive_is_there_before_the_journal_shrinks(tmp_path: Path) -> None:
     assert read_plans(plans, "r") == {"a": PLAN}
 
 
-@pytest.mark.parametrize("run", ["", "../r", ".hidden", "a/b", "nothing", "a\0b"])
-def test_a_run_that_a_ledger_made_up_leads_nowhere(tmp_path: Path, run: str) -> None:
-    assert read_plans(tmp_path, run) == {}
-
-
 # --- the ledger ------------------------------------------------------------------------------------------------------
 
 
