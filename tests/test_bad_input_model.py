@@ -42,7 +42,6 @@ def says(text: str) -> Script:
 SLOW: list[tuple[str, Script]] = [
     ("hang", hang()),
     ("drip", drip(head(200, {"Content-Type": "application/json"}), b" ")),
-    ("drip of headers", drip(b"HTTP/1.1 200 OK\r\n", b"X-Slow: 1\r\n")),
 ]
 
 

@@ -20,7 +20,7 @@ from core.commands.undo import undo as take_back
 from core.commands.workspace import Workspace
 from core.knowledge.changes import read_changes
 from core.knowledge.journal import read_plans
-from core.knowledge.ledger import read_ledger
+from core.knowledge.ledger import read_ledger, write_ledger
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import NOW, FakeModel, World, never, workspace_of
 from tests.histories.ground import in_child
@@ -445,3 +445,18 @@ def test_the_ledger_names_nothing_that_a_killed_purge_has_removed(tmp_path: Path
     assert len(pruned) == 3 - len(here)
     for name in sorted(here):
         assert isinstance(trash_restore(workspace_of(world), name, editor_wait=HURRIED), Ok)
+
+
+def test_a_large_ledger_says_what_its_json_says(tmp_path: Path) -> None:
+    """Words and counts are kept once where many entries have the same; none becomes another one by that."""
+    workspace = make_home(tmp_path)
+    kinds: list[Any] = [{"facts": 1}, {"facts": True}, {"facts": 1.0}, {"facts": [1]}, {}, None, ["x"], {"facts": 2}]
+    made = {
+        f"{number:064x}": {"path": f"/talk-{number}", "status": "harvested", "items": kinds[number % 8], "model": None}
+        for number in range(2000)
+    }
+    write_ledger(workspace.paths, made)
+    read = value(read_ledger(workspace.paths))
+    wanted = json.loads(workspace.paths.ledger.read_bytes())["entries"]
+    assert [repr(row) for row in read.items()] == [repr(row) for row in wanted.items()]
+    assert read[f"{0:064x}"]["items"] is read[f"{8:064x}"]["items"]

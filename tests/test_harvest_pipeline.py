@@ -22,7 +22,6 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
-from core.harvest.asking import RETRY_SUFFIX
 from core.harvest.distil import shown_bytes
 from core.harvest.known import KnownStore, Shown
 from core.knowledge.categories import read_category
@@ -81,16 +80,6 @@ def test_a_note_on_a_file_is_keyed_by_device_and_inode(world: World) -> None:
 
 
 # --- the model -------------------------------------------------------------------------------------------------------
-
-
-def test_an_answer_that_is_no_json_twice_is_two_calls_and_the_conversation_stays(world: World) -> None:
-    path = world.converse()
-    model = FakeModel(lambda number, prompt: "Sure! Here it is")
-    report = world.run(model)
-    assert model.calls == 2 and model.prompts[1] == model.prompts[0] + RETRY_SUFFIX
-    assert path.exists() and len(report.errors) == 1
-    entry = world.entry("User: hello\n")
-    assert entry["status"] == "harvest-failed" and not entry["deleted"] and "2 attempts" in entry["error"]
 
 
 def test_a_second_answer_that_is_right_is_taken(world: World) -> None:

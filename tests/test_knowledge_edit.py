@@ -204,6 +204,13 @@ def test_a_deleted_bullet_whose_neighbours_are_gone_comes_back_at_the_end_of_its
     assert data(paths, "tasks.md") == b"# Tasks\n\n## Open\n\n- other\n- two\n\n## Done\n\n- old\n"
 
 
+def test_what_the_person_changed_after_an_edit_is_not_taken_back(tmp_path: Path) -> None:
+    paths = home(tmp_path, "facts.md", "- a\n")
+    ok(edit_text(paths, ref_of(paths, "facts.md"), "b", NOW))
+    (paths.knowledge / "facts.md").write_text("- b, and more\n")
+    assert undo_last(paths) == CHANGED and data(paths, "facts.md") == b"- b, and more\n"
+
+
 def test_a_task_that_the_person_moved_back_by_hand_is_left_where_it_is(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", "## Open\n\n- a\n- b\n\n## Done\n")
     ok(mark_done(paths, ref_of(paths, "tasks.md"), NOW))
