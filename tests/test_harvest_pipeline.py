@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from core.base.answer import Answer
 from core.base.result import Ok, fail
 from core.commands.alike import supersede_accept, supersede_list
 from core.commands.context import context
@@ -85,12 +84,6 @@ def test_a_note_on_a_file_is_keyed_by_device_and_inode(world: World) -> None:
 def test_a_second_answer_that_is_right_is_taken(world: World) -> None:
     world.converse()
     assert world.run(FakeModel(lambda number, prompt: "no" if number == 1 else {"facts": ["x"]})).items["facts"] == 1
-
-
-def test_a_cut_answer_is_not_taken_for_a_whole_one(world: World) -> None:
-    path = world.converse()
-    report = world.run(FakeModel(lambda number, prompt: Ok(Answer("{}", truncated=True))))
-    assert path.exists() and report.errors[0].code == "truncated-answer"
 
 
 def test_a_failing_provider_is_asked_once_and_the_run_goes_on(world: World) -> None:
