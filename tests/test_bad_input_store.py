@@ -7,10 +7,13 @@ import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from core.harvest.committer import Committer
 from tests.bad_input import LEARNED, UUID, Person, person, write_talk
+from tests.harvest_world import FakeModel, World
 from tests.made_home import Clock, Model, converse, harvested, make_home
 
 __all__ = ["person"]
@@ -94,6 +97,38 @@ def test_a_ledger_of_garbage_is_set_aside_and_rebuilt(person: Person, data: byte
     [aside] = person.knowledge.glob("ledger.corrupt-*.json")
     assert f"note: the ledger was damaged; it was set aside as {aside.name} and rebuilt from the plans\n" in said
     assert aside.read_bytes() == data and ledger.read_bytes() == before and person.code == 0
+
+
+def test_a_journal_torn_at_every_byte_loses_nothing(tmp_path: Path) -> None:
+    """A power cut may end the journal anywhere. Whatever is left of it: each item stands once, or its conversation is
+    where it was, and the run after that changes nothing. TORN_AT_EVERY_BYTE=1 does what the name says (minutes)."""
+    world = World(tmp_path / "first")
+    path = world.converse("a")
+    with patch.object(Committer, "finish", lambda self: self._journal.close()):
+        world.run(FakeModel())
+    journal = world.paths.journal.read_bytes()
+    whole = {name: name.read_bytes() for name in sorted(world.folder.rglob("*")) if name.is_file()}
+    assert len(journal) > 600
+    every = 1 if os.environ.get("TORN_AT_EVERY_BYTE") else 41
+    ends = [at for at, char in enumerate(journal) if char == 10]
+    for length in sorted({*range(0, len(journal), every), *ends, *(at + 1 for at in ends)}):
+        for file in world.folder.rglob("*"):
+            if file.is_file() and file not in whole:
+                file.unlink()
+        for file, data in whole.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        world.paths.journal.write_bytes(journal[:length])
+        report = world.run(FakeModel())
+        assert not report.errors, (length, report.errors)
+        bullets = world.bullets()
+        assert len(bullets) == len(set(bullets)), (length, bullets)
+        held = [item.read_bytes() for item in world.trash()]
+        assert path.exists() or held == [b"a"], length
+        assert all(entry["status"] == "harvested" for entry in world.entries().values())
+        again = {name: name.read_bytes() for name in world.folder.rglob("*") if name.is_file()}
+        world.run(FakeModel())
+        assert {name: name.read_bytes() for name in world.folder.rglob("*") if name.is_file()} == again, length
 
 
 def test_a_clock_ten_days_back_purges_nothing_early_and_still_in_the_end(tmp_path: Path) -> None:
