@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.base.answer import price
+from core.base.figures import count
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.harvest import finish_harvest, harvest
 from core.commands.harvest_options import HarvestRequest
@@ -342,6 +343,5 @@ def spent_so_far(plan: HarvestReport | None, tokens: int) -> float | None:
 def ended_words(report: HarvestReport) -> str:
     """One sentence about a run."""
     begun = "Stopped" if report.cancelled else "Harvested"
-    items = sum(report.items.values())
-    words = f"{begun}: {report.harvested} conversation{'' if report.harvested == 1 else 's'}, {items} new bullets"
+    words = f"{begun}: {count(report.harvested, 'conversation')}, {count(len(report.lines), 'new bullet')}"
     return f"{words}, {report.failed} failed" if report.failed else words

@@ -168,6 +168,120 @@ def test_what_the_tool_changed_since_stays(tool: str, person: Path) -> None:
     assert first.read_bytes() == before.replace(b'"a": 1', b'"a": 2').replace(b"a = 1", b"a = 2")
 
 
+EDITED = {
+    "json": [
+        b'{\n  "alpha": 1 // why\n  // the end\n}\n',
+        b'{\n    "alpha": 1\n  , "beta": 2\n}',
+        b'{"alpha":1,"servers":{},"mcpServers":{},"mcp":{}}',
+        b'\xef\xbb\xbf{\r\n\t"alpha": 1,\r\n\t"hooks": {\r\n\t},\r\n}',
+        b'{\n  "alpha": 1,\n  "hooks": {\n    // later\n  },\n  "servers": { /* none */ },\n  "mcp": {\n  // x\n}}\n',
+        b'        {\n            "alpha": 1\n        }\n   ',
+        b'{\n\t"alpha": 1,\n\t"servers": {\n   "x": {\n     "y": 1\n   }\n\t},\n\t"hooks": {"SessionEnd": [\n\n  ]}\n}',
+    ],
+    "toml": [
+        b"alpha = 1",
+        b"alpha = 1\nmcp_servers = {}\n",
+        b'alpha = 1\nmcp_servers = { x = { command = "y" } } # z\n',
+    ],
+    "md": [b"alpha", b"alpha\r\nbeta", b"\xef\xbb\xbfalpha", b"alpha\n\n\n"],
+}
+"""What looking at a file as it is now cannot restore: where commas and comments stood, and how the file ended."""
+
+
+@pytest.mark.parametrize("tool", list(AGENT))
+@pytest.mark.parametrize("number", range(max(map(len, EDITED.values()))))
+def test_what_was_edited_in_between_stays_and_all_else_is_as_before(tool: str, number: int, person: Path) -> None:
+    """To the byte, as if the person had edited the file that they had before."""
+    own = [path for path in files_of(tool) if path.parent.name != "prompts"]
+    wanted: dict[Path, bytes] = {}
+    for path in own:
+        shapes = EDITED[path.suffix.removeprefix(".")]
+        before = shapes[number % len(shapes)]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(before)
+        wanted[path] = before.replace(b"alpha", b"omega")
+    assert call("connect", tool)[0] == 0
+    for path in own:
+        path.write_bytes(path.read_bytes().replace(b"alpha", b"omega"))
+    code, _, err = call("connect", tool, "--remove")
+    assert code == 0, err
+    assert {path: path.read_bytes() for path in own} == wanted
+
+
+def test_a_version_that_cursor_needs_stays_where_others_need_it(person: Path) -> None:
+    """Somebody's own hook that came since would be dead without it; in a file without hooks it is ours to take."""
+    hooks = person / ".cursor" / "hooks.json"
+    hooks.parent.mkdir()
+    hooks.write_text('{\n  "alpha": 1\n}\n')
+    for theirs in ({"stop": [{"command": "x"}]}, {}):
+        assert call("connect", "cursor")[0] == 0
+        data = json.loads(hooks.read_text())
+        data["hooks"].update(theirs)
+        hooks.write_text(json.dumps(data, sort_keys=True))
+        assert call("connect", "cursor", "--remove")[0] == 0
+        left = json.loads(hooks.read_text())
+        assert left == ({"alpha": 1, "version": 1, "hooks": theirs} if theirs else {"alpha": 1})
+        hooks.write_text('{"alpha": 1}')
+
+
+def test_what_a_tool_adds_to_our_entry_stays_and_goes_with_it(person: Path) -> None:
+    """Codex writes there which calls were allowed, a person a time-out: still ours, and not "gone"."""
+    config = person / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('model = "x"\n')
+    assert call("connect", "codex")[0] == 0
+    more = (
+        'startup_timeout_sec = 20\n\n[mcp_servers.knowledge.tools.search]\napproval_mode = "approve"\n\n[tui]\na = 1\n'
+    )
+    config.write_text(config.read_text() + more)
+    edited = config.read_text()
+    assert [row["code"] for row in doctor()] == ["connected"]
+    assert call("connect", "codex")[0] == 0 and config.read_text() == edited
+    assert call("connect", "codex", "--remove")[0] == 0
+    assert config.read_text() == 'model = "x"\n\n[tui]\na = 1\n'
+
+
+def test_an_entry_that_starts_something_else_now_stays_and_is_named(person: Path) -> None:
+    """Somebody took the name for a server of theirs: it is not ours to take, and they learn that it is still there."""
+    state = person / ".claude.json"
+    state.write_text('{"a": 1}')
+    assert call("connect", "claude_code")[0] == 0
+    data = json.loads(state.read_text())
+    data["mcpServers"]["knowledge"]["command"] = "/opt/mine"
+    state.write_text(json.dumps(data))
+    assert "or changed: MCP server" in str(doctor()[0]["message"])
+    code, out, err = call("connect", "claude_code", "--remove")
+    assert code == 0 and json.loads(state.read_text()) == data
+    assert "somebody has changed or removed this since: MCP server" in out + err and str(state) in out + err
+
+
+def test_a_server_that_was_registered_by_hand_stays_when_the_rest_goes(person: Path) -> None:
+    """The same words as ours, typed before us: theirs, also after the tool wrote its file anew."""
+    settings = files_of("gemini_cli")[0]
+    settings.parent.mkdir()
+    made = json.loads(json.loads(call("connect", "gemini", "--dry-run", "--json")[1])["files"][0]["after"])
+    mine = {"theme": "x", "mcpServers": made["mcpServers"]}
+    settings.write_text(json.dumps(mine))
+    assert call("connect", "gemini")[0] == 0
+    settings.write_text(json.dumps(json.loads(settings.read_text()), indent=4))
+    assert call("connect", "gemini", "--remove")[0] == 0
+    assert json.loads(settings.read_text()) == mine
+
+
+def test_a_large_file_with_edits_at_both_ends_comes_back(person: Path) -> None:
+    """Claude Code keeps its history there: too much to compare word by word, and all of it stays."""
+    state = person / ".claude.json"
+    rows = ",\n".join(f'  "project {at}": {{\n    "history": ["{at * "x"}"]\n  }}' for at in range(600))
+    before = "{\n" + rows + "\n}"
+    state.write_text(before)
+    assert call("connect", "claude_code")[0] == 0
+    for old, new in (('"project 0"', '"project zero"'), ('"project 598"', '"project last"')):
+        state.write_text(state.read_text().replace(old, new))
+        before = before.replace(old, new)
+    assert call("connect", "claude_code", "--remove")[0] == 0
+    assert state.read_text() == before
+
+
 def test_a_tool_that_writes_its_file_anew_is_still_disconnected(person: Path) -> None:
     """Claude Code writes ~/.claude.json in its own way all the time: the place and style of our entry are lost."""
     state = person / ".claude.json"
@@ -222,6 +336,18 @@ def test_a_read_only_file_stays_and_says_what_to_do(person: Path) -> None:
     code, _, err = call("connect", "gemini")
     assert code == 1 and "read-only" in err and "Make it writable" in err
     assert locked.read_text() == "{}"
+
+
+def test_a_read_only_folder_is_said_before_anything_is_shown(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And named, instead of a temporary file in it that nobody has ever seen."""
+    settings = person / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != settings.parent)  # the tests may run as root
+    for more in (["--dry-run"], ["--yes"]):
+        code, out, err = call("connect", "gemini", *more)
+        assert code == 1 and f"its folder {settings.parent} is read-only" in err and "mcpServers" not in out
+    assert settings.read_text() == "{}" and [row.name for row in settings.parent.iterdir()] == ["settings.json"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
@@ -346,13 +472,23 @@ def test_a_disk_that_refuses_leaves_a_tool_connected_or_not(person: Path, monkey
     assert not json.loads(call("connect", "--json")[1])["tools"][0]["connected"]
 
 
-def test_another_home_and_settings_are_named_in_what_is_written(person: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", [True, False])
+def test_another_home_and_settings_are_named_in_what_is_written(
+    script: bool, person: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the program's script beside its Python, and with a Python alone, as some packagers leave it."""
+    python = tmp_path / "environment" / "python"
+    python.parent.mkdir()
+    for path in (python, *([python.with_name("knowledge")] if script else [])):
+        path.touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
     home, config = tmp_path / "an other home", tmp_path / "own.toml"
     config.write_text("")
     out = call("connect", "codex", "--dry-run", "--json", "--home", str(home), "--config", str(config))[1]
     (table,) = (row for row in json.loads(out)["files"] if row["path"].endswith(".toml"))
-    words = tomllib.loads(table["after"])["mcp_servers"]["knowledge"]["args"]
-    assert words == ["--home", str(home), "--config", str(config), "mcp"]
+    server = tomllib.loads(table["after"])["mcp_servers"]["knowledge"]
+    program = [str(python.with_name("knowledge"))] if script else [str(python), "-I", "-m", "core"]
+    assert [server["command"], *server["args"]] == [*program, "--home", str(home), "--config", str(config), "mcp"]
     (hooks,) = (row for row in json.loads(out)["files"] if row["path"].endswith("hooks.json"))
     assert f"--home '{home}'" in json.loads(hooks["after"])["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
 

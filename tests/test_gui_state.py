@@ -37,7 +37,7 @@ from core.knowledge.run_state import (
 )
 from core.sources.artifact import Artifact
 from gui.gather import gather
-from gui.harvest_run import BROKEN, READ, Came, Talk, Watch
+from gui.harvest_run import BROKEN, READ, Came, Talk, Watch, ended_words
 from gui.harvest_run import Run as HarvestWatched
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
@@ -229,6 +229,31 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     home.paths.journal.write_bytes(b"")
     left = harvest(home, HarvestRequest())
     assert isinstance(left, Ok) and left.value.interrupted and has_work(left.value), "Apply would finish that run"
+
+
+def test_the_sentence_about_a_run_counts_what_its_window_shows() -> None:
+    """A line that two conversations say is one bullet, below as above."""
+    report = HarvestReport(True, harvested=1, items={"facts": 2}, lines=[("facts", "Ports start at 8080", 2)])
+    assert ended_words(report) == "Harvested: 1 conversation, 1 new bullet"
+
+
+def test_the_dry_run_threatens_no_conversation_that_stays(home: Workspace) -> None:
+    """A person's first harvest is of other tools' conversations: these are not taken, whoever reads them."""
+    planned = harvest(home, HarvestRequest())
+    assert isinstance(planned, Ok) and planned.value.plan is not None
+    own = planned.value.plan.steps
+    other = tuple(row._replace(artifact=row.artifact._replace(source="codex")) for row in own)
+    config = replace(home.config, provider="openai", model="m")
+
+    def said(steps: tuple[Step, ...], **settings: Any) -> str:
+        report = HarvestReport(False, plan=replace(planned.value.plan, steps=steps))
+        return provider_line(replace(config, **settings), report).words
+
+    assert "in the trash" not in said(other) and said(other).endswith("Every conversation stays where it is.")
+    assert said(own).endswith("Harvested conversations wait 14 days in the trash.")
+    assert "in this home wait 14 days" in said((*own, *other)) and said((*own, *other)).endswith("stay where they are.")
+    assert said(other, reclaim_foreign=True).endswith("in the trash.")
+    assert "in the trash" not in said(own, reclaim="never")
 
 
 def test_the_best_bullets_say_how_long_ago_they_came() -> None:

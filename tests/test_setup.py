@@ -324,3 +324,12 @@ def test_what_is_large_on_the_disk_counts_as_new_until_a_harvest_found_it_too_la
     assert counted() == (1, 0)
     assert value(harvest(workspace, HarvestRequest(apply=True))).too_large == 1
     assert counted() == (0, 1)
+
+
+def test_the_first_dry_run_warns_of_no_folder_that_nobody_needs(person: Path) -> None:
+    """Who has conversations of a tool alone was told that an empty folder of ours is missing; who has none is."""
+    assert "does not exist yet" in call("harvest")[1]
+    talk(person)
+    assert call("setup", "--yes")[0] == 0
+    said = call("harvest")[1]
+    assert "1 to harvest" in said and "does not exist yet" not in said

@@ -7,7 +7,6 @@ is written only whole, and only where it still is what the plan saw.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -16,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.agents import appended, json_text
-from core.agents.tools import AGENT, END, SERVER, START, Agent, Entry, Program
+from core.agents import json_text
+from core.agents.entries import as_row, from_row, has, put, sha, take, without_entries
+from core.agents.tools import AGENT, END, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
 from core.base.paths import user_folder
@@ -129,92 +129,12 @@ def read_record(environment: Mapping[str, str]) -> Record:
     return record
 
 
-def _sha(data: bytes | None) -> str:
-    return hashlib.sha256(data).hexdigest() if data is not None else ""
-
-
 def _read(path: Path) -> bytes | None:
     """The bytes of a file of the person's own, None where there is none. Raises OSError."""
     try:
         return files.read_file(own_target(path), MAX_BYTES).data
     except FileNotFoundError:
         return None
-
-
-# --- entries ---------------------------------------------------------------------------------------------------------
-
-
-def _has(entry: Entry, data: bytes | None) -> bool:
-    if data is None:
-        return False
-    match entry.form:
-        case "json":
-            return bool(json_text.has(data, entry.path, entry.value, append=entry.append))
-        case "toml":
-            return bool(appended.table_at(data, entry.path) == entry.value)
-        case "rules":
-            return appended.has_line(data, entry.value)
-        case _:
-            return data == str(entry.value).encode()
-
-
-def _put(entry: Entry, data: bytes | None) -> Result[bytes]:
-    match entry.form:
-        case "json":
-            return json_text.added(data or b"", entry.path, entry.value, append=entry.append)
-        case "toml":
-            return appended.with_table(data or b"", entry.path, entry.value)
-        case "rules":
-            return appended.with_line(data or b"", entry.value)
-        case _:
-            if data is not None and data != entry.value.encode():
-                return fail("taken", "there is another file of that name already")
-            return Ok(entry.value.encode())
-
-
-def _take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None]:
-    """The file without one entry; None where nothing is left of what was not there before we came."""
-    match entry.form:
-        case "json":
-            kept = [entry.path[:n] for n in range(1, len(entry.path) + 1)]
-            kept = [path for path in kept if before is not None and json_text.value_at(before, path) is not None]
-            if not entry.part:  # what a file needs, such as its version: it stays as long as the file does
-                return Ok(None if before is None and _only(data, entry) else data)
-            return _widened(json_text.removed(data, entry.path, entry.value, append=entry.append, keep=kept))
-        case "toml":
-            return _widened(appended.without_table(data, entry.path, entry.value))
-        case "rules":
-            return Ok(appended.without_line(data, entry.value))
-        case _:
-            return Ok(None if data == entry.value.encode() else data)
-
-
-def _widened(result: Result[bytes]) -> Result[bytes | None]:
-    return result if isinstance(result, Err) else Ok(result.value)
-
-
-def _only(data: bytes, entry: Entry) -> bool:
-    return bool(json_text.value_at(data, ()) == {entry.path[0]: entry.value})
-
-
-def _as_row(entry: Entry) -> dict[str, Any]:
-    return {
-        "part": entry.part,
-        "form": entry.form,
-        "value": entry.value,
-        "path": list(entry.path),
-        "append": entry.append,
-    }
-
-
-def _from_row(file: Path, row: Any) -> Entry | None:
-    if not isinstance(row, dict) or not isinstance(row.get("path"), list) or row.get("form") not in _FORMS:
-        return None
-    path = tuple(map(str, row["path"]))
-    return Entry(str(row.get("part", "")), file, str(row["form"]), row.get("value"), path, row.get("append") is True)
-
-
-_FORMS = ("json", "toml", "rules", "own")
 
 
 # --- connecting ------------------------------------------------------------------------------------------------------
@@ -238,15 +158,17 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
         except OSError as error:
             errors.append(_unusable(file, error))
             continue
-        data = _without_ours(current, file, known.get(str(file)), record)
-        for entry in entries:
-            put = _put(entry, data)
-            if isinstance(put, Err):
-                if not (entry.part or put.error.code != "taken"):
+        row = known.get(str(file))
+        stands = row is not None and all(has(entry, current) for entry in entries if entry.part)
+        data = current if stands else _without_ours(current, file, row, record)
+        for entry in entries if not stands else ():
+            new = put(entry, data)
+            if isinstance(new, Err):
+                if not (entry.part or new.error.code != "taken"):
                     continue  # it has a version of its own
-                errors.append(_placed(put.error, file, agent))
+                errors.append(_placed(new.error, file, agent))
                 break
-            data = put.value
+            data = new.value
         else:
             parts = tuple(entry.part for entry in entries if entry.part)
             changes.append(FileChange(agent.name, file, current, data, parts))
@@ -271,6 +193,9 @@ def _require_writable(file: Path) -> None:
             raise OSError(0, "it is no regular file", str(file))
         if not file.stat().st_mode & stat.S_IWUSR:
             raise PermissionError(0, "it is read-only", str(file))
+    folder = next(parent for parent in Path(os.path.realpath(file)).parents if parent.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(0, f"its folder {folder} is read-only", str(file))
 
 
 def _unusable(file: Path, error: OSError) -> ErrorInfo:
@@ -303,22 +228,32 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
         before, copy = None, Path()
     if data is None:
         return Ok(None)
-    whole = copy != Path() and _sha(before) == str(row.get("before", ""))
-    if whole and _sha(data) == row.get("after"):
+    whole = copy != Path() and sha(before) == str(row.get("before", ""))
+    if whole and sha(data) == row.get("after"):
         return Ok(before)
+    rows = row.get("entries")
+    entries = [entry for found in (rows if isinstance(rows, list) else []) if (entry := from_row(file, found))]
+    merged = without_entries(data, before, str(row.get("after")), entries) if whole else None
+    if merged is not None:
+        return Ok(merged)
     left: bytes | None = data
-    entries = [_from_row(file, entry) for entry in row.get("entries", ()) if isinstance(row.get("entries"), list)]
-    entries.sort(key=lambda entry: entry is not None and not entry.part)  # what a file needs goes last
-    for entry in entries:
-        if entry is None or left is None:
+    for entry in sorted(entries, key=lambda entry: not entry.part):
+        if left is None or (not entry.part and _needed(left, before, entries)):
             continue
-        taken = _take(entry, left, before)
+        taken = take(entry, left, before)
         if isinstance(taken, Err):
             return taken
         left = taken.value
     if not row.get("before") and left is not None and left.strip() in (b"", b"{}"):
         return Ok(None)
     return Ok(left)
+
+
+def _needed(data: bytes, before: bytes | None, entries: Sequence[Entry]) -> bool:
+    """Whether somebody else's entries came since, which need what such a file needs (the version of its form)."""
+    places = {entry.path[:1] for entry in entries if entry.part}
+    kept = [place for place in places if json_text.value_at(data, place) is not None]
+    return any(before is None or json_text.value_at(before, place) is None for place in kept)
 
 
 def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Err | None:
@@ -358,17 +293,17 @@ def _noted(
             files.discard(old_copy)
     name = ""
     if clean is not None:
-        name = f"{change.tool}-{_sha(str(change.path).encode())[:8]}-{change.path.name}"
+        name = f"{change.tool}-{sha(str(change.path).encode())[:8]}-{change.path.name}"
         files.write_atomic(record.folder / name, clean, 0o600)
     made = [str(folder) for folder in change.path.parents if not folder.exists()]
     made += list((old or {}).get("folders", ())) if not made else []
     return {
-        "before": _sha(clean),
-        "after": _sha(change.after),
+        "before": sha(clean),
+        "after": sha(change.after),
         "copy": name,
         "folders": made,
-        "entries": [_as_row(entry) for entry in entries if entry.form != "own"]
-        + [_as_row(entry) for entry in entries if entry.form == "own"],
+        "entries": [as_row(entry) for entry in entries if entry.form != "own"]
+        + [as_row(entry) for entry in entries if entry.form == "own"],
     }
 
 
@@ -407,8 +342,8 @@ def _forget(tool: str, record: Record) -> None:
             data = _read(file)
         except OSError:
             continue
-        entries = [_from_row(file, entry) for entry in rows[path].get("entries", ())]
-        if not any(entry is not None and entry.part and _has(entry, data) for entry in entries):
+        entries = [from_row(file, entry) for entry in rows[path].get("entries", ())]
+        if not any(entry is not None and entry.part and has(entry, data) for entry in entries):
             copy = record.copy_of(rows[path])
             if copy is not None:
                 files.discard(copy)
@@ -425,11 +360,11 @@ def _forget(tool: str, record: Record) -> None:
 def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Plan:
     """What the files of a tool become without us. Where there is no record of it, what this program would write is
     taken out, and nothing else."""
-    changes, errors = list[FileChange](), list[ErrorInfo]()
+    changes, errors, notes = list[FileChange](), list[ErrorInfo](), list[str]()
     rows: Mapping[str, Mapping[str, Any]] = record.tools.get(agent.name, {})
     if not rows:
         rows = {
-            str(file): {"entries": [_as_row(entry) for entry in entries], "before": "-", "copy": "-"}
+            str(file): {"entries": [as_row(entry) for entry in entries], "before": "-", "copy": "-"}
             for file, entries in _by_file(agent.entries(program, environment))
         }
     for path, row in rows.items():
@@ -446,7 +381,13 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
             errors.append(_placed(taken.error, file, agent))
         elif taken.value != current or str(file) in record.tools.get(agent.name, {}):
             changes.append(FileChange(agent.name, file, current, taken.value))
-    return Plan(agent.name, agent.title, tuple(changes), (), tuple(errors))
+            found = [entry for one in row.get("entries", ()) if (entry := from_row(file, one)) and entry.part]
+            gone = [PARTS[entry.part] for entry in found if entry.part in PARTS and not has(entry, current)]
+            if gone and current is not None:
+                notes.append(
+                    f"{file}: somebody has changed or removed this since: {', '.join(gone)}; it stays as it is"
+                )
+    return Plan(agent.name, agent.title, tuple(changes), tuple(notes), tuple(errors))
 
 
 def take_back(plan: Plan, agent: Agent, record: Record) -> Err | None:
@@ -488,10 +429,10 @@ def standing(agent: Agent, program: Program, environment: Mapping[str, str], rec
         except OSError as error:
             problems.append(f"{path} cannot be read: {error.strerror or error}")
             continue
-        for entry in (_from_row(file, found) for found in row.get("entries", ())):
+        for entry in (from_row(file, found) for found in row.get("entries", ())):
             if entry is None or not entry.part:
                 continue
-            if not _has(entry, data):
+            if not has(entry, data):
                 missing.append(entry.part)
                 continue
             parts.append(entry.part)

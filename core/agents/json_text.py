@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.base.result import Err, Ok, Result, fail
@@ -56,6 +57,7 @@ def _gap(text: str, at: int) -> int:
     return found.end() if found else at
 
 
+@lru_cache(maxsize=4)
 def read(text: str) -> Node | None:
     """The value of a text; None where it is empty but for blanks and comments. Raises NotJsonError."""
     at = _gap(text, 0)

@@ -19,6 +19,7 @@ TURN_SECONDS = 2.0
 LOOK_SECONDS = 0.05
 """So long a command waits for a lock at least: who asks whether anybody holds it has it for a moment."""
 _TURN_STEP_SECONDS = 0.002
+_FAR = 1 << 30
 _LOCK_STEP_SECONDS = 0.01
 _turns = threading.local()
 
@@ -156,7 +157,14 @@ def _lock_descriptor(fd: int, *, shared: bool = False) -> None:
     if sys.platform == "win32":
         import msvcrt
 
-        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        # What is locked there nobody else may read, and who holds it stands at the beginning: a byte far behind the end
+        # is locked instead, which LockFile allows.
+        here = os.lseek(fd, 0, os.SEEK_CUR)
+        os.lseek(fd, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        finally:
+            os.lseek(fd, here, os.SEEK_SET)
     else:
         import fcntl
 

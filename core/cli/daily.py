@@ -31,7 +31,7 @@ def connect_text(report: ConnectReport) -> str:
         if row.connected:
             state += f" ({', '.join(PARTS[part] for part in row.parts)})"
         if row.missing:
-            state += f"; gone from its files: {', '.join(PARTS[part] for part in row.missing)}"
+            state += f"; gone from its files, or changed: {', '.join(PARTS[part] for part in row.missing)}"
         rows.append(f"{row.tool:<{width}}  {state}")
         rows += [f"{'':<{width}}  {one_line(problem)}" for problem in row.problems]
     rows += [f"note: {one_line(note)}" for note in report.notes]

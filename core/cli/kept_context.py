@@ -124,7 +124,7 @@ def _asked(arguments: Sequence[str]) -> list[Any] | None:
 
 def asked_of_process() -> list[Any]:
     """What else of this process an answer hangs on: its variables, its Python and its user."""
-    return [[os.environ.get(name) for name in VARIABLES], sys.version, os.geteuid()]
+    return [[os.environ.get(name) for name in VARIABLES], sys.version, getattr(os, "geteuid", int)()]
 
 
 def place_of(asked: list[Any]) -> str | None:

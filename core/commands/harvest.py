@@ -280,7 +280,7 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
     unwritable = unwritable_folder(workspace.paths)
     if unwritable is not None:
         notes.append(f"--apply will fail: you cannot write to this home ({unwritable}): {ADVICE}")
-    if options.home and not files.exists(workspace.paths.conversations):
+    if options.home and not options.places and not files.exists(workspace.paths.conversations):
         notes.append(f"conversations are looked for in {workspace.paths.conversations}, which does not exist yet")
     refused = unpriced(workspace, options, request.model)
     if refused is not None:

@@ -144,6 +144,7 @@ def monitor_scale(glfw: Glfw | None) -> float:
 
 
 AWAKE_SECONDS = 0.6  # keeps drawing this long after the last event: hover, blinking cursor, tooltips
+AWAKE_FRAMES = 8  # and so many frames at the least: parts inside parts find their size one frame after the other
 IDLE_SECONDS = 3.0  # looks this often whether anything that is shown has changed, when nothing happens
 FRAME_SECONDS = 1 / 60
 NAP_SECONDS = 0.04  # without GLFW's wait: how long a sleep may delay an answer
@@ -178,6 +179,7 @@ class FrameLoop:
         self._running = running or dpg.is_dearpygui_running
         self._queue = dpg.get_callback_queue
         self._awake_until = 0.0
+        self._awake_frames = 0
         self._drawn_at = 0.0
         self._mouse: tuple[float, ...] = ()
         self._asked = threading.Event()
@@ -225,7 +227,7 @@ class FrameLoop:
         """What a frame does without drawing: results are taken over, so that the window is right when it is shown."""
         self.jobs.run()
         self.jobs.attempt(self._tick)
-        self._drawn_at, self._awake_until = time.perf_counter(), 0.0
+        self._drawn_at, self._awake_until, self._awake_frames = time.perf_counter(), 0.0, 0
         if self.jobs.waiting():
             self._asked.set()
 
@@ -255,10 +257,11 @@ class FrameLoop:
             self.jobs.attempt(call, *list(job)[1 : 1 + min(takes, 3)])
 
     def _awake(self) -> bool:
-        return time.perf_counter() < self._awake_until
+        return self.frames < self._awake_frames or time.perf_counter() < self._awake_until
 
     def _stay_awake(self) -> None:
         self._awake_until = time.perf_counter() + AWAKE_SECONDS
+        self._awake_frames = self.frames + AWAKE_FRAMES
 
     def _wait(self) -> bool:
         """Sleep until there is a reason to draw: the next frame while awake, an event, a wake. False when a second went

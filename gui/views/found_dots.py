@@ -111,10 +111,13 @@ class DotRow:
             layer.words(px(AMOUNT), 0, span.words, "hint", "small")
             line = px(AMOUNT + (span.column(span.today) + 1) * PITCH)
             if span.end > span.today:
-                words = day_words(span.end.isoformat())
-                layer.words(line - px(4), 0, "today", "muted", "small", right=True)
-                end = px(AMOUNT + span.column(span.end) * PITCH)
-                layer.words(max(line + px(8), end - px(18)), 0, words, "edited", "small")
+                words, wide = day_words(span.end.isoformat()), LETTERS.wide(self._look.font_id("small"))
+                end = max(line + px(8), px(AMOUNT + span.column(span.end) * PITCH) - px(18))
+                # Where the past is short, "today" would stand on the day at its beginning: it stands behind its line.
+                behind = wide is not None and px(AMOUNT + 12) + wide(span.words) + wide("today") > line
+                layer.words(line + px(4 if behind else -4), 0, "today", "muted", "small", right=not behind)
+                end = max(end, line + px(14) + int(wide("today"))) if behind and wide is not None else end
+                layer.words(end, 0, words, "edited", "small")
             else:
                 layer.words(line, 0, "today", "muted", "small", right=True)
         layer.end()

@@ -200,20 +200,23 @@ def provider_line(config: Config, report: HarvestReport) -> Line:
     """Who reads the conversations, and what that means for them."""
     if config.provider == "offline":
         words = "Read on this computer by fixed rules, without a language model: nothing is sent anywhere"
-        takes = config.reclaim == "always"
-        fate = "Harvested conversations move to the trash." if takes else "Every conversation stays where it is."
-        return Line("cpu", "harvested", f"{words}. {fate}")
-    model = f"{config.provider} {config.model}".strip()
-    fate = {
-        "never": "Conversations stay where they are.",
-        "always": f"Harvested conversations wait {config.trash_days} days in the trash.",
-        "model": f"Harvested conversations wait {config.trash_days} days in the trash.",
-    }[config.reclaim]
+        return Line("cpu", "harvested", f"{words}. {_fate(config, report, config.reclaim == 'always')}")
+    model, fate = f"{config.provider} {config.model}".strip(), _fate(config, report, config.reclaim != "never")
     if config.provider == "command":
         program = config.command[0] if config.command else "no program is set"
         return Line("terminal", "accent", f"Read by the program {program}. {fate}")
     secrets = "Secrets are replaced before." if config.redact else "Secrets are NOT replaced (redact = false)."
     return Line("globe", "accent", f"Sent to {model}. {secrets} {fate}")
+
+
+def _fate(config: Config, report: HarvestReport, taken: bool) -> str:
+    """What becomes of the conversations once they are harvested: other tools keep theirs, unless it was asked for."""
+    stay = [step.artifact.is_foreign and not config.reclaim_foreign for step in report.plan.steps]
+    if not taken or all(stay):
+        return "Every conversation stays where it is."
+    whose = "Harvested conversations in this home" if any(stay) else "Harvested conversations"
+    rest = "; those of other tools stay where they are" if any(stay) else ""
+    return f"{whose} wait {config.trash_days} days in the trash{rest}."
 
 
 def note_words(note: str) -> str:
@@ -270,7 +273,8 @@ def result_lines(report: HarvestReport) -> list[Line]:
     if report.kept and not stay:
         lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} stay where they are"))
     if report.failed:
-        lines.append(Line("circle-x", "failed", f"{count(report.failed, 'conversation')} failed and stay"))
+        stays = "stays where it is" if report.failed == 1 else "stay where they are"
+        lines.append(Line("circle-x", "failed", f"{count(report.failed, 'conversation')} failed and {stays}"))
     if len(report.errors) > report.failed:
         words = f"{count(len(report.errors) - report.failed, 'other problem')}: see below"
         lines.append(Line("circle-alert", "failed", words))

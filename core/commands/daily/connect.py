@@ -195,7 +195,8 @@ def check_connections(workspace: Workspace) -> Iterator[Finding]:
             yield Finding("connection-idle", f"{row.title}: {problem}", where, at=at)
         if row.missing:
             gone = ", ".join(PARTS[part] for part in row.missing)
-            message = f"{row.title} was connected, and this is gone from its files: {gone} ('knowledge connect' again)"
+            message = f"{row.title} was connected, and this is gone from its files, or changed: {gone}"
+            message += " ('knowledge connect' again)"
             yield Finding("connection-gone", message, where, note=True)
         elif row.connected and not row.problems:
             message = f"{row.title} is connected: {', '.join(PARTS[part] for part in row.parts)}"

@@ -1,0 +1,183 @@
+"""Entries: one thing in a file of another tool, looked for, put in, and taken out again.
+
+Two ways lead out. Three texts are known: as it was before us, as we left it, as it is now. Each piece that we put in is
+cut out where nobody has touched it; whatever else differs is the person's, and stays. So comments, commas and a missing
+line end come back as they were, which no look at the text as it is now could tell. Where that does not go, as where the
+tool has written its file anew, each entry is looked for by its value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from core.agents import appended, json_text
+from core.agents.tools import Entry
+from core.base.result import Err, Ok, Result, fail
+
+_WORDS = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|\w+|\r?\n[ \t]*|[ \t]+|.', re.DOTALL)
+MOST_WORDS = 3000
+"""Where more than this differs, comparing takes too long; the caller has another way."""
+Change = tuple[int, int, list[str]]
+"""A place in a text, from and to, and what stands there instead."""
+
+
+def sha(data: bytes | None) -> str:
+    """The sha256 of a file, "" for none."""
+    return hashlib.sha256(data).hexdigest() if data is not None else ""
+
+
+def _standing(entry: Entry, data: bytes | None) -> Any:
+    """What a file has of an entry, None for nothing: also one to which the tool or the person has added something, such
+    as a time-out or what is allowed, for it starts the same."""
+    if data is None:
+        return None
+    match entry.form:
+        case "json":
+            found = json_text.value_at(data, entry.path)
+            if not entry.append:
+                return found if found == entry.value or _same_start(found, entry.value) else None
+            rows = found if isinstance(found, list) else []
+            alike = (row for row in rows if _same_start(row, entry.value))
+            return entry.value if entry.value in rows else next(alike, None)
+        case "toml":
+            found = appended.table_at(data, entry.path)
+            return found if found == entry.value or _same_start(found, entry.value) else None
+        case "rules":
+            return entry.value if appended.has_line(data, entry.value) else None
+        case _:
+            return entry.value if data == str(entry.value).encode() else None
+
+
+def has(entry: Entry, data: bytes | None) -> bool:
+    """Whether a file has an entry, also one to which something was added since."""
+    return _standing(entry, data) is not None
+
+
+def _same_start(found: Any, value: Any) -> bool:
+    return bool(_starts(value)) and _starts(found) == _starts(value)
+
+
+def _starts(value: Any) -> list[Any]:
+    """What a server or a hook runs, with its arguments."""
+    if not isinstance(value, dict):
+        return []
+    hooks = value.get("hooks")
+    inner = [_starts(row) for row in hooks] if isinstance(hooks, list) else []
+    return [value[key] for key in ("command", "args", "bash") if key in value] + inner
+
+
+def put(entry: Entry, data: bytes | None) -> Result[bytes]:
+    """The file with an entry. Errors: those of its form; `taken` where something else has its name."""
+    match entry.form:
+        case "json":
+            return json_text.added(data or b"", entry.path, entry.value, append=entry.append)
+        case "toml":
+            return appended.with_table(data or b"", entry.path, entry.value)
+        case "rules":
+            return appended.with_line(data or b"", entry.value)
+        case _:
+            if data is not None and data != entry.value.encode():
+                return fail("taken", "there is another file of that name already")
+            return Ok(entry.value.encode())
+
+
+def take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None]:
+    """The file without one entry; None where nothing is left of what was not there before we came."""
+    found = _standing(entry, data)
+    if found is None or has(entry, before):  # it is gone, or was the person's own before
+        return Ok(data)
+    match entry.form:
+        case "json":
+            kept = [entry.path[:n] for n in range(1, len(entry.path) + 1)]
+            kept = [path for path in kept if before is not None and json_text.value_at(before, path) is not None]
+            return _widened(json_text.removed(data, entry.path, found, append=entry.append, keep=kept))
+        case "toml":
+            return _widened(appended.without_table(data, entry.path, found))
+        case "rules":
+            return Ok(appended.without_line(data, entry.value))
+        case _:
+            return Ok(None)
+
+
+def _widened(result: Result[bytes]) -> Result[bytes | None]:
+    return result if isinstance(result, Err) else Ok(result.value)
+
+
+def as_row(entry: Entry) -> dict[str, Any]:
+    """An entry for the record."""
+    return {
+        "part": entry.part,
+        "form": entry.form,
+        "value": entry.value,
+        "path": list(entry.path),
+        "append": entry.append,
+    }
+
+
+def from_row(file: Path, row: Any) -> Entry | None:
+    """An entry of the record, None for one that is damaged."""
+    if not isinstance(row, dict) or not isinstance(row.get("path"), list) or row.get("form") not in _FORMS:
+        return None
+    path = tuple(map(str, row["path"]))
+    return Entry(str(row.get("part", "")), file, str(row["form"]), row.get("value"), path, row.get("append") is True)
+
+
+_FORMS = ("json", "toml", "rules", "own")
+
+
+def without_entries(data: bytes, before: bytes | None, after: str, entries: Sequence[Entry]) -> bytes | None:
+    """The file as it is without our pieces, None where that cannot be told: then each entry is looked for in it."""
+    made = before
+    for entry in entries:
+        new = put(entry, made)
+        if isinstance(new, Err):
+            if entry.part:
+                return None
+            continue
+        made = new.value
+    if before is None or made is None or sha(made) != after:
+        return None
+    try:
+        text = _without_pieces(before.decode("utf-8"), made.decode("utf-8"), data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return None
+    left = text.encode("utf-8") if text is not None else None
+    # Proven: nothing of ours is in it that was not there before, and the same can still be put into it.
+    for entry in entries if left is not None else ():
+        clean = not has(entry, left) or has(entry, before)
+        if entry.part and not (clean and isinstance(put(entry, left), Ok)):
+            return None
+    return left
+
+
+def _without_pieces(before: str, after: str, now: str) -> str | None:
+    """`now` without what `after` has more than `before`; None where the two changes touch each other."""
+    words = _WORDS.findall(after)
+    ours, theirs = _changes(words, _WORDS.findall(before)), _changes(words, _WORDS.findall(now))
+    if ours is None or theirs is None:
+        return None
+    for begin, end, _ in theirs:
+        if any(begin < to and start < end if begin < end else start < begin < to for start, to, _ in ours):
+            return None
+    left, at = list[str](), 0
+    for begin, end, instead in sorted([*ours, *theirs], key=lambda change: change[:2]):
+        left += words[at:begin] + instead
+        at = max(at, end)
+    return "".join(left + words[at:])
+
+
+def _changes(old: Sequence[str], new: Sequence[str]) -> list[Change] | None:
+    """What was changed from one text to another."""
+    least = min(len(old), len(new))
+    head = next((at for at in range(least) if old[at] != new[at]), least)
+    tail = next((at for at in range(least - head) if old[-1 - at] != new[-1 - at]), least - head)
+    one, other = old[head : len(old) - tail], new[head : len(new) - tail]
+    if max(len(one), len(other)) > MOST_WORDS:
+        return None
+    found = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    return [(head + a, head + b, list(other[c:d])) for kind, a, b, c, d in found if kind != "equal"]
