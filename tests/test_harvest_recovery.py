@@ -405,31 +405,6 @@ def test_a_disk_that_does_not_confirm_ends_the_run(world: World) -> None:
     assert not report.errors and model.calls == asked + 3 - planned and not any(path.exists() for path in paths)
 
 
-def test_a_corrupt_ledger_is_set_aside_and_rebuilt(world: World) -> None:
-    world.converse("a")
-    world.run(FakeModel())
-    good = world.entries()
-    world.paths.ledger.write_text('{"entries": {"')
-    again = world.converse("a")
-    report = world.run(FakeModel(never))
-    assert not again.exists() and any("set aside" in note for note in report.notes)
-    aside = list(world.paths.knowledge.glob("ledger.corrupt-*.json"))
-    assert len(aside) == 1 and aside[0].read_text() == '{"entries": {"'
-    assert {**world.entries()[sha256("a")], "trash": {}, "trashed_until": ""} == {
-        **good[sha256("a")], "trash": {}, "trashed_until": "",
-    }  # fmt: skip
-
-
-def test_a_lost_ledger_is_rebuilt_from_the_plans(world: World) -> None:
-    world.converse("a")
-    world.run(FakeModel())
-    good = world.entries()
-    world.paths.ledger.unlink()
-    world.converse("a")
-    world.run(FakeModel(never))
-    assert world.entries().keys() == good.keys()
-
-
 def test_a_ledger_that_cannot_be_read_stops_the_run(world: World) -> None:
     """Unreadable is not corrupt: setting it aside would forget everything for a passing error."""
     path = world.converse("a")
