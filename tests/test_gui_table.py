@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.knowledge import ledger_glance
+from core.knowledge import ledger_index
 from core.knowledge.ledger import write_ledger
 from gui import gather
 from gui.toolkit.columns import Column, moved_to
@@ -202,7 +202,7 @@ def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
     desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever keeps a hundred thousand conversations would look at an empty window for seconds, or at wrong counts."""
-    monkeypatch.setattr(ledger_glance, "LEAST_BYTES", 0)
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
     read_on, read = threading.Event(), gather.overview
 
     def slowly(*args: Any, **more: Any) -> Any:

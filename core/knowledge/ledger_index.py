@@ -1,20 +1,25 @@
-"""Single entries of a large ledger for who does not need the others: where each stands in the file is kept in the cache
-folder (base/ready.py) while the file is what it was.
+"""Single entries of a large ledger for who does not need the others: of a hundred thousand a window shows forty, and
+`status` asks for what waits.
 
-A ledger that is small, has just changed or is not in our own layout is read as a whole.
+`LedgerOnDemand` finds an entry by its key or path: where each stands in the file is kept in the cache folder
+(base/ready.py) while the file is what it was. `LedgerGlance` has them newest first, by one pass over the bytes, before
+the whole has been read. A ledger that is small, or not in the layout of `format_ledger`, is read as a whole. In valid
+JSON a string holds no line break, so a field that begins a line at its own depth is one of an entry.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from core.base import files
 from core.base.paths import Paths
@@ -26,9 +31,17 @@ ByPath = Callable[[Mapping[str, Entry]], Mapping[str, str]]
 _KEY, _PATH = "key ", "path "
 """Before what is looked up: a path may read like a key."""
 _END = b"\n    }"
-"""Behind an entry. In valid JSON a string holds no line break, so this is never text."""
+"""Behind an entry."""
 _ENTRY_BYTES = 4096
 """So much is read at first: most entries are shorter."""
+LEAST_BYTES = GLANCE_BYTES = 1 << 20
+"""A smaller ledger is read whole in no time; and how much of a larger one is looked at a time."""
+_BETWEEN = re.compile(re.escape(BETWEEN))
+_AT = re.compile(rb'\n      "at": "([^"\\\n]*)"')
+_STATUS = re.compile(rb'\n      "status": "([^"\\\n]*)"')
+
+
+# --- by key or path --------------------------------------------------------------------------------------------------
 
 
 class LedgerOnDemand(Mapping[str, Entry]):
@@ -172,3 +185,63 @@ def _entry_at(ledger: Path, state: list[int], begin: int) -> tuple[str, Entry]:
     if not isinstance(entry, dict):
         raise ValueError("this is no entry")
     return key, entry
+
+
+# --- newest first ----------------------------------------------------------------------------------------------------
+
+
+class LedgerGlance:
+    """The entries of a ledger, newest first. Of each only the place in the file is kept; `counts` are by status."""
+
+    def __init__(self, path: Path, found: os.stat_result) -> None:
+        self._path, self._size, self._state = path, found.st_size, state_of(found)
+        self._begins = array("Q", [len(HEAD) - 1])  # where each entry begins, in the order of the file
+        self._order = array("I")
+        self.counts: dict[str, int] = {}
+
+    def read(self, file: BinaryIO) -> bool:
+        """Go through the file; false where it is not in the layout that we write."""
+        times, statuses = list[bytes](), Counter[bytes]()
+        part, base = file.read(GLANCE_BYTES), 0
+        while part:
+            more = file.read(GLANCE_BYTES)
+            stop = max(part.rfind(BETWEEN), 0) if more else len(part)
+            if (base == 0 and not part.startswith(HEAD)) or (not more and not part.endswith(TAIL)):
+                return False
+            if b"\n>>>>>>> " in part:
+                return False
+            self._begins.extend(base + found.end() - 1 for found in _BETWEEN.finditer(part, 0, stop))
+            times += _AT.findall(part, 0, stop)
+            statuses.update(_STATUS.findall(part, 0, stop))
+            part, base = part[stop:] + more, base + stop
+        backwards = range(len(times) - 1, -1, -1)  # entries of one time: by their key, as the whole ledger has them
+        self._order.extend(sorted(backwards, key=times.__getitem__, reverse=True))
+        self.counts = {name.decode("utf-8", "replace"): number for name, number in statuses.items()}
+        return base == self._size and len(times) == sum(statuses.values()) == len(self._begins)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a glance saves anything: a smaller ledger is read whole in no time."""
+        return self._size >= LEAST_BYTES
+
+    def __len__(self) -> int:
+        return len(self._begins)
+
+    def entry(self, place: int) -> tuple[str, Entry] | None:
+        """The key and the entry at a place, 0 for the newest; None where the file is another one by now, or where it
+        is damaged there. Raises IndexError."""
+        begin = self._begins[self._order[place]]
+        try:
+            return _entry_at(self._path, self._state, begin)
+        except (OSError, ValueError, RecursionError):
+            return None
+
+
+def glance(paths: Paths) -> LedgerGlance | None:
+    """What a glance tells; None for a ledger that is not large, not there, or not in the layout that we write."""
+    try:
+        with os.fdopen(files.open_regular(paths.ledger), "rb") as file:
+            found = LedgerGlance(paths.ledger, os.fstat(file.fileno()))
+            return found if found.is_large and found.read(file) else None
+    except OSError:
+        return None

@@ -225,11 +225,6 @@ def stay_words(number: int) -> str:
     return "stays where it is" if number == 1 else "stay where they are"
 
 
-def stay_words(number: int) -> str:
-    """What so many conversations do that nobody took away."""
-    return "stays where it is" if number == 1 else "stay where they are"
-
-
 def to_look_at(report: HarvestReport) -> list[str]:
     """What a person may want to look at after a run: failures first, then the notes."""
     return [*(str(error) for error in report.errors[:50]), *report.notes]

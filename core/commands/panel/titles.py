@@ -25,7 +25,7 @@ from core.commands.panel.conversations import whereabouts
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation
 from core.conversations.searched import title_of
-from core.knowledge.ledger_glance import LedgerGlance, glance
+from core.knowledge.ledger_index import LedgerGlance, glance
 from core.knowledge.projects import UNTOLD
 from core.sources.artifact import HOME, Artifact
 

@@ -12,9 +12,9 @@ import pytest
 from core.base.result import Ok
 from core.commands.history import ledger
 from core.commands.panel.titles import first_rows
-from core.knowledge import ledger_glance
+from core.knowledge import ledger_index
 from core.knowledge.ledger import counts_by_status, write_ledger
-from core.knowledge.ledger_glance import glance
+from core.knowledge.ledger_index import glance
 from tests.panel_desk import workspace_at
 
 
@@ -41,8 +41,8 @@ def test_every_row_of_a_glance_is_the_row_of_the_whole_ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
     """Else the window shows one conversation and opens another, or a count that is not so."""
-    monkeypatch.setattr(ledger_glance, "PART_BYTES", part)
-    monkeypatch.setattr(ledger_glance, "LEAST_BYTES", 0)
+    monkeypatch.setattr(ledger_index, "GLANCE_BYTES", part)
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
     workspace, made = workspace_at(tmp_path, demo=False), entries(300)
     write_ledger(workspace.paths, made)
     found, whole = first_rows(workspace), ledger(workspace)
@@ -54,7 +54,7 @@ def test_every_row_of_a_glance_is_the_row_of_the_whole_ledger(
 
 def test_a_ledger_in_another_layout_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody edited or merged it: what is guessed then would be wrong."""
-    monkeypatch.setattr(ledger_glance, "LEAST_BYTES", 0)
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
     paths, made = workspace_at(tmp_path, demo=False).paths, entries(20)
     assert glance(paths) is None  # there is none
     write_ledger(paths, made)
@@ -74,7 +74,7 @@ def test_a_ledger_in_another_layout_is_read_whole(tmp_path: Path, monkeypatch: p
         assert glance(paths) is None, text[:200]
     paths.ledger.write_bytes(good)
     assert glance(paths) is not None
-    monkeypatch.setattr(ledger_glance, "LEAST_BYTES", len(good) + 1)
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", len(good) + 1)
     assert glance(paths) is None  # small: not worth a glance
 
 
@@ -82,7 +82,7 @@ def test_a_ledger_that_is_exchanged_meanwhile_gives_no_row_of_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A harvest may end while the window opens; half an entry of one and half of the other is no conversation."""
-    monkeypatch.setattr(ledger_glance, "LEAST_BYTES", 0)
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
     workspace = workspace_at(tmp_path, demo=False)
     write_ledger(workspace.paths, entries(20))
     found = first_rows(workspace)
