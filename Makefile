@@ -13,7 +13,7 @@ run: $(VENV)/.installed
 # Python may keep what it compiles: tests start hundreds of processes.
 test: $(VENV)/.installed-dev
 	@sh .ci/system-packages
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadgroup
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

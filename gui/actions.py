@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base.figures import count, size
 from core.base.result import Ok, Result
 from core.commands.context import context
-from core.commands.doctor import DoctorReport, doctor
 from core.commands.sources import NAMES, title_of
 from core.commands.trash import PurgeReport, trash_purge
+from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
 from gui.state import HISTORY_KEYS
 from gui.toolkit.keys import Shortcut, label_of
@@ -27,20 +27,23 @@ from gui.views.first_start import open_demo
 from gui.views.header import HARVEST
 from gui.workbench import VIEWS, view_keys
 
+if TYPE_CHECKING:
+    from core.commands.doctor import DoctorReport
+
 # name -> what it does in words, icon; the shell or the panel does it
 ACTIONS: dict[str, tuple[str, str]] = {
     "harvest": (HARVEST.words, "wheat"),
-    "palette": ("Find anything, do anything", "search"),
+    "palette": ("Search everything, and all commands", "search"),
     "digest.toggle": ("Digest in prompt on or off", "toggle-right"),
     "digest.delete": ("Delete the digest", "trash-2"),
     "digest.write": ("Write the digest anew", "sparkles"),
-    "refresh": ("Read everything again", "refresh-cw"),
+    "refresh": ("Refresh: read everything again", "refresh-cw"),
     "pane.rail": ("Hide or show the left column", "panel-left"),
     "pane.inspector": ("Hide or show the inspector", "panel-right"),
     "theme": ("Light or dark theme", "sun"),
-    "scale.up": ("Larger", "arrow-up"),
-    "scale.down": ("Smaller", "arrow-down"),
-    "scale.reset": ("Usual size", "target"),
+    "scale.up": ("Zoom in", "arrow-up"),
+    "scale.down": ("Zoom out", "arrow-down"),
+    "scale.reset": ("Usual size (100 %)", "target"),
     "keys": ("All keys", "keyboard"),
     "cancel": ("Stop the running harvest", "circle-stop"),
     "home.own": ("Back to your own home", "house"),
@@ -124,7 +127,14 @@ def check(shell: Shell) -> None:
         else:
             shell.ask("The store was checked", finding_words(report), "Close", lambda: None)
 
-    shell.submit("The check of the store", lambda _job: doctor(workspace), finish, lane=RUN)
+    shell.submit("The check of the store", lambda _job: look_over(workspace), finish, lane=RUN)
+
+
+def look_over(workspace: Workspace, repair: bool = False) -> Result[DoctorReport]:
+    """What `knowledge doctor` says. It needs half of the program, which a start of the window does not wait for."""
+    from core.commands.doctor import doctor
+
+    return doctor(workspace, repair=repair)
 
 
 def finding_words(report: DoctorReport) -> str:
@@ -146,7 +156,7 @@ def repair(shell: Shell) -> None:
         else:
             shell.toast(f"Mended: {count(mended, 'thing')}", icon="shield-check")
 
-    shell.write("The repair", lambda workspace: doctor(workspace, repair=True), done=done)
+    shell.write("The repair", lambda workspace: look_over(workspace, repair=True), done=done)
 
 
 def purge(shell: Shell) -> None:

@@ -15,7 +15,7 @@ from core.base import files
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.history import LedgerRow, ledger
 from core.commands.panel.overview import overview
-from core.commands.panel.titles import titles
+from core.commands.panel.titles import FirstRows, first_rows, titles
 from core.commands.settings import NOT_TRUSTED, Settings, asked, config_show, unanswered
 from core.commands.workspace import Workspace, reopened
 from gui.shell import GATHER, Shell
@@ -61,10 +61,10 @@ def gather(
     problems += looked.value.status.errors
     rows, seen = _ledger(now, before, ledger_seen, problems)
     known = before.titles if before is not None else None
-    unchanged = known is not None and before is not None and before.ledger is rows and not known.more
+    unchanged = known is not None and before is not None and before.ledger is rows and known.rest is None
     names = known if unchanged and known is not None else titles(now, rows, known)
     learn(names.by_name)
-    renamed = before is not None and before.titles is not names
+    renamed = known is not None and (known.by_key is not names.by_key or known.by_name is not names.by_name)
     settings = config_show(now)
     waiting = tuple(unanswered(now))
     found = Snapshot(
@@ -173,11 +173,17 @@ class Reader:
                 self._done(result)
             for call in calls:
                 self._shell.look.jobs.post(call)  # once the views have shown what was read
-            if isinstance(result, Ok) and result.value.snapshot.titles.more:
+            if isinstance(result, Ok) and result.value.snapshot.titles.rest is not None:
                 self.ask()  # the titles of older harvests are read a part at a time
             self.tick()
 
+        def show(rows: FirstRows) -> None:
+            if self._shell.workspace.paths == workspace.paths and self._shell.state.snapshot is None:
+                self._shell.change(first_rows=rows)
+
         def read(_job: object) -> Result[Gathered]:
+            if state.snapshot is None and (rows := first_rows(workspace)) is not None:
+                self._shell.look.jobs.post(show, rows)
             return gather(workspace, self._gatherers, state.snapshot, state.data, seen)
 
         self._shell.submit(
@@ -207,7 +213,13 @@ class Homes:
         self._shell.workspace = workspace
         self._shell.forget_selections()
         self._shell.change(
-            home=str(workspace.paths.home), away=self.away, snapshot=None, data={}, selected=NOTHING, problem=None
+            home=str(workspace.paths.home),
+            away=self.away,
+            snapshot=None,
+            first_rows=None,
+            data={},
+            selected=NOTHING,
+            problem=None,
         )
         self.watch()
         self._ask()

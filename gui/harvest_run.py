@@ -342,6 +342,8 @@ def spent_so_far(plan: HarvestReport | None, tokens: int) -> float | None:
 
 def ended_words(report: HarvestReport) -> str:
     """One sentence about a run."""
+    if report.failed and not report.harvested:
+        return f"Nothing was harvested: {count(report.failed, 'conversation')} failed"
     begun = "Stopped" if report.cancelled else "Harvested"
     words = f"{begun}: {count(report.harvested, 'conversation')}, {count(len(report.lines), 'new bullet')}"
-    return f"{words}, {report.failed} failed" if report.failed else words
+    return f"{words}, {report.failed:,} failed" if report.failed else words

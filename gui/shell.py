@@ -99,8 +99,8 @@ class Shell:
         self._toast: Toast | None = None
         self._question: Question | None = None
         self.settling = Deferral(look.jobs)
-        self.add_action(UNDO, "Take back what you did last in this window", "undo-2", self.take_back, "Ctrl+Z")
-        self.add_action(REDO, "Do again what you took back", "redo-2", self.do_again, "Ctrl+Y")
+        self.add_action(UNDO, "Undo what you did last in this window", "undo-2", self.take_back, "Ctrl+Z")
+        self.add_action(REDO, "Redo what you undid", "redo-2", self.do_again, "Ctrl+Y")
 
     # --- state ---
 

@@ -16,7 +16,7 @@ from typing import Any
 from core.base.result import ErrorInfo
 from core.commands.history import LedgerRow
 from core.commands.panel.overview import Overview
-from core.commands.panel.titles import NO_TITLES, Titles
+from core.commands.panel.titles import NO_TITLES, FirstRows, Titles
 from core.commands.settings import Settings, TrustRow
 from gui.toolkit.keys import Shortcut
 
@@ -92,13 +92,14 @@ class State:
     `away` says that the home is not the person's own but the demo's. `data` holds what the `gather` function of each
     view returned, by the view's name; `view` names the view that is open; `event` is the last thing that happened, in
     words; `problem` is why nothing could be gathered. `shown` is the number of rows that the open view shows and how
-    many there are.
+    many there are. `first_rows` stand for a large ledger until there is a snapshot.
     """
 
     home: str = ""
     away: bool = False
     view: str = "timeline"
     snapshot: Snapshot | None = None
+    first_rows: FirstRows | None = None
     data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     selected: Selection = NOTHING
     activity: Activity | None = None
@@ -114,9 +115,9 @@ class State:
 UNDO, REDO = "undo", "redo"
 
 HISTORY_KEYS: tuple[Shortcut, ...] = (
-    Shortcut("Z", UNDO, "Take back what you did last in this window", ("Ctrl",)),
-    Shortcut("Y", REDO, "Do again what you took back", ("Ctrl",)),
-    Shortcut("Z", REDO, "Do again what you took back", ("Ctrl", "Shift")),
+    Shortcut("Z", UNDO, "Undo what you did last in this window", ("Ctrl",)),
+    Shortcut("Y", REDO, "Redo what you undid", ("Ctrl",)),
+    Shortcut("Z", REDO, "Redo what you undid", ("Ctrl", "Shift")),
 )
 
 

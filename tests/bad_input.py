@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.cli.main import main
+from tests.harvest_world import nobody_waits_for_editors
 
 ROOT = Path(__file__).resolve().parents[1]
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -53,6 +54,7 @@ def write_talk(person: Person, data: bytes = TALK, name: str = f"talk-{UUID}") -
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    nobody_waits_for_editors(monkeypatch)
     return Person(tmp_path)
 
 

@@ -96,7 +96,7 @@ def chatty_model(**shares: Any) -> Iterator[ChattyModel]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     try:

@@ -38,7 +38,12 @@ class Cluster:
         self.start()
 
     def _run(self, module: str, *words: str) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
+        environment = {
+            **os.environ,
+            "HOME": str(self._folder),
+            "PYTHONPATH": str(ROOT),
+            "DASK_DISTRIBUTED__WORKER__DAEMON": "False",
+        }
         command = [sys.executable, "-m", f"distributed.cli.{module}", *words]
         with open(os.devnull, "wb") as nowhere:
             return subprocess.Popen(command, cwd=self._folder, env=environment, stdout=nowhere, stderr=nowhere)
@@ -54,10 +59,13 @@ class Cluster:
         self.workers.append(self._run("dask_worker", *words))
         return self.workers[-1]
 
-    def wait(self, number: int) -> None:
-        """Until so many workers are there."""
+    def man(self, number: int) -> None:
+        """Have so many workers, with new ones in place of those that were killed."""
         from distributed import Client
 
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        while len(self.workers) < number:
+            self.work()
         while True:  # however slow the machine: only an end of theirs ends the waiting
             assert self.scheduler.poll() is None, "the scheduler ended"
             assert sum(worker.poll() is None for worker in self.workers) >= number, "a worker ended"
@@ -80,14 +88,11 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster_of(number: int) -> Iterator[Cluster]:
-    """A scheduler and so many workers."""
+def new_cluster() -> Iterator[Cluster]:
+    """A scheduler; `man` gives it workers."""
     with tempfile.TemporaryDirectory(prefix="dask", ignore_cleanup_errors=True) as folder:
         found = Cluster(Path(folder))
         try:
-            for _ in range(number):
-                found.work()
-            found.wait(number)
             yield found
         finally:
             found.close()

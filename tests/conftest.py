@@ -13,10 +13,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from core.knowledge.swap import EDITOR_WAIT
 from core.library.database import Library
 from core.llm.generate import PROVIDERS
 from core.sources.tools import SOURCES
@@ -52,19 +54,28 @@ _OF_OTHERS = {
 }
 
 
-_SHARING = ("test_architecture", "test_harvest_committer")  # the parsed source; a store of 300 conversations
+_SHARING = ("test_architecture", "test_harvest_committer", "test_library_cluster", "test_quality_who_said",
+            "test_search_retrieval")  # fmt: skip
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where several processes share the tests (`make test`), each has a screen of its own, and the windows of one file
-    stay in one of them. Without Xvfb all do: two on one screen would take the keyboard from each other. A file whose
-    tests share what is dear to make stays in one, too, so that it is made once."""
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Where several processes share the tests (`make test`), each has a screen of its own; without Xvfb all windows
+    stay in one of them: two on one screen would take the keyboard from each other. A file whose tests share what is
+    dear to make stays in one, too, so that it is made once. The marks that xdist has for this it overlooks under some
+    versions of pytest, without a word."""
+    from xdist.scheduler import LoadScopeScheduling
+
     screens = shutil.which("Xvfb")
-    for item in items:
-        if item.path.name.startswith("test_gui_"):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem if screens else "windows"))
-        elif item.path.stem in _SHARING:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+    class Sharing(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = Path(nodeid.partition("::")[0]).stem
+            if file.startswith("test_gui_") and not screens:
+                return "windows"
+            return file if file in _SHARING else nodeid
+
+    return Sharing(config, log)
 
 
 def pytest_collection_finish() -> None:
@@ -93,8 +104,8 @@ def tmp_path(_folders: Path, request: pytest.FixtureRequest) -> Path:
 def _own_folders(
     _folders: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    for name in _OF_OTHERS - {""}:
-        monkeypatch.delenv(name, raising=False)
+    for name in _OF_OTHERS & os.environ.keys():
+        monkeypatch.delenv(name)
     folder = _folders / f"person{next(_NUMBERS)}"
     folder.mkdir()
     for name in ("HOME", "USERPROFILE"):
@@ -114,7 +125,10 @@ def _own_folders(
     yield
 
 
-_DURABLE = ("test_base_files", "test_faults", "test_histories", "test_system")
+object.__setattr__(EDITOR_WAIT, "sleep", lambda seconds: None)
+"""A harvest waits for a person who may be writing in the file: in the tests' homes nobody is, but where a test says how
+long to wait."""
+_DURABLE = ("test_base_files", "test_faults", "test_system")
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ from tests.waiting import PATIENCE_SECONDS
 WIDTH, HEIGHT = 1280, 800
 SCREEN = "1440x900x24"
 NOTICED_SECONDS = 10.0  # what a hand did has reached the window long before, however busy the machine is
-TWO_CLICKS_SECONDS, ONE_ROW = 0.55, 30  # what is slower, or further down the window, is no double click
+TWO_CLICKS_SECONDS, ONE_PLACE = 0.55, (60, 30)  # what is slower, or further off in the window, is no double click
 
 
 class Hand:
@@ -113,7 +113,7 @@ class Desk:
         self.page = 0
         self._window_id = 0
         self._mouse_at = (0, 0)
-        self._clicked_at = (0, 0.0)  # how low, and when
+        self._clicked_at = ((0, 0), 0.0)  # where, and when
         self.hand = Hand()
         self.frames(4)
         self.gate.listen(self.glfw)
@@ -240,13 +240,13 @@ class Desk:
                 self.hand.button(button, False)
             self.frames(4 * times + 3)
         else:  # and two that are meant as two must not become a double click
-            height = self._mouse_at[1]
-            if abs(height - self._clicked_at[0]) < ONE_ROW:
+            places = zip(self._mouse_at, self._clicked_at[0], ONE_PLACE, strict=True)
+            if all(abs(now - then) < near for now, then, near in places):
                 time.sleep(max(0.0, self._clicked_at[1] + TWO_CLICKS_SECONDS - time.monotonic()))
             self.button(button, True)
             self.button(button, False)
             self.frames(4)
-        self._clicked_at = (self._mouse_at[1], time.monotonic())
+        self._clicked_at = (self._mouse_at, time.monotonic())
 
     def drag(self, item: int, by: int) -> None:
         """Drag an item to the right by so many pixels (to the left when negative)."""

@@ -13,6 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from core.base.answer import Answer
 from core.base.paths import Paths
 from core.base.result import Ok, Result, fail
@@ -22,7 +24,7 @@ from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport
 from core.harvest.steps import DistilSettings, HarvestOptions, HarvestPlan, Limits
 from core.knowledge.ledger import Entries, read_ledger
-from core.knowledge.swap import EditorWait
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
 
 NOW = datetime(2026, 6, 12, 14, 23, 45, 123456, tzinfo=UTC)
@@ -169,6 +171,12 @@ class World:
 
     def plan(self) -> HarvestPlan:
         return plan_harvest(self.paths, self.options, self.entries(), self.clock, HashCache())
+
+
+def nobody_waits_for_editors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if no editor had anything open: a file that a test has just written looks like one that a person saves."""
+    for name in ("missing", "settle", "swap_file"):
+        monkeypatch.setitem(vars(EDITOR_WAIT), name, 0.0)
 
 
 def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:

@@ -7,10 +7,12 @@ import os
 import secrets
 import shutil
 import tempfile
+import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -94,3 +96,20 @@ def library_address(kind: str, folder: Path, server: str, empty: str = "") -> It
     else:
         with database_on(server, empty or "template1") as url:
             yield url
+
+
+def beside(work: Callable[[Callable[[object], None]], object]) -> tuple[int, TextIO]:
+    """`work` in a process of its own: its number, and the lines that it says by calling what it is given. It has loaded
+    already what this process has, so it is at work at once; connections it must open for itself."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(read)
+            work(lambda said: os.write(write, f"{said}\n".encode()))
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 - the child must not go on as if it were the tests
+            traceback.print_exc()
+            os._exit(1)
+    os.close(write)
+    return child, os.fdopen(read, encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from core.conversations.conversation import Conversation
+from core.conversations.conversation import ROLES, Conversation
 from core.conversations.read import read_conversation
 
 
@@ -36,3 +36,16 @@ def check_records(data: bytes, kind: str, *, skipped: int = 0) -> Conversation:
     for turn in conversation.turns:
         assert 0 <= turn.start <= turn.end <= len(data)
     return conversation
+
+
+def check_ranges(conversation: Conversation, data: bytes) -> None:
+    """Ranges ascend, do not overlap, and the words of a turn stand in its part of the file."""
+    at = 0
+    for turn in conversation.turns:
+        assert turn.role in ROLES
+        assert turn.text.strip()
+        assert at <= turn.start < turn.end <= len(data)
+        at = turn.end
+        part = data[turn.start : turn.end].decode("utf-8", "replace").replace("\r", "")
+        for line in turn.text.replace("\r", "").split("\n"):
+            assert line.strip() in part

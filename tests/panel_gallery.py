@@ -34,7 +34,13 @@ from core.harvest.report import BEGUN, HarvestReport, NewLine, Progress
 from core.harvest.steps import HarvestPlan, Step
 from core.sources.artifact import Artifact
 from gui.harvest_run import Run, Watch
-from tests import gui_window, panel_gallery_library, panel_gallery_lists, panel_gallery_moments
+from tests import (
+    gui_window,
+    panel_gallery_library,
+    panel_gallery_lists,
+    panel_gallery_moments,
+    panel_gallery_strange,
+)
 from tests.gui_window import Desk, open_desk
 from tests.harvest_world import says
 from tests.made_home import allow_project
@@ -421,7 +427,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         panel.harvest.dialog.close()
         shot("running-closed")
 
-    wanted = os.environ.get("GALLERY", "lists nothing first run views year library middle moments demo").split()
+    wanted = os.environ.get("GALLERY", "lists nothing first run views year library middle moments strange demo").split()
     if "lists" in wanted:
         with_panel(workspace, lambda seat: panel_gallery_lists.lists(seat, shot))
     if "nothing" in wanted:
@@ -443,6 +449,8 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         with_panel(workspace, middle)
     if "moments" in wanted:
         panel_gallery_moments.moments(with_panel, shot)
+    if "strange" in wanted:
+        panel_gallery_strange.strange(with_panel, shot)
     if "demo" in wanted:
         with_panel(workspace, lambda _seat: shot("demo"), nothing)
 

@@ -111,6 +111,7 @@ def _facts(seat: Seat, shot: Shot) -> None:
     for kind in ("alike", "wrong", "stale"):
         view._kind(kind, True)
         view.list.select(view.list.rows[0].key)
+        view.pick(view.list.rows[0])
         seat.settle()
         shot(f"facts-{kind}")
     view.clear()

@@ -12,12 +12,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from core.base.result import Ok
 from core.commands.context import digest_off
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace
+from core.llm import transport
 from tests.panel_desk import Seat, workspace_at
 from tests.test_run_state import second_program, steps
 
@@ -81,12 +83,13 @@ def _states(seat: Seat, shot: Shot) -> None:
     facts = paths.knowledge / "facts.md"
     facts.write_text(facts.read_text("utf-8") + "- A line of my own\n", "utf-8")
     again("digest-differs")
-    assert isinstance(digest_off(shell.workspace), Ok)
-    again("digest-deleted")
     config = Path(shell.workspace.environment["HOME"]) / "config.toml"
     before = config.read_text("utf-8")
     config.write_text(before.replace("digest_enabled = true", "digest_enabled = false"), "utf-8")
     again("digest-off")
+    config.write_text(before, "utf-8")
+    assert isinstance(digest_off(shell.workspace), Ok)
+    again("digest-deleted")
     config.write_text("[ai_settings.knowledge\n", "utf-8")
     again("settings-unreadable")
     config.write_text(before, "utf-8")
@@ -106,7 +109,8 @@ def _failed(seat: Seat, shot: Shot) -> None:
     seat.panel.shell.run("harvest")
     seat.until(lambda: seat.panel.run.now.phase in ("planned", "failed", "ended"))
     shot("model-dry-run")
-    seat.panel.harvest.dialog.confirm()
-    seat.until(lambda: seat.panel.run.now.phase in ("failed", "ended"))
+    with patch.object(transport, "FIRST_PAUSE_SECONDS", 0.01):  # nobody looks at the pauses between its tries
+        seat.panel.harvest.dialog.confirm()
+        seat.until(lambda: seat.panel.run.now.phase in ("failed", "ended"))
     seat.settle()
     shot("harvest-failed")

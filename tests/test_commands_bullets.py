@@ -16,7 +16,7 @@ from core.commands.bullets import list_tasks
 from core.commands.bullets import notes as notes_of
 from core.commands.panel.bullets import category_view
 from core.commands.quarantine import ReleasedMany, quarantine, quarantine_accept, quarantine_drop, quarantine_list
-from core.commands.statements import change_all, resolve_bullet, said, said_with
+from core.commands.statements import change_all, said, said_with
 from core.commands.undo import undo
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
@@ -119,18 +119,6 @@ def test_no_match_names_the_nearest_bullet(tmp_path: Path) -> None:
     assert found.code == "no-match" and "port 8080" in found.hint
     assert error(bullets.remove(workspace, "facts", " ")).code == "no-match"
     assert error(bullets.remove(workspace, "opinions", "x")).code == "no-category"
-
-
-def test_a_task_is_done_once_and_can_be_reopened(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
-    value(bullets.add(workspace, "tasks", "write the release notes"))
-    value(bullets.done(workspace, "release"))
-    assert error(bullets.done(workspace, "release")).code == "already-done"
-    done = resolve_bullet(workspace.paths, "tasks_done", "release")
-    assert value(done).refs[0].line > read(workspace, "tasks.md").split("\n").index("## Done")
-    value(bullets.reopen(workspace, "release"))
-    assert value(resolve_bullet(workspace.paths, "tasks_open", "release"))
-    assert value(resolve_bullet(workspace.paths, "tasks", "release"))
 
 
 def test_words_bring_back_the_line_that_is_struck_and_not_the_one_that_replaced_it(tmp_path: Path) -> None:

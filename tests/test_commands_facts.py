@@ -82,7 +82,7 @@ def test_the_domain_is_the_repository_of_the_working_folder(world: World) -> Non
     """Else every repository's facts end in one heap."""
     repository = world.folder / "The-Nexus"
     (repository / ".git").mkdir(parents=True)
-    world.converse(claude_session(str(repository / "src"), "We decided on a port"))
+    world.converse(claude_session(str(repository / ".worktrees" / "1"), "We decided on a port"))
     harvested(world, says(facts=["The port is 8080", {"statement": "Everywhere", "domain": "global"}]))
     assert [fact.id for fact in facts_of(world)] == ["the-nexus:fact:001", "the-nexus:fact:002"]
     assert (world.paths.knowledge / "repos" / "the-nexus" / "facts.yaml").is_file()
@@ -470,13 +470,6 @@ def repository(world: World, name: str) -> Path:
     folder = world.folder / name
     (folder / ".git").mkdir(parents=True)
     return folder
-
-
-def test_a_fact_of_a_conversation_with_a_project_is_of_that_project(world: World) -> None:
-    """97 of 117 facts were global: each was put before every conversation about anything."""
-    world.converse(claude_session(str(repository(world, "cli") / ".worktrees" / "1"), "It listens on 8080"))
-    harvested(world, says(facts=["The port is 8080", {"statement": "It is fast", "domain": "global"}]))
-    assert places(world) == {"The port is 8080": "cli", "It is fast": "cli"}
 
 
 def test_a_folder_that_is_not_on_this_disk_has_a_name_all_the_same(world: World) -> None:

@@ -32,11 +32,17 @@ from core.knowledge.journal import read_journal
 from core.knowledge.ledger import read_ledger
 from gui.state import History, Step
 from tests.faults.fault import Counter, Fault
-from tests.harvest_world import HURRIED, FakeModel, World, never, ordinary, says, workspace_of
+from tests.harvest_world import HURRIED, FakeModel, World, never, nobody_waits_for_editors, ordinary, says, workspace_of
 from tests.harvest_world import NOW as MISSING_NOW
 from tests.histories.ground import in_child
 from tests.made_home import HURRIED as RESTORED_HURRIED
 from tests.made_home import Clock, Model, converse, error, harvested, make_home, read, trusted, value, write
+
+
+@pytest.fixture(autouse=True)
+def _no_editor_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody_waits_for_editors(monkeypatch)
+
 
 # --- undo: Undo at its edges: plans that wait, files that an edit made. If these fail, what was undone returns or is
 # halved.
@@ -446,18 +452,6 @@ def test_a_refused_restore_promises_nothing(tmp_path: Path, clock: Clock) -> Non
     [row] = value(trash_list(workspace))
     assert error(trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED)).code == "occupied"
     assert "restored" not in json.dumps(value(read_ledger(workspace.paths)))
-
-
-def test_a_copy_that_an_undo_brought_back_stays_while_its_harvest_stands(tmp_path: Path, clock: Clock) -> None:
-    """Otherwise the next harvest repeats just what was undone."""
-    workspace, model = make_home(tmp_path), Model()
-    converse(workspace, "early", "same")
-    harvested(workspace, model, clock)
-    late = converse(workspace, "late", "same")
-    second = harvested(workspace, model, clock)
-    value(undo(workspace, second.run, editor_wait=RESTORED_HURRIED))
-    harvested(workspace, model, clock)
-    assert late.exists() and model.asked == 1
 
 
 # --- missing: Lines that an editor swallowed: noticed, told once, put back by the command that is named, or let go

@@ -64,16 +64,6 @@ def test_a_category_carries_the_hash_of_what_was_seen(tmp_path: Path) -> None:
     assert value(edited).sha256 == value(category_view(workspace, "facts")).sha256
 
 
-def test_a_change_from_outside_is_refused(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
-    path = knowledge(workspace, "facts.md", "# Facts\n\n- one\n")
-    view = value(category_view(workspace, "facts"))
-    path.write_text("# Facts\n\n- one\n- other\n", encoding="utf-8")
-    refused = bullets.edit(workspace, "facts", view.rows[0].ref, "mine", seen=view.sha256)
-    assert isinstance(refused, Err) and refused.error.code == "changed-outside"
-    assert "mine" not in path.read_text(encoding="utf-8")
-
-
 def test_a_file_that_is_not_there_can_be_added_to(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     view = value(category_view(workspace, "tasks_open"))

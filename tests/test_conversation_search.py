@@ -31,7 +31,7 @@ from core.search.query import Answer
 from core.search.store import FILE
 from tests.bench.retrieval import ours
 from tests.bench.retrieval_sets import Asked
-from tests.spoken_home import Disk, call, claude_row, result, wait_until_settled
+from tests.spoken_home import Disk, call, claude_row, result
 from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -455,7 +455,7 @@ def test_each_session_of_a_history_is_of_its_own_day(disk: Disk) -> None:
 
 def test_a_file_that_was_just_written_is_looked_at_again(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second change within one tick of the clock leaves size and times as they are."""
-    monkeypatch.setattr(conversation_index, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(conversation_index, "SETTLED_NS", 10**18)
     monkeypatch.setattr(conversation_index, "_state", lambda item: f"{item.size} {item.mtime_ns}")
     path = disk.folder / ".claude/projects/p/new.jsonl"
     disk.write(path, claude_row("user", "The first word is aardvark.", "2026-05-04T10:00:00.000Z"), settled=False)
@@ -464,7 +464,7 @@ def test_a_file_that_was_just_written_is_looked_at_again(disk: Disk, monkeypatch
     path.write_bytes(claude_row("user", "The other word is buffalo..", "2026-05-04T10:00:00.000Z"))
     os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
     assert disk.names("buffalo") == ["claude_code/new"]
-    wait_until_settled()
+    monkeypatch.setattr(conversation_index, "SETTLED_NS", 0)  # as if it had been left alone for a while
     assert disk.names("buffalo") == ["claude_code/new"]
 
 

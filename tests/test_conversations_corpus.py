@@ -14,6 +14,7 @@ import pytest
 from core.conversations.read import read_all, read_conversation, why_unread
 from core.offline.rules import distil_offline
 from tests.corpus import CORPUS
+from tests.made_records import check_ranges
 
 FOLDER = CORPUS / "conversations"
 # Kept by its owner's own script beside a session, and no record of the tool that the folder is named after.
@@ -166,6 +167,8 @@ def test_every_real_file_is_read_as_what_it_is_with_the_persons_turns(kind: str)
         data = path.read_bytes()
         conversation = read_conversation(path.name, data)
         assert conversation.format == FIXTURES_OF.get(kind, kind), path
+        if kind in ("aider", "specstory", "cline"):  # text, in which the words stand as they were said
+            check_ranges(conversation, data)
         asked = sum(turn.role == "user" for turn in conversation.turns)
         assert asked == COUNTS[kind](data) + PASTED.get(path.name, 0), path
         assert (why_unread(data, conversation) is None) == (path.name not in DAMAGED), path

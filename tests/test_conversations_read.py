@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,11 +20,10 @@ from core.conversations.turns import TOOL_HEAD, TOOL_TAIL, Reading, clean, cut, 
 from tests import test_conversations_collections as collections
 from tests import test_conversations_editors as editors
 from tests import test_conversations_terminal as terminal
+from tests.made_records import check_ranges
 
 # --- read: What a user would lose: a conversation that cannot be opened, a wrong speaker, or a quote that points
 # elsewhere.
-
-CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
 
 MARKERS = (
     "# aider chat started at 2025-01-02 03:04:05\n",
@@ -58,19 +56,6 @@ MARKERS = (
     "\n\n",
     "words, and more words.\n",
 )
-
-
-def check_ranges(conversation: Conversation, data: bytes) -> None:
-    """Ranges ascend, do not overlap, and the words of a turn stand in its part of the file."""
-    at = 0
-    for turn in conversation.turns:
-        assert turn.role in ROLES
-        assert turn.text.strip()
-        assert at <= turn.start < turn.end <= len(data)
-        at = turn.end
-        part = data[turn.start : turn.end].decode("utf-8", "replace").replace("\r", "")
-        for line in turn.text.replace("\r", "").split("\n"):
-            assert line.strip() in part
 
 
 @given(st.binary(max_size=400))
@@ -121,56 +106,6 @@ def test_a_transcript_names_each_speaker_and_nobody_can_speak_as_another() -> No
     assert text.split("\n")[0] == "[user]"
     assert [row for row in text.split("\n") if row == "[assistant]"] == ["[assistant]"]
     assert "I did look" in text
-
-
-FILES = (
-    sorted(path for name in ("aider", "specstory", "cline") for path in (CORPUS / name).rglob("*.md"))
-    if CORPUS.is_dir()
-    else []
-)
-
-
-@pytest.mark.skipif(not FILES, reason="the corpus of real conversations is not beside this checkout")
-def test_every_real_file_is_read_in_its_own_format() -> None:
-    for path in FILES:
-        data = path.read_bytes()
-        conversation = read_conversation(path.name, data)
-        assert conversation.format == path.relative_to(CORPUS).parts[0], path
-        check_ranges(conversation, data)
-
-
-def _prompts_of_aider(text: str) -> int:
-    lines = [line for line in text.split("\n") if "(Y)es/(N)o" not in line]
-    strict = "# aider chat started at" in text
-    prompt = [line.startswith("#### ") and (not strict or line.endswith("  ")) for line in lines]
-    return sum(now and not before for before, now in zip([False, *prompt], prompt, strict=False))
-
-
-@pytest.mark.skipif(not FILES, reason="the corpus of real conversations is not beside this checkout")
-def test_the_person_speaks_as_often_as_real_aider_files_say() -> None:
-    files = [path for path in FILES if "aider" in path.relative_to(CORPUS).parts[0]]
-    assert files
-    for path in files:
-        turns = read_conversation(path.name, path.read_bytes()).turns
-        said = sum(turn.role == "user" for turn in turns)
-        assert said == _prompts_of_aider(path.read_text("utf-8", "replace")), path
-
-
-@pytest.mark.skipif(not FILES, reason="the corpus of real conversations is not beside this checkout")
-def test_the_person_speaks_as_often_as_real_specstory_files_of_the_old_kind_say() -> None:
-    """The old kind has no tool blocks: every marker with words below it is one turn."""
-    checked = 0
-    for path in FILES:
-        text = path.read_text("utf-8", "replace").replace("\r", "")
-        if not text.startswith("## SpecStory"):
-            continue
-        parts = text.split("\n_**User**_\n")[1:]
-        with_words = sum(bool(part.split("\n_**Assistant**_\n")[0].strip().strip("-").strip()) for part in parts)
-        turns = read_conversation(path.name, path.read_bytes()).turns
-        assert sum(turn.role == "user" for turn in turns) == with_words, path
-        assert not {turn.role for turn in turns} - {"user", "assistant"}
-        checked += 1
-    assert checked
 
 
 # --- records ---------------------------------------------------------------------------------------------------------

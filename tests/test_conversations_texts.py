@@ -179,26 +179,17 @@ def test_each_generation_gives_the_same_turns(head: str) -> None:
     assert conversation.turns[0].text == "check the build"
     assert conversation.started == "2026-05-04T13:00:00Z"
     assert conversation.title.lower().startswith("check the build")
+    texts = [turn.text for turn in conversation.turns if turn.role in ("user", "assistant")]
+    assert not any("delete everything" in text for text in texts), "what a tool printed looks like a turn, and is none"
+    assert texts[1:] == [
+        "```bash\ngo vet ./...\ngo build ./...\n```",
+        "Above the line.\n\n---\n\nBelow the line: fixed after the vet pass.",
+    ]
 
 
 def test_the_session_id_is_taken_from_the_file() -> None:
     assert read_conversation("f.md", (HEADS[0] + BODY).encode()).id == "22222222-aaaa"
     assert read_conversation("f.md", (HEADS[2] + BODY).encode()).id == "f.md"
-
-
-def test_what_a_tool_printed_cannot_pass_for_the_person_even_if_it_looks_like_a_turn() -> None:
-    turns = read_conversation("f.md", (HEADS[0] + BODY).encode()).turns
-    assert not any("delete everything" in turn.text for turn in turns if turn.role in ("user", "assistant"))
-
-
-def test_the_command_of_a_shell_call_is_the_assistants_own_word() -> None:
-    turns = read_conversation("f.md", (HEADS[0] + BODY).encode()).turns
-    assert turns[3].text == "```bash\ngo vet ./...\ngo build ./...\n```"
-
-
-def test_a_line_between_two_parts_of_an_answer_does_not_cut_it() -> None:
-    turns = read_conversation("f.md", (HEADS[0] + BODY).encode()).turns
-    assert turns[-1].text == "Above the line.\n\n---\n\nBelow the line: fixed after the vet pass."
 
 
 def test_the_text_behind_a_slash_command_is_not_the_persons() -> None:
@@ -236,34 +227,22 @@ def test_times_are_kept() -> None:
     assert (conversation.started, conversation.ended) == ("2026-01-02T03:04", "2026-01-02T03:05")
 
 
-def test_notes_without_speakers_are_one_turn_of_the_person() -> None:
-    turns = read_conversation("x", b"# Notes\n\nUser: is a column here\n\nSecond paragraph.\n").turns
-    assert [turn.role for turn in turns] == ["user"]
-    assert "User: is a column here" in turns[0].text
-
-
-def test_lines_of_a_form_are_no_speakers() -> None:
-    turns = read_conversation("x", b"prompt: be brief\nmodel: small\noutput: text\n").turns
-    assert [turn.role for turn in turns] == ["user"]
-
-
-def test_markers_inside_code_are_code() -> None:
-    text = "User: look\n```yaml\nUser: bob\nAssistant: eve\n```\nAssistant: I see\n"
+@pytest.mark.parametrize(
+    ("text", "speakers", "kept"),
+    [
+        ("# Notes\n\nUser: is a column here\n\nSecond paragraph.\n", "user", "User: is a column here"),
+        ("prompt: be brief\nmodel: small\noutput: text\n", "user", "model: small"),
+        ("User: look\n```yaml\nUser: bob\nAssistant: eve\n```\nAssistant: I see\n", "user assistant", "User: bob"),
+        ("User: look\n```\ncode\nAssistant: I see\nUser: thanks\n", "user assistant user", "code"),
+        ("User: go\nAssistant: ok\nTool: 3 files\nAssistant: fine\n<system-reminder>\nbe nice\n</system-reminder>\n",
+         "user assistant tool assistant system", "go"),
+    ],
+    ids=["a note", "lines of a form", "marks in code", "a fence that nothing closes", "tools and reminders"],
+)  # fmt: skip
+def test_nobody_is_made_up_and_nobody_is_missed(text: str, speakers: str, kept: str) -> None:
     turns = read_conversation("x", text.encode()).turns
-    assert [turn.role for turn in turns] == ["user", "assistant"]
-    assert "User: bob" in turns[0].text
-
-
-def test_a_fence_that_is_never_closed_does_not_hide_the_rest() -> None:
-    turns = read_conversation("x", b"User: look\n```\ncode\nAssistant: I see\nUser: thanks\n").turns
-    assert [turn.role for turn in turns] == ["user", "assistant", "user"]
-
-
-def test_tool_output_and_reminders_have_their_own_roles() -> None:
-    text = "User: go\nAssistant: ok\nTool: 3 files\nAssistant: fine\n<system-reminder>\nbe nice\n</system-reminder>\n"
-    assert [turn.role for turn in read_conversation("x", text.encode()).turns] == [
-        "user", "assistant", "tool", "assistant", "system",
-    ]  # fmt: skip
+    assert [turn.role for turn in turns] == speakers.split()
+    assert kept in turns[0].text
 
 
 def test_an_empty_file_is_an_empty_conversation() -> None:
@@ -359,19 +338,19 @@ def test_where_only_prompts_are_tagged_the_rest_is_the_answer() -> None:
     ]
 
 
-def test_context_in_front_of_a_marked_conversation() -> None:
-    text = "<initial_context>\nrules\n</initial_context>\nUser: hi there\nAssistant: hello\n"
-    assert [role for role, _ in roles(text)] == ["system", "user", "assistant"]
-
-
-def test_a_prompt_that_shows_the_tags_does_not_change_speakers() -> None:
-    text = "<initial_context>\n<user-prompt>\nan example\n</user-prompt>\n</initial_context>\n<user-prompt>\nreal\n"
-    assert [role for role, _ in roles(text)] == ["system", "user"]
-
-
-def test_a_reminder_inside_a_prompt_is_not_the_persons() -> None:
-    text = "<user-prompt>\nmine\n<system-reminder>\nnot mine\n</system-reminder>\nmine again\n</user-prompt>\n"
-    assert [role for role, _ in roles(text)] == ["user", "system", "user"]
+@pytest.mark.parametrize(
+    ("text", "speakers"),
+    [
+        ("<initial_context>\nrules\n</initial_context>\nUser: hi there\nAssistant: hello\n", "system user assistant"),
+        ("<initial_context>\n<user-prompt>\nan example\n</user-prompt>\n</initial_context>\n<user-prompt>\nreal\n",
+         "system user"),
+        ("<user-prompt>\nmine\n<system-reminder>\nnot mine\n</system-reminder>\nmine again\n</user-prompt>\n",
+         "user system user"),
+    ],
+    ids=["context in front of marks", "a context that shows the tags", "a reminder inside a prompt"],
+)  # fmt: skip
+def test_what_was_put_in_is_nobodys_word(text: str, speakers: str) -> None:
+    assert [role for role, _ in roles(text)] == speakers.split()
 
 
 def test_an_answer_that_was_cut_off_ends_where_the_person_speaks() -> None:

@@ -69,7 +69,7 @@ def show(capsys: pytest.CaptureFixture[str], title: str, report: HarvestReport) 
 def test_offline_harvest_of_real_conversations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A dry run touches nothing, an offline harvest takes no conversation away, and a second one changes nothing."""
     workspace = workspace_of(tmp_path)
-    sources = text_conversations(every=1)
+    sources = text_conversations(every=2)
     made = archive_into(workspace.paths.home, sources)
     small = [path for path in made if path.stat().st_size <= LIMIT]
     before = tree(workspace.paths.home)

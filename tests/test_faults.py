@@ -32,7 +32,7 @@ from tests.harvest_world import FakeModel, World
 # --- kills: A sample of the crash and the error campaign (tests/faults). If these fail, a kill or a full disk costs a
 # person a conversation, a line of their own, or the truth about what was harvested.
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 ALL = (*SCENARIO,)
@@ -48,36 +48,30 @@ def tried(campaign: Campaign, stride: int, names: Iterable[str] = ALL) -> int:
     return points
 
 
-@needs_fork
 def test_a_kill_at_any_change_of_the_disk_loses_nothing() -> None:
     """Real kills of forked processes."""
-    assert tried(kills, 100, ALL[::2]) >= 9
+    assert tried(kills, 150, ALL[::2]) >= 6
 
 
-@needs_fork
 def test_what_a_kill_at_any_change_of_the_disk_leaves_is_mended() -> None:
     """The same states, taken down in passing."""
-    assert tried(singles, 16) >= 50
+    assert tried(singles, 32) >= 25
 
 
-@needs_fork
 def test_a_second_kill_during_the_recovery_loses_nothing() -> None:
     assert tried(pairs, 1800, ALL[1::2]) >= 7
 
 
-@needs_fork
 def test_an_error_at_any_operation_loses_nothing_and_is_told_in_a_sentence() -> None:
-    assert tried(errors, 360) >= 45
+    assert tried(errors, 720) >= 22
 
 
-@needs_fork
 def test_the_points_of_a_campaign_are_before_in_and_after_every_operation() -> None:
     assert [str(point) for point in kill_points(["create", "write"])] == [
         "before at 1", "after at 1", "before at 2", "half at 2", "after at 2",
     ]  # fmt: skip
 
 
-@needs_fork
 def test_a_failed_sync_of_a_folder_ends_the_taking_away(world: World) -> None:
     """Whatever the disk did not confirm may be gone after a power cut: the second conversation stays in its place."""
     paths = [world.converse(str(number)) for number in range(2)]
@@ -94,7 +88,6 @@ def test_a_failed_sync_of_a_folder_ends_the_taking_away(world: World) -> None:
     assert all(path.exists() for path in paths) and "sync-failed" in [error.code for error in report.errors]
 
 
-@needs_fork
 def test_a_list_of_notes_that_cannot_be_read_is_not_written_over(world: World) -> None:
     """A disk that fails for a moment must not cost the notes the files that they belong to."""
     merge_records(world.paths, {"1:2.md": {"path": "/gone.py", "birth": 7, "size": 1, "head": ""}})
@@ -114,7 +107,6 @@ def test_a_list_of_notes_that_cannot_be_read_is_not_written_over(world: World) -
     assert world.paths.file_ids.read_bytes() == before
 
 
-@needs_fork
 def test_a_removal_of_splits_that_was_cut_is_finished(world: World) -> None:
     """Half a folder of splits, its index gone, would stay for ever: what cannot be read is kept."""
     folder = world.paths.splits / "big"
@@ -136,12 +128,12 @@ def test_a_removal_of_splits_that_was_cut_is_finished(world: World) -> None:
 SPARSER = {"power": 6, "errors": 4}
 """Campaign -> how many points of its sample are left out where one sown bug is looked for."""
 SMALL = ("tasks", "purge in a run", "undo", "accept")
-needs_proc = pytest.mark.skipif(sys.platform != "linux" or not hasattr(os, "fork"), reason="needs /proc and fork")
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
 
 @needs_proc
 def test_a_power_cut_at_any_change_of_the_disk_loses_nothing() -> None:
-    assert tried(power, 80, SMALL) >= 5
+    assert tried(power, 140, SMALL) >= 3
 
 
 @needs_proc
@@ -220,26 +212,22 @@ def tracing() -> None:
         pytest.skip(reason)
 
 
-@needs_fork
 @pytest.mark.parametrize("name", ["tasks", "prune", "accept"])
 def test_strace_sees_no_change_of_the_disk_that_the_counter_does_not_see(tracing: None, name: str) -> None:
     compared = truth.same(name)
     assert compared.points > 10 and not compared.findings, compared.findings
 
 
-@needs_fork
 def test_a_change_that_goes_past_the_counter_is_noticed(tracing: None) -> None:
     with patch.object(files, "discard", lambda path: Path(path).unlink(missing_ok=True)):
         assert truth.same("tasks").findings
 
 
-@needs_fork
 def test_a_harvest_that_strace_kills_is_mended(tracing: None) -> None:
     tried = truth.killed("tasks", (2,))
     assert tried.points >= 4 and not tried.findings, tried.findings
 
 
-@needs_fork
 def test_a_line_of_strace_is_read_as_the_counter_would_name_it() -> None:
     assert truth.operation('12 unlinkat(3</x/home>, "a", AT_REMOVEDIR) = 0', "/x") == "rmdir"
     assert truth.operation('openat(AT_FDCWD, "/x/a", O_WRONLY|O_CREAT, 0600) = 3</x/a>', "/x") == "create"
@@ -248,7 +236,6 @@ def test_a_line_of_strace_is_read_as_the_counter_would_name_it() -> None:
     assert truth.operation('symlink("a", "/x/b") = 0', "/x") == "symlink"
 
 
-@needs_fork
 def test_a_full_disk_is_told_and_loses_nothing() -> None:
     """A real one, as small as the store: every harvest ends with a sentence, and the next one finishes it."""
     try:
@@ -258,7 +245,6 @@ def test_a_full_disk_is_told_and_loses_nothing() -> None:
     assert tried.points == 3 and not tried.findings, tried.findings
 
 
-@needs_fork
 @pytest.mark.parametrize("kind", ["ext4", "xfs"])
 def test_a_real_file_system_that_is_shut_down_loses_nothing(kind: str) -> None:
     if shutil.which(f"mkfs.{kind}") is None:

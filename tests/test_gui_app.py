@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE_SECONDS, wait_until
 
 ROOT = Path(__file__).resolve().parents[1]
 RESTING = 0.3  # of one core: a window at rest draws one frame a second
-LOOK_SECONDS = 1.0  # long enough that one slow frame of software rendering is no sign of unrest
+LOOK_SECONDS = 0.5  # where a slow frame of software rendering falls into it, the next look is another
 OF_THE_SYSTEM = ("libGL", "MESA", "Mesa", "libEGL", "WARNING: ", "Xlib:")  # what drivers say on standard error
 
 

@@ -17,6 +17,7 @@ from gui.toolkit.draft import (
     letter_after,
     letter_before,
     moved,
+    over,
     parted,
     redone,
     spanned,
@@ -186,3 +187,24 @@ def test_a_layout_is_plain_data() -> None:
     layout = laid("a\n", 5, wide)
     assert isinstance(layout, Layout) and [tuple(row) for row in layout.rows] == [(0, 1), (2, 2)]
     assert layout.point(2) == (1, 0.0) and layout.place(0, 99) == (1, True) and layout.place(7, 0) == (2, False)
+
+
+def test_home_and_end_go_to_the_row_and_then_to_the_line() -> None:
+    """A long line is in several rows, and hands know a key for the beginning of either."""
+    draft, layout = moved(Draft("aaa bbb ccc\nddd eee fff"), 22), laid("aaa bbb ccc\nddd eee fff", 8, wide)
+    assert rows_of(draft.text, 8) == ["aaa bbb ", "ccc", "ddd eee ", "fff"]
+    for keys, place in (("Home", 20), ("Home", 12), ("Home", 12), ("End", 20), ("End", 23), ("End", 23), ("Home", 20)):
+        draft = after_key(draft, keys, layout) or draft
+        assert draft.caret == place and not draft.selected, keys
+    draft = after_key(after_key(draft, "Shift+Home", layout) or draft, "Shift+Home", layout) or draft
+    assert draft.selected == "ddd eee "
+
+
+def test_a_drag_after_two_clicks_selects_whole_words_both_ways() -> None:
+    """Else the half of a word that the hand did not reach stays behind."""
+    draft = Draft("one two three four")
+    first = word_at(draft.text, 9)
+    assert over(draft, first, word_at(draft.text, 15)).selected == "three four"
+    back = over(draft, first, word_at(draft.text, 1))
+    assert back.selected == "one two three" and back.caret == 0
+    assert over(draft, first, first).selected == "three"

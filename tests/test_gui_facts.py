@@ -153,6 +153,17 @@ def test_a_value_that_is_not_allowed_is_told_beside_the_buttons(stand: Stand, ho
     assert stand.view.session.target is None and read(home, GLOBAL) == FACTS
 
 
+def test_in_a_low_window_the_buttons_of_the_editor_are_in_sight(stand: Stand) -> None:
+    """Chips in three rows left so little below them that Save could only be found by scrolling."""
+    chips = stand.view.chips["fact"].item
+    stand.look.size(stand.parent, height=260)
+    stand.settle()
+    editor = stand.begin("boils at 101")
+    assert not stand.desk.dpg.is_item_visible(chips) and stand.desk.dpg.is_item_visible(editor.save.item)
+    stand.press("Escape")
+    assert stand.desk.dpg.is_item_visible(chips)
+
+
 @pytest.mark.parametrize("choice", ["again", "theirs", "copy"])
 def test_a_file_changed_outside_refuses_the_edit_and_loses_nothing(stand: Stand, home: Workspace, choice: str) -> None:
     editor = stand.begin("boils at 100")

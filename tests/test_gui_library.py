@@ -18,7 +18,7 @@ from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
 from gui.views.library import rows as plain
 from gui.views.library.cards import card_of, cards_of
-from gui.views.library.rows import LibraryPage, rows, sheet
+from gui.views.library.rows import LibraryPage, rows, sheet, value_lines
 from gui.views.reader_rows import inline
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -396,3 +396,13 @@ def test_what_hides_in_a_document_is_seen_and_a_long_title_is_cut(home: Workspac
     page = filled(home, files)
     told = "".join(row.text + row.meta for row in rows(page)) + said(sheet(page))
     assert not set(told) & set("\x1b\x07\u202e\t") and max(len(row.text.split("\n")[0]) for row in rows(page)) < 200
+
+
+def test_a_change_is_told_in_words() -> None:
+    """A person decides by it whether to consolidate: braces, column names and clocks would say nothing to them."""
+    before = {"profiled_traces": 0, "updated_at": "2026-11-23T02:35:38.701472+00:00"}
+    assert value_lines(before) == []
+    after = {"trace_counts": {"implementation_howto": {"win": 8, "miss": 1}}, "tags": ["a", "b"], "weight": 0.25}
+    assert [(row.label, row.words) for row in value_lines(after)] == [
+        ("Outcomes", "implementation how-to: 8 wins, 1 miss"), ("Tags", "a, b"), ("Weight", "0.25"),
+    ]  # fmt: skip

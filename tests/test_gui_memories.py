@@ -72,7 +72,7 @@ def test_rows_are_newest_first_and_filtered_by_word_and_tag(home: Workspace) -> 
     found = rows(book)
     assert [row.text for row in found] == [text for text, _ in reversed(TEXTS)]
     assert [row.meta for row in found] == [
-        "make  ·  3 May 2026", "кухня  ·  2 May 2026", "preference, make  ·  1 May 2026"
+        "#make  ·  3 May 2026", "#кухня  ·  2 May 2026", "#preference #make  ·  1 May 2026"
     ]  # fmt: skip
     assert [row.text for row in rows(book, words="MAKEFILES tabs")] == [TEXTS[0][0]]
     assert [row.text for row in rows(book, words="кухня 2026-05")] == [TEXTS[1][0]]

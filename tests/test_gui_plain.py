@@ -13,28 +13,66 @@ import pytest
 
 from core.base.result import Err, Ok, fail
 from gui.geometry import FILE_NAME, Geometry, on_screen, read_geometry, remembered, write_geometry
+from gui.harvest_run import BROKEN, WAITING
 from gui.toolkit.icons import ICONS
 from gui.toolkit.jobs import Job, Jobs, Worker
 from gui.toolkit.keys import Shortcut, find, label_of
 from gui.toolkit.outside import editor_at
-from gui.toolkit.styles import PALETTES, STYLES, contrast, rules_of
+from gui.toolkit.styles import PALETTES, STYLES, Palette, contrast, rules_of
 from gui.toolkit.window import display_problem
+from gui.views.harvest_watch import state_words
 from gui.views.looks import Ages, since
 from tests.waiting import PATIENCE_SECONDS
 
 FONTS = Path(__file__).resolve().parents[1] / "assets" / "fonts"
 
 
+STATUS_COLORS = ("harvested", "failed", "deleted", "too-large", "edited", "waiting")
+RAMP = tuple(f"ramp:{number}" for number in range(7))
+CODE = ("code-word", "code-name", "code-text", "code-number", "code-mark", "code-sign", "code-note")
+GROUNDS = ("window", "panel", "card", "field", "selected")
+PAIRS = (
+    *(("text", ground) for ground in (*GROUNDS, "hover", "pressed")),
+    *((words, ground) for words in ("muted", "hint", "accent") for ground in (*GROUNDS, "hover")),
+    *((words, ground) for words in STATUS_COLORS for ground in (*GROUNDS, "hover")),
+    *((words, ground) for words in CODE for ground in ("window", "card")),
+    *((words, f"{ground} {tint}") for words in ("text", "muted") for ground in ("panel", "card", "selected")
+      for tint in ("failed@12", "edited@12")),
+    *((words, f"{ground} {words}@{tint}") for words in (*RAMP, *STATUS_COLORS, "accent", "muted", "hint")
+      for ground in ("window", "panel", "card") for tint in (8, 13)),
+    *(("text", f"{ground} {tint}@26") for tint in (*RAMP, *STATUS_COLORS, "accent", "muted")
+      for ground in ("window", "panel", "card")),
+    *(("on-primary", f"primary{state}") for state in ("", "-hover", "-pressed")),
+    *(("text", f"{ground} hit@{tint}") for ground in ("window", "panel", "card", "selected") for tint in (32, 40)),
+    ("on-hit", "hit"),
+    ("failed", "card failed@16"),
+    ("accent", "panel accent@14"),
+    ("text", "field accent@35"),
+)  # fmt: skip
+"""Words and what they stand on, as the views have them: a ground, and a tint over it."""
+
+
+def worn(palette: Palette, ground: str) -> tuple[int, int, int, int]:
+    """The colour of a ground with a tint over it."""
+    under, _, tint = ground.partition(" ")
+    base, top = palette.rgba(under), palette.rgba(tint or under)
+    red, green, blue = (round(b + (t - b) * top[3] / 255) for b, t in zip(base[:3], top[:3], strict=True))
+    return red, green, blue, 255
+
+
 @pytest.mark.parametrize("theme", sorted(PALETTES))
-def test_statuses_can_be_read_on_a_card_in_both_themes(theme: str) -> None:
+def test_words_can_be_read_on_whatever_they_stand_on_in_both_themes(theme: str) -> None:
     palette = PALETTES[theme]
-    card = palette.rgba("card")
-    for status in ("harvested", "failed", "deleted", "too-large", "edited", "waiting"):
-        assert contrast(palette.rgba(status), card) >= 6, status
-    for number in range(len(palette.ramp)):
-        assert contrast(palette.rgba(f"ramp:{number}"), card) >= 4.5, number
-    assert contrast(palette.rgba("hint"), card) >= 4.5
-    assert contrast(palette.rgba("on-primary"), palette.rgba("primary")) >= 4.5
+    weak = {
+        f"{words} on {ground}": round(ratio, 2)
+        for words, ground in PAIRS
+        if (ratio := contrast(palette.rgba(words), worn(palette, ground))) < 4.5
+    }
+    assert not weak
+    for status in STATUS_COLORS:
+        assert contrast(palette.rgba(status), palette.rgba("card")) >= 6, status
+    for sign in RAMP:
+        assert min(contrast(palette.rgba(sign), palette.rgba(ground)) for ground in GROUNDS) >= 3, sign
     assert contrast((0, 0, 0, 255), (255, 255, 255, 255)) == pytest.approx(21)
 
 
@@ -259,3 +297,9 @@ def test_ages_are_told_anew_when_one_of_them_is_another_and_not_before() -> None
     ages.shown(10_000.0 - 90_000.0, 10_030.0)
     assert ages.due == 10_000.0 - 90_000.0 + 2 * 86_400
     assert since(10_000.0 - 90_000.0, ages.due - 1) == "1 d" and since(10_000.0 - 90_000.0, ages.due) == "2 d"
+
+
+def test_what_failed_is_told_of_one_and_of_many() -> None:
+    assert state_words(BROKEN, 1) == "1 failed, stays where it is"
+    assert state_words(BROKEN, 2) == "2 failed, stay where they are"
+    assert state_words(WAITING, 22) == "22 waiting"

@@ -125,7 +125,8 @@ def test_marks_are_where_the_words_stand() -> None:
     assert "needle" in excerpt(long, ("needle",)) and len(excerpt(long, ("needle",))) < 450
 
 
-def test_an_embedder_that_is_down_is_said_and_words_still_find(tmp_path: Path) -> None:
+def test_an_embedder_that_is_down_is_said_and_words_still_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.llm.transport.FIRST_PAUSE_SECONDS", 0.01)
     settings = 'embedder = "openai"\nembedder_model = "m"\nembedder_base_url = "http://127.0.0.1:9/v1"'
     workspace = make_home(tmp_path, settings)
     write(workspace, "facts.md", FACTS)

@@ -74,6 +74,8 @@ def test_what_a_tool_will_delete_is_louder_the_more_would_be_lost() -> None:
     assert expiry_words(safe) == ("Claude Code deletes 2 of them within 7 days; all are harvested", "edited")
     lost = replace(safe, expiring_unharvested=1)
     assert expiry_words(lost) == ("Claude Code deletes 2 of them within 7 days, 1 not harvested yet", "failed")
+    every = replace(safe, expiring_unharvested=2)
+    assert expiry_words(every)[0].endswith("2 of them within 7 days, not harvested yet")
     assert expiry_words(replace(found, expires_days=0)) == ("", "hint")
 
 

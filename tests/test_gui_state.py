@@ -180,7 +180,7 @@ def test_a_hundred_foreign_values_in_a_ledger_break_no_row() -> None:
         (-1, "removed", 0),
         (3, "in place", 0),
     ]
-    assert chip_counts(entries)["unknown"] == 1
+    assert chip_counts({"None": 1, "pruned": 1, "harvested": 1})["unknown"] == 1
 
 
 def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
@@ -221,6 +221,10 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     assert any("every conversation stays where it is" in note for note in planned.value.notes)
     sent = provider_line(replace(home.config, provider="openai", model="m", redact=False), planned.value).words
     assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
+    near = provider_line(replace(home.config, provider="ollama", model="m"), planned.value).words
+    assert near.startswith("Sent to ollama m on this computer.")
+    far = provider_line(replace(home.config, provider="ollama", model="m", base_url="http://10.0.0.8:1"), planned.value)
+    assert far.words.startswith("Sent to ollama m. ")
     assert estimate_words(planned.value).endswith("nothing")
     assert estimate_words(HarvestReport(False, tokens=9, price=None)).endswith("price unknown")
     harvested(home)

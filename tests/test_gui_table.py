@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from core.knowledge import ledger_index
+from core.knowledge.ledger import write_ledger
+from gui import gather
 from gui.toolkit.columns import Column, moved_to
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_desk import Seat, at_home_fixture, workspace_at  # noqa: F401 - pytest finds the fixture by itself
+from tests.waiting import PATIENCE_SECONDS
 
 COUNT = 100_000
 
@@ -188,3 +196,47 @@ def test_a_tooltip_is_of_the_row_under_the_mouse_and_goes_when_another_comes_the
     desk.move(*desk.middle(table._pool[9].texts[1]))
     desk.frames(2)
     assert all(dpg.is_item_shown(tooltip(slot)) for slot in range(len(table._pool)))
+
+
+def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever keeps a hundred thousand conversations would look at an empty window for seconds, or at wrong counts."""
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    read_on, read = threading.Event(), gather.overview
+
+    def slowly(*args: Any, **more: Any) -> Any:
+        assert read_on.wait(PATIENCE_SECONDS)
+        return read(*args, **more)
+
+    monkeypatch.setattr(gather, "overview", slowly)
+    workspace = workspace_at(at_home, demo=False)
+    made = {
+        f"{number:064x}": {
+            "at": f"2026-05-01T{number % 24:02d}:00:00+00:00", "path": f"/c/talk-{number:03d}", "items": {},
+            "status": "harvested" if number % 4 else "too-large", "title": f"Talk {number % 7}", "error": "long",
+        }
+        for number in range(300)
+    }  # fmt: skip
+    write_ledger(workspace.paths, made)
+    seat = Seat(desk, workspace)
+    try:
+        view = seat.panel.workbench.views["ledger"]
+        seat.until(lambda: hasattr(view, "table") and len(view.table.rows) == 300)
+        assert seat.state.snapshot is None and view.row(0).when == view.row(11).when > view.row(12).when
+        assert view.chips["too-large"].count == 75 and view.all.count == 300
+        first = [view.row(at) for at in range(40)]
+        view.table.select(5)
+        view._select(5)
+        view._toggle("too-large", True)  # what is wished meanwhile is there when it has been read
+        desk.frames(3)
+        read_on.set()
+        seat.settle()
+        assert len(view.table.rows) == 75 and {view.row(at).status for at in view.table.rows} == {"too-large"}
+        assert seat.state.selected.key == first[5].key == view._selected_key()
+        view._all(True)
+        assert [view.row(at) for at in view.table.rows[:40]] == first
+        assert seat.faults() == []
+    finally:
+        read_on.set()
+        seat.leave()

@@ -24,6 +24,7 @@ from gui.views.timeline.rows import (
     bars,
     by_day,
     first_day,
+    fitting,
     groups_of,
     known,
     level,
@@ -33,6 +34,7 @@ from gui.views.timeline.rows import (
     talk_rows,
     wanted,
     with_own,
+    year_words,
     zoomed,
 )
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -117,7 +119,7 @@ def test_a_click_on_a_day_a_bar_and_a_tile(desk: Desk, at_home: Path) -> None:
         view: Any = seat.panel.workbench.views["timeline"]
         seat.until(lambda: view.talks)
         assert seat.state.view == "timeline"
-        desk.frames(4)
+        seat.settle()
         left, top, pitch = view._cell(view.year)
         x, y = desk.dpg.get_item_rect_min(view.year.item)
         begin, whole = first_day(date.today()), len(view.talks)
@@ -176,10 +178,29 @@ def test_the_titles_of_a_huge_ledger_come_to_an_end(tmp_path: Path, monkeypatch:
     workspace = workspace_at(tmp_path, demo=False)
     rows = [LedgerRow(f"{at:064x}", {"path": f"/gone/talk-{at}", "status": "harvested"}) for at in range(12)]
     found = titles(workspace, rows)
-    assert not found.more and not found.by_key and titles(workspace, rows, found) is found
+    assert found.rest is None and not found.by_key and titles(workspace, rows, found) is found
 
 
 @pytest.mark.parametrize("name", ["talk-1.md", "_x", "設計", "a b", "-dash", "[from: x]", "<script>", "x" * 300, ""])
 def test_a_name_is_found_as_a_provenance_writes_it(tmp_path: Path, name: str) -> None:
     by_name = titles(workspace_at(tmp_path, demo=False), [LedgerRow("a", {"name": name, "title": "T"})]).by_name
     assert by_name[sanitise_name(name)].title == "T" == by_name[name].title
+
+
+def test_the_year_says_what_fits_and_cuts_no_word() -> None:
+    """What is cut in the middle of a word tells nobody what was lost."""
+    first = date(2026, 1, 1)
+    whole = year_words([], {"facts": 3}, first, Wish())
+    assert whole == "0 conversations  ·  3 bullets kept"
+    assert year_words([], {"facts": 3}, first, Wish(), lambda line: len(line) < 20) == "0 conversations"
+
+
+def test_a_legend_never_loses_what_has_no_room() -> None:
+    """In a narrow window the colours of a strip would have no names, and their sums would not add up."""
+    parts = [("facts", "Facts", 243), ("decisions", "Decisions", 104), ("questions", "Questions", 32)]
+    wide = {room: fitting(parts, room, len, 3) for room in (60, 40, 25, 3)}
+    assert wide[60] == parts
+    assert wide[40] == [("facts", "Facts", 243), ("decisions", "Decisions", 104), ("more", "more", 32)]
+    assert wide[25] == [("facts", "Facts", 243), ("more", "more", 136)]
+    assert wide[3] == []
+    assert all(sum(amount for _, _, amount in row) == 379 for room, row in wide.items() if room > 3)

@@ -160,9 +160,10 @@ def test_a_bullet_wraps_while_it_is_written_and_comes_back_as_one_line(desk: Des
         desk.frames(5)
         editor = view.session.editor
         high = editor.height
-        for word in (LONG * 4 + "so it is").split(" "):
-            desk.xdotool("type", "--delay", "1", f"{word} ")
+        for words in (*([LONG] * 4), "so it is "):
+            desk.xdotool("type", "--delay", "1", words)
             desk.frames(2)
+        desk.notice(lambda: editor.area.words.endswith("so it is "))
         area = editor.area
         assert area.words == LONG * 4 + "so it is " and editor.height > high
         widths = [area.layout.offsets[row.end - 1] - area.layout.offsets[row.begin] for row in area.layout.rows]
@@ -250,3 +251,62 @@ def test_letters_come_into_an_editor_in_a_hosts_window_too(desk: Desk, at_home: 
         desk.press("ctrl+v")
         desk.frames(8)
         assert area.words == "one tt漢字o"
+
+
+def test_an_editor_takes_a_long_paste_and_keeps_it_through_whatever_happens(desk: Desk, at_home: Path) -> None:
+    """Ten thousand letters of somewhere else, with marks that nobody sees: what stands there is what will be saved, and
+    no click, size or scale loses a letter of it."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        desk.press(number_of("knowledge"))
+        desk.press("n")
+        seat.settle()
+        view: Any = seat.panel.workbench.views["knowledge"]
+        editor, dpg = view.session.editor, desk.dpg
+        area = editor.area
+        words = "".join(f"line {number} of it\r\n" for number in range(700))
+        dpg.set_clipboard_text(f"a\u202eb\x1b[31m\x07c\u200b {words}")
+        desk.press("shift+Insert")
+        desk.frames(4)
+        text = area.words
+        assert text == "ab[31mc " + words.replace("\r\n", " ") and len(text) > 10_000
+        assert dpg.get_y_scroll(area.holder) > 0 and area.draft.caret == len(text)
+        desk.press("ctrl+Home")
+        desk.frames(4)
+        left, top = (int(part) for part in dpg.get_item_rect_min(area._list))
+        x, y = (int(part) for part in dpg.get_viewport_pos())
+        desk.move(x + left + 2, y + top + 8)
+        desk.hand.button(1, True)
+        desk.frames(3)
+        desk.move(x + left + 60, y + top + int(area._tall) + 12)  # below the edge: the text comes to the mouse
+        desk.until(lambda: dpg.get_y_scroll(area.holder) > 3 * area._tall)
+        desk.hand.button(1, False)
+        desk.frames(4)
+        chosen = area.draft.selected
+        assert len(chosen) > 300 and text.startswith(chosen)
+        desk.press("shift+Delete")
+        desk.frames(3)
+        assert area.words == text[len(chosen) :] and dpg.get_clipboard_text() == chosen
+        desk.press("ctrl+z")
+        desk.press("End")
+        desk.click(seat.panel.header.mark)
+        for act in (lambda: desk.resize(900, 640), desk.resize, lambda: seat.panel.set_scale(1.5)):
+            act()
+            desk.frames(5)
+            widths = [area.layout.offsets[row.end - 1] - area.layout.offsets[row.begin] for row in area.layout.rows]
+            assert area.words == text and max(widths) <= area._width, "every row fits"
+        seat.panel.set_scale(1.0)
+        desk.frames(5)
+        left, top = (int(part) for part in dpg.get_item_rect_min(area._list))
+        desk.click_at(x + left + 20, y + top + int(dpg.get_y_scroll(area.holder)) + 8)
+        desk.press("ctrl+Home")
+        desk.type_text("x")
+        assert area.words == f"x{text}" and seat.panel.look.typing()
+        desk.press("ctrl+Return")
+        seat.settle()
+        assert area.words == f"x{text}" and view.session.target is not None, "too long for a bullet: nothing is lost"
+        for keys in ("ctrl+Home", "Down", "Down", "ctrl+shift+End", "Delete", "ctrl+Return"):
+            desk.press(keys)
+        seat.settle()
+        lines = (workspace.paths.knowledge / "facts.md").read_text("utf-8").splitlines()
+        assert lines[-1].startswith("- xab[31mc line 0 of it line 1 of it") and text.startswith(lines[-1][3:60])

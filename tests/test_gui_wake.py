@@ -5,27 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import Seat, at_home_fixture, seated, workspace_at  # noqa: F401
+from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
 from tests.waiting import PATIENCE_SECONDS
 
 WRITE = "import sys; open(sys.argv[1], 'a', encoding='utf-8').write('- ' + sys.argv[2] + '\\n')"
 
 
-def rest(desk: Desk, seconds: float) -> int:
-    """Let the loop run as in the program; returns how many frames it drew."""
-    drawn, end = desk.loop.frames, time.monotonic() + seconds
-    while time.monotonic() < end:
-        desk.loop.step()
-    return desk.loop.frames - drawn
-
-
-def slept_until(desk: Desk, seat: Seat, bullets: int) -> int:
-    """How often the loop slept its whole second, unwoken, before that many facts were known."""
+def slept_until(desk: Desk, so: Callable[[int], bool]) -> int:
+    """How often the loop, running as in the program, slept its whole second unwoken before it was so; `so` is asked
+    with that number."""
     unwoken, sleep, end = [0], desk.loop._sleep, time.monotonic() + PATIENCE_SECONDS
 
     def counted(seconds: float) -> bool:
@@ -35,7 +29,7 @@ def slept_until(desk: Desk, seat: Seat, bullets: int) -> int:
 
     desk.loop._sleep = counted  # type: ignore[method-assign]
     try:
-        while seat.state.snapshot.overview.file("facts.md").bullets != bullets:
+        while not so(unwoken[0]):
             assert time.monotonic() < end, "it did not come about"
             desk.loop.step()
     finally:
@@ -62,11 +56,12 @@ def test_what_another_process_writes_wakes_a_resting_window(desk: Desk, at_home:
         try:
             if hidden:
                 desk.xdotool("windowunmap", "--sync", window)
-            end = time.monotonic() + PATIENCE_SECONDS
-            while rest(desk, 1.5) > (0 if hidden else 3):  # an event of the desktop wakes it, and it comes to rest anew
-                assert time.monotonic() < end, "it never comes to rest"
+            slept_until(desk, lambda unwoken: unwoken > 0)  # it comes to rest, and nothing is drawn for a second
+            drawn = desk.loop.frames
             subprocess.run([sys.executable, "-c", WRITE, str(facts), "二つ目"], check=True, timeout=PATIENCE_SECONDS)
-            assert slept_until(desk, seat, 2) < 30  # the watcher woke it, not a look every minute
+            known = lambda _: seat.state.snapshot.overview.file("facts.md").bullets == 2  # noqa: E731
+            assert slept_until(desk, known) < 30  # the watcher woke it, not a look every minute
+            assert desk.loop.frames == drawn or not hidden, "nobody sees what it draws"
         finally:
             if hidden:
                 desk.xdotool("windowmap", "--sync", window)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from core.base.markdown import without_emphasis
@@ -9,13 +11,16 @@ from core.base.result import ErrorInfo
 from core.commands.panel.overview import FileState
 from core.commands.panel.settings import shipped_help
 from core.harvest.report import HarvestReport
-from core.knowledge.run_state import DELETED
+from core.knowledge.run_state import DELETED, ELSEWHERE, INTERRUPTED, NEVER, OFF, RunState
+from gui.harvest_run import ended_words
 from gui.state import NOTHING, Selection
 from gui.toolkit.flow_rows import SEPARATOR
+from gui.toolkit.messages import error_words
 from gui.views.frame import age_letters, file_rows
-from gui.views.harvest_dialog import PlanRow, plan_tip
+from gui.views.harvest_dialog import PLAN_COLUMNS, PlanRow, note_words, plan_cell, plan_tip, result_lines
 from gui.views.harvest_watch import nothing_words
-from gui.views.ledger import row_of, tip
+from gui.views.ledger import row_of, teaching, tip
+from gui.views.search_rows import waiting_words
 from gui.views.settings import help_words
 
 
@@ -72,6 +77,7 @@ def test_a_file_that_is_not_there_says_why_and_takes_no_room_from_the_others() -
     ]
     assert [row.age for row in file_rows(files, 400.0)] == ["edited", "none yet"]
     assert [row.age for row in file_rows(files, 400.0, DELETED)] == ["edited", "deleted"]
+    assert file_rows(files, 400.0, OFF)[-1].age == "none", "whether it was ever written is not known here"
     assert age_letters(file_rows(files, 400.0)) == len("edited") + 2, "no name is cut for it"
 
 
@@ -82,3 +88,54 @@ def test_of_a_harvest_that_failed_nobody_says_that_there_was_nothing_new() -> No
         "No conversation was read: the model cannot be reached"
     )
     assert nothing_words(HarvestReport(True, harvested=3, failed=1, errors=[refused])).startswith("Nothing new")
+
+
+def test_the_end_of_a_failed_run_says_one_thing() -> None:
+    """ "Harvested: 0 conversations" beside "Harvest failed": the person would have to guess which of them holds."""
+    refused = ErrorInfo("no-model", "the model cannot be reached")
+    report = HarvestReport(True, failed=1, kept=5, errors=[refused])
+    assert [line.words for line in result_lines(report)] == [
+        "5 conversations stay where they are", "1 conversation failed and stays where it is",
+    ]  # fmt: skip
+    assert ended_words(report) == "Nothing was harvested: 1 conversation failed"
+    one = HarvestReport(True, harvested=1, lines=[("facts", "a", 1)])
+    assert ended_words(one) == "Harvested: 1 conversation, 1 new bullet"
+
+
+def test_an_empty_ledger_does_not_ask_for_a_harvest_that_runs() -> None:
+    """ "The button at the top right shows what it would do": while another program is at work it would not."""
+    assert teaching(None)[1] == teaching(RunState(NEVER))[1]
+    busy = teaching(RunState(ELSEWHERE, "knowledge harvest", 41, 1, 6))
+    assert "1 of 6 conversations read" in busy[1] and "top right" not in busy[1]
+    cut = teaching(RunState(INTERRUPTED, "", 0, 1, 6, 1))
+    assert cut[0] == "The first harvest was cut off" and "Finish now" in cut[1]
+    note = "the last harvest was cut off; 'knowledge harvest --finish' puts that right, and so does --apply"
+    assert note_words(note) == "The last harvest was cut off; Apply finishes that first"
+
+
+def test_a_dry_run_says_in_one_column_what_happens_and_why() -> None:
+    """Two columns, one of them empty, cut the titles that a person looks for."""
+    what = [column.key for column in PLAN_COLUMNS].index("what")
+    said = {row.action: plan_cell(row, what) for row in (
+        PlanRow("harvest", "a", 1, ""), PlanRow("user-kept", "b", 1, "saved by you"), PlanRow("keep", "c", 1, ""),
+        PlanRow("too-large", "d", 1, "above 5 MB"),
+    )}  # fmt: skip
+    assert {action: cell[0] for action, cell in said.items()} == {
+        "harvest": "harvest", "user-kept": "saved by you", "keep": "not touched", "too-large": "too large: above 5 MB",
+    }  # fmt: skip
+
+
+def test_what_is_not_searched_yet_stands_beside_the_button_that_reads_it() -> None:
+    """With its reason a line below, "Read them now" would be a button for nothing."""
+    assert waiting_words(
+        "not searched yet: 40 conversations (7.1MB): about 1 s, 2.7MB in the cache; 'knowledge search --build' reads it"
+    ) == "40 conversations not searched yet, about 1 s"  # fmt: skip
+    assert waiting_words("not searched yet: the index is gone; do this") == "Not searched yet: the index is gone"
+
+
+def test_an_error_names_a_place_as_the_rest_of_the_window_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside "Changes go to ~/config.toml" the whole path would look like another file."""
+    monkeypatch.setenv("HOME", "/home/someone")
+    error = ErrorInfo("read-only", "this file is read-only", "/home/someone/facts.md", "make it writable")
+    if os.sep == "/":
+        assert error_words(error) == "This file is read-only (~/facts.md). Make it writable."

@@ -125,6 +125,7 @@ def test_the_quotes_of_what_was_let_in_stay_in_the_plan(world: World) -> None:
 
 
 def test_held_items_wait_in_the_quarantine_and_nowhere_else(world: World) -> None:
+    """And their conversation in the trash, where it can be looked at until the person has decided."""
     path = world.converse("User: we use SQLite here, always have\n")
     report = world.run(says(
         facts=[{"statement": "made up", "quote": "a sentence that nobody has ever said"}, {"statement": "right"}],
@@ -137,6 +138,7 @@ def test_held_items_wait_in_the_quarantine_and_nowhere_else(world: World) -> Non
     )
     assert report.quarantined == 2 and report.items["facts"] == 1 and report.items["files"] == 0
     assert "made up" not in world.text("digest.md") + world.text("facts.md")
+    assert not path.exists() and len(world.trash()) == 1
     assert world.entry("User: we use SQLite here, always have\n")["quarantined"] == 2
 
 
@@ -149,12 +151,6 @@ def test_names_and_paths_of_conversations_cannot_forge_lines(tmp_path: Path) -> 
 
 
 # --- taking away -----------------------------------------------------------------------------------------------------
-
-
-def test_a_conversation_that_changed_is_not_taken(world: World) -> None:
-    path = world.converse("a")
-    found = reclaim(world.paths, str(path), sha256("b"), 14, NOW)
-    assert isinstance(found, Err) and found.error.code == "changed" and path.read_text() == "a"
 
 
 @pytest.mark.parametrize("name_taken", [False, True])
@@ -229,15 +225,6 @@ def test_only_folders_of_splits_are_removed(world: World) -> None:
     for path in (world.folder / "mine", world.paths.splits / "link", world.paths.splits / "file", world.paths.splits):
         assert isinstance(remove_split(world.paths, str(path), 14, NOW), Err)
     assert (world.folder / "mine").is_dir()
-
-
-def test_a_purged_conversation_is_no_longer_in_the_ledgers_trash(world: World) -> None:
-    world.converse("a")
-    world.run(FakeModel())
-    world.clock = NOW + timedelta(days=15)
-    world.run(FakeModel())
-    assert "trash" not in world.entry("a") and not world.trash()
-    assert world.entries()[f"path:{world.paths.trash / sha256('a')}"]["deleted"]
 
 
 def test_nothing_is_purged_while_an_index_is_unreadable(world: World) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from core.base.answer import Answer
 from core.base.result import Ok, fail
 from core.commands.alike import supersede_accept, supersede_list
 from core.commands.context import context
@@ -22,7 +21,6 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
-from core.harvest.asking import RETRY_SUFFIX
 from core.harvest.distil import shown_bytes
 from core.harvest.known import KnownStore, Shown
 from core.knowledge.categories import read_category
@@ -61,16 +59,6 @@ def test_a_dry_run_changes_nothing_below_the_home(tmp_path: Path) -> None:
 # --- formats of what is written --------------------------------------------------------------------------------------
 
 
-def test_an_open_task_lands_before_done(world: World) -> None:
-    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- mine\n\n## Done\n\n- slept\n")
-    path = world.converse()
-    world.run(says(tasks_open=["Write it"], tasks_done=["Read it"]))
-    origin = f"[from: {path.name}, {DATE}]"
-    assert world.text("tasks.md") == (
-        f"# Tasks\n\n## Open\n\n- mine\n- Write it {origin}\n\n## Done\n\n- slept\n- Read it {origin}\n"
-    )
-
-
 def test_a_note_on_a_missing_file_survives_as_a_fact(world: World) -> None:
     path = world.converse()
     report = world.run(says(files=[{"path": "/gone/code.py", "note": "caches"}, {"path": "", "note": "loose"}]))
@@ -90,50 +78,12 @@ def test_a_note_on_a_file_is_keyed_by_device_and_inode(world: World) -> None:
     assert note.read_text() == f"# {target}\n\n- caches [from: {path.name}, {DATE}]\n"
 
 
-def test_a_file_without_a_final_line_break_is_not_glued_to(world: World) -> None:
-    world.knowledge("facts.md", "# Facts\n\n- mine")
-    path = world.converse()
-    world.run(says(facts=["new"]))
-    assert world.text("facts.md") == f"# Facts\n\n- mine\n- new [from: {path.name}, {DATE}]\n"
-
-
-def test_a_statement_of_many_lines_becomes_one(world: World) -> None:
-    path = world.converse()
-    world.run(says(facts=[{"statement": "one\n\n## Done\r\u2028- two", "detail": "so\x85it is"}]))
-    assert world.text("facts.md") == f"# Facts\n\n- one ## Done - two — so it is [from: {path.name}, {DATE}]\n"
-
-
-def test_two_runs_append_and_the_newest_comes_first_in_the_digest(world: World) -> None:
-    world.converse("a")
-    world.run(says(facts=["older"]))
-    world.converse("b")
-    world.run(says(facts=["newer"]))
-    shown = [line[2:7] for line in world.text("digest.md").split("\n") if line.startswith("- ")]
-    assert shown == ["newer", "older"]
-
-
 # --- the model -------------------------------------------------------------------------------------------------------
-
-
-def test_an_answer_that_is_no_json_twice_is_two_calls_and_the_conversation_stays(world: World) -> None:
-    path = world.converse()
-    model = FakeModel(lambda number, prompt: "Sure! Here it is")
-    report = world.run(model)
-    assert model.calls == 2 and model.prompts[1] == model.prompts[0] + RETRY_SUFFIX
-    assert path.exists() and len(report.errors) == 1
-    entry = world.entry("User: hello\n")
-    assert entry["status"] == "harvest-failed" and not entry["deleted"] and "2 attempts" in entry["error"]
 
 
 def test_a_second_answer_that_is_right_is_taken(world: World) -> None:
     world.converse()
     assert world.run(FakeModel(lambda number, prompt: "no" if number == 1 else {"facts": ["x"]})).items["facts"] == 1
-
-
-def test_a_cut_answer_is_not_taken_for_a_whole_one(world: World) -> None:
-    path = world.converse()
-    report = world.run(FakeModel(lambda number, prompt: Ok(Answer("{}", truncated=True))))
-    assert path.exists() and report.errors[0].code == "truncated-answer"
 
 
 def test_a_failing_provider_is_asked_once_and_the_run_goes_on(world: World) -> None:
@@ -194,12 +144,6 @@ def test_a_byte_cap_defers_one_and_takes_a_later_smaller_one(world: World) -> No
     report = world.limits(max_run_bytes=50).run(FakeModel())
     assert (large.exists(), small.exists(), report.deferred) == (True, False, 1)
     assert sha256("x" * 100) not in world.entries()
-
-
-def test_a_limit_of_conversations_defers_the_rest(world: World) -> None:
-    paths = [world.converse(str(number)) for number in range(3)]
-    report = world.limits(limit=2).run(FakeModel())
-    assert [path.exists() for path in paths] == [False, False, True] and report.deferred == 1
 
 
 def test_one_that_always_fails_does_not_stand_in_the_way_of_the_others(world: World) -> None:

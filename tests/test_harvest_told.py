@@ -233,16 +233,6 @@ def test_a_conversation_whose_items_are_all_held_back_is_not_told_as_items_or_as
     assert "quarantine: 18 items held back" in call("--home", home, "status")[1]
 
 
-def test_by_the_gate_the_quarantine_is_a_proof_and_the_conversation_waits_in_the_trash(tmp_path: Path) -> None:
-    """storage.md, invariant 1: each item stands in the files or in the quarantine. Until the person has decided, the
-    conversation can be looked at in the trash."""
-    world = World(tmp_path)
-    path = world.converse("User: one\n")
-    world.run(says(facts=[{"statement": "Made up", "quote": "nobody ever said these words"}]))
-    assert not path.exists() and len(world.trash()) == 1
-    assert "Made up" in world.text("quarantine.md")
-
-
 def test_after_a_run_its_new_lines_are_shown_grouped_and_the_best_first(world: World) -> None:
     """A person who must open five files to see what a run found does not look."""
     from core.commands.harvest import _new_lines

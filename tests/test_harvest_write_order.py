@@ -96,7 +96,7 @@ def test_what_changed_in_the_moment_of_the_move_is_put_back(
 
 
 def test_names_are_made_durable_in_their_order(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The trash first, then the place that was left: a power cut between them may only bring a conversation back."""
+    """The trash first, where what was left is synced at all: a power cut may only bring a conversation back."""
     synced: list[Path] = []
     real = files.sync_folder
     monkeypatch.setattr(files, "sync_folder", lambda path: (synced.append(Path(path)), real(path))[1])
@@ -109,7 +109,7 @@ def test_names_are_made_durable_in_their_order(world: World, monkeypatch: pytest
     world.paths.trash.mkdir()
     assert isinstance(reclaim(world.paths, str(path), sha256("a"), 14, NOW), Ok) and synced == []
     sync_reclaimed(world.paths)
-    assert synced == [world.paths.trash, world.paths.conversations]
+    assert synced == [world.paths.trash]
     synced.clear()
     assert isinstance(reclaim(world.paths, str(elsewhere / "talk"), sha256("b"), 14, NOW), Ok)
     assert synced == [world.paths.trash, elsewhere]
@@ -247,23 +247,6 @@ def test_no_descriptor_is_left_open(world: World, tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_reading_tells_a_link_a_replaced_file_and_the_last_byte(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "link").symlink_to("nowhere")
-    with pytest.raises(OSError, match="a symbolic link stands there, which is not followed"):
-        reading.open_regular(tmp_path / "link")
-    path = tmp_path / "a"
-    path.write_bytes(b"abc")
-    fd = reading.open_regular(path)
-    assert reading.last_byte(fd) == b"c" and reading.is_same_file(fd, path) is True
-    path.rename(tmp_path / "b")
-    assert reading.is_same_file(fd, path) is False
-    path.symlink_to("b")
-    assert reading.is_same_file(fd, path) is False
-    os.close(fd)
-
-
 def test_a_file_that_is_being_saved_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two programs in one folder are daily life: a reader that meets a writer tries again before it gives up."""
     path = tmp_path / "a"
@@ -397,7 +380,7 @@ def test_lines_that_are_not_there_after_writing_are_no_proof(world: World, monke
     other = FrozenPlan((PlannedFile("questions.md", "# Questions", ("- why?",)),), {"questions": 1})
     world.knowledge("questions.md", "# Questions\n\n- why?\n")
     monkeypatch.setattr("core.harvest.batch.ensure_lines", lambda *_, **__: ((), False))
-    wrong = write_together(
+    wrong, _ = write_together(
         world.paths,
         [("a", plan), ("b", other)],
         known=lambda _: True,
@@ -614,7 +597,7 @@ def judged(world: World, what: str, data: bytes, before: list[str], names: list[
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kill", [None, 28, 37, 45, 52])
+@pytest.mark.parametrize("kill", [None, 27, 31, 37, 44])
 def test_no_damage_of_the_journal_doubles_or_loses_an_item(tmp_path: Path, kill: int | None) -> None:
     """The model answers in other words each time: whoever asks it again about what stands already has it twice."""
     world = killed_run(tmp_path / "model", kill)
@@ -623,7 +606,7 @@ def test_no_damage_of_the_journal_doubles_or_loses_an_item(tmp_path: Path, kill:
     names += [str(row.get("path", "")).rsplit("/", 1)[-1] for row in decode(data) if row.get("t") == "intent"]
     names = list(dict.fromkeys(names))
     wrong: list[str] = []
-    stride = int(os.environ.get("DAMAGE_STRIDE", "599"))
+    stride = int(os.environ.get("DAMAGE_STRIDE", "1199"))
     shutil.copytree(world.folder, tmp_path / "as it was")
     for what, bad in damages(data, stride):
         shutil.rmtree(world.folder)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
 import shutil
+import subprocess
+import sys
+import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,14 +21,17 @@ from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.base.result import Ok, fail
 from core.commands import alike
-from core.commands.memories import recall_command, save
+from core.commands.memories import memories_archive, memories_restore, recall_command, save
 from core.commands.status import status
 from core.commands.workspace import Workspace
 from core.knowledge.digest import current_digest
-from core.knowledge.ledger import write_ledger
+from core.knowledge.ledger import read_ledger, seen_ledger, write_ledger
+from core.knowledge.ledger_index import LedgerOnDemand
 from core.knowledge.same import mark_of_text
-from core.memories import load_memories
+from core.memories import Shelf, all_of, load_memories, newest_first, next_id, recall
+from core.sources.incremental import earlier_by_path
 from tests.made_home import make_home, value
+from tests.waiting import PATIENCE_SECONDS
 
 Change = Callable[[Path], object]
 
@@ -168,25 +176,76 @@ def test_a_memory_that_changed_is_recalled_as_it_is(change: Change, tmp_path: Pa
     saved[2].memory.path.unlink()
     assert texts() == ["number 3: port 8080", "number 1: port 9090", "number 0: port 8080"]
     (kept,) = (workspace.cache / "ready").glob("memories-*")
-    told = json.loads(kept.read_text())
-    kept.write_text(json.dumps({**told, "version": -1}))
+    head, _, body = kept.read_bytes().partition(b"\n")
+    kept.write_bytes(head.replace(b'[["', b'[["0') + b"\n" + body)
     assert texts() == ["number 3: port 8080", "number 1: port 9090", "number 0: port 8080"]
     assert value(save(workspace, "another")).memory.id == 5
 
 
-@pytest.mark.parametrize(
-    "row", [[], {}, "x", [0, 1], [None, [1]], [None, ["1", *"abcde", []]], [None, [1, *"abcde", 7]]]
-)
-def test_a_damaged_cache_of_memories_costs_nobody_a_memory(row: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", range(12))
+def test_a_damaged_cache_of_memories_costs_nobody_a_memory(seed: int, tmp_path: Path) -> None:
+    """Whatever byte of it is another, and wherever it ends."""
+    chance = random.Random(seed)
     workspace = home(tmp_path)
-    saved = value(save(workspace, "port 8080")).memory.path
-    assert [found.content for found in value(recall_command(workspace, "port")).memories] == ["port 8080"]
+    texts = [f"number {number}: port 8080" for number in range(3)]
+    for text in texts:
+        value(save(workspace, text))
+
+    def recalled() -> list[str]:
+        return [found.content for found in value(recall_command(workspace, "port")).memories][::-1]
+
+    assert recalled() == recalled() == texts
     (kept,) = (workspace.cache / "ready").glob("memories-*")
-    told = json.loads(kept.read_text())
-    state = told["files"][saved.name][0]
-    damaged = [state if part is None else part for part in row] if isinstance(row, list) else row
-    kept.write_text(json.dumps({**told, "files": {saved.name: damaged}}))
-    assert [found.content for found in value(recall_command(workspace, "port")).memories] == ["port 8080"]
+    data = bytearray(kept.read_bytes())
+    if seed < 4:
+        data = data[: chance.randrange(len(data))]
+    for _ in range(chance.choice([1, 1, 5]) if data else 0):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    kept.write_bytes(data)
+    assert recalled() == texts
+    assert value(save(workspace, texts[1])).already
+    assert value(save(workspace, "another")).memory.id == 4
+
+
+def test_what_is_kept_of_memories_answers_as_the_files_do(tmp_path: Path) -> None:
+    """Whatever was saved, edited, archived, brought back, or removed by hand in between, in whichever order."""
+    chance, workspace = random.Random(11), home(tmp_path)
+    folder = workspace.paths.memories
+    words = ["Port", "straße", "two\nlines", "x", "port 80", "lines x"]
+    for step in range(160):
+        there = sorted(path.name for path in folder.glob("*.md"))
+        name = chance.choice(there) if there else ""
+        act = chance.choice(["save", "save", "again", "edit", "archive", "restore", "remove", "break", "link", "key"])
+        if act == "save" or not name:
+            value(save(workspace, f"{chance.choice(words)} {chance.choice(words)} {step}", tag=["a", "b"][: step % 3]))
+        elif act == "again":
+            one = chance.choice(load_memories([("global", folder)]).memories or (None,))
+            if one is not None and "key" not in one.content:
+                assert value(save(workspace, one.content)).already
+        elif act == "archive":
+            memories_archive(workspace, name)
+        elif act == "restore":
+            gone = sorted(path.name for path in (folder / "archive").glob("*.md"))
+            memories_restore(workspace, chance.choice(gone)) if gone else None
+        elif act == "remove":
+            (folder / name).unlink()
+        elif act == "link":
+            elsewhere = tmp_path / f"{step}.md"
+            (folder / name).rename(elsewhere)
+            (folder / name).symlink_to(elsewhere)
+        else:
+            more = {"edit": f"edited {step}", "break": "", "key": "key ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6"}[
+                act
+            ]
+            text = (folder / name).read_text()
+            (folder / name).write_text(f"{text}{more}\n" if more else text.replace("created", "creat"))
+        shelves = [[Shelf("global", folder, cache=cache)] for cache in (workspace.cache, None)]
+        for query in ("", "port", "LINES x", "two\nlines", "x port", "STRASSE", "nothing of it"):
+            kept, read = (list(recall(one, query)) for one in shelves)
+            assert kept == read == [row for row in newest_first(read) if row in read], query
+        assert all_of(shelves[0]) == all_of(shelves[1])
+        assert next_id(shelves[0][0], workspace.cache) == next_id(shelves[1][0])
+    assert b"ghp_" not in b"".join(path.read_bytes() for path in workspace.cache.rglob("*") if path.is_file())
 
 
 def test_a_key_in_a_memory_lies_in_no_second_place(tmp_path: Path) -> None:
@@ -194,7 +253,9 @@ def test_a_key_in_a_memory_lies_in_no_second_place(tmp_path: Path) -> None:
     key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
     saved = value(save(workspace, "port 8080")).memory.path
     saved.write_text(saved.read_text() + f"\nThe token is {key}\n")
-    assert len(value(recall_command(workspace, "port")).memories) == 1
+    other = value(save(workspace, "port 9090")).memory.path
+    other.write_text(other.read_text().replace("source: user-told", f"source: {key}"))
+    assert len(value(recall_command(workspace, "port")).memories) == 2
     assert not any(key in path.read_text("utf-8", "replace") for path in workspace.cache.rglob("*") if path.is_file())
 
 
@@ -207,3 +268,131 @@ def test_kept_memories_are_those_of_the_files(tmp_path: Path) -> None:
     plain = load_memories(folders)
     for _ in range(2):
         assert load_memories(folders, cache=workspace.cache) == plain
+
+
+# --- single entries of a large ledger --------------------------------------------------------------------------------
+
+
+def large_ledger(chance: random.Random, number: int = 300) -> dict[str, dict[str, Any]]:
+    """Entries as harvests leave them, and with words that try the layout."""
+    words = ["a", 'a"b', "x\n    }", "}\n    },\n    ", "né", "\\", "\ud800", "{}"]
+    entries: dict[str, dict[str, Any]] = {}
+    for row in range(number):
+        key = f"{chance.getrandbits(256):064x}" if row % 20 else f"path:/home/{chance.choice(words)}/{row}"
+        entry = {
+            "path": f"/home/talk-{chance.choice(words)}-{chance.randrange(number // 3)}",
+            "status": chance.choice(["harvested", "harvested", "harvest-failed", "pruned"]),
+            "at": f"2026-05-{chance.randrange(1, 4):02}T10:00:00Z",
+            "items": {"facts": chance.randrange(3)} if row % 3 else {},
+            "error": chance.choice(words) * 40,
+        }
+        if chance.random() < 0.2:
+            entry |= {"trash": {chance.choice(words): chance.choice(words)}, "restored": [entry["path"], "b"]}
+        entries[key] = entry if row != 7 else {**entry, "error": "long " * 5000}
+    return entries
+
+
+def asked_singly(workspace: Workspace, wanted: dict[str, dict[str, Any]]) -> bool:
+    """Whether single looks say what the whole file says; the second time of what was kept."""
+    by_path = earlier_by_path(wanted)
+    for _ in range(2):
+        ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
+        places = [entry["path"] for entry in wanted.values()]
+        assert {path: ledger.earlier(path) for path in places} == {path: by_path.get(path, "") for path in places}
+        assert {key: ledger.get(key) for key in wanted} == wanted
+        assert [ledger.get(key) for key in ("", "a" * 64, "path:/none", "\0" + places[0])] == [None] * 4
+        assert (len(ledger), ledger.earlier("/none"), ledger.earlier("")) == (len(wanted), "", "")
+    return ledger._entries is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_single_entries_are_those_of_the_ledger(seed: int, tmp_path: Path) -> None:
+    """What a person sees as waiting, or as harvested, must not hang on whether the ledger was read as a whole."""
+    chance, workspace = random.Random(seed), home(tmp_path)
+    wanted = large_ledger(chance)
+    write_ledger(workspace.paths, wanted)
+    wanted = value(seen_ledger(workspace.paths))
+    assert asked_singly(workspace, wanted), "nothing was read as a whole"
+    place = workspace.cache / "ready/entries"
+    for _ in range(6):
+        data = bytearray(place.read_bytes())
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        place.write_bytes(data[: chance.choice([len(data), len(data) // 2])])
+        assert asked_singly(workspace, wanted), "what is damaged is made anew"
+
+
+def test_a_ledger_that_somebody_changed_is_seen_at_once(tmp_path: Path) -> None:
+    """By an editor behind its own time, by another program that replaces it, in another layout, by a merge, or gone."""
+    workspace, chance = home(tmp_path), random.Random(3)
+    ledger, wanted = workspace.paths.ledger, large_ledger(chance)
+
+    def now() -> dict[str, dict[str, Any]]:
+        return dict(value(read_ledger(workspace.paths)))
+
+    for change in (rewritten, replaced):
+        wanted["b" * 64] = {"status": "harvested", "path": "8080", "at": "2026"}
+        write_ledger(workspace.paths, wanted)
+        assert asked_singly(workspace, now())
+        change(ledger)
+        assert now()["b" * 64]["path"] == "9090"
+        assert asked_singly(workspace, now())
+    text = ledger.read_text("utf-8")
+    for other in (
+        json.dumps(json.loads(text)),
+        text.replace('    "', '    "', 1).replace("\n      ", "\n    "),
+        text.replace("    }\n  }\n}\n", '    }\n  },\n  "more": {}\n}\n'),
+        f"<<<<<<< a\n{text}=======\n{text}>>>>>>> b\n",
+    ):
+        ledger.write_text(other, "utf-8")
+        asked_singly(workspace, now())
+    ledger.unlink()
+    assert len(LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)) == 0
+
+
+def test_a_ledger_that_changes_in_the_middle_of_a_look_is_read_again(tmp_path: Path) -> None:
+    """Another process ends its harvest while this one counts what waits."""
+    workspace, chance = home(tmp_path), random.Random(5)
+    wanted = large_ledger(chance)
+    write_ledger(workspace.paths, wanted)
+    ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
+    path = next(row["path"] for row in wanted.values() if row["status"] == "harvested")
+    assert ledger[ledger.earlier(path)]["status"] == "harvested"
+    change = "p.read_text().replace('harvested', 'discarded')"
+    script = f"import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.write_text({change})"
+    subprocess.run([sys.executable, "-c", script, str(workspace.paths.ledger)], check=True, timeout=PATIENCE_SECONDS)
+    assert ledger.earlier(path) == ""
+
+
+def test_a_ledger_that_changed_a_moment_ago_is_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", 3600.0)
+    workspace = home(tmp_path)
+    write_ledger(workspace.paths, large_ledger(random.Random(1)))
+    assert asked_singly(workspace, dict(value(read_ledger(workspace.paths)))) is False
+    assert not (workspace.cache / "ready/entries").exists()
+
+
+def test_what_waits_is_the_same_beside_a_large_ledger(tmp_path: Path) -> None:
+    """New, harvested, grown since, failed: each is told as it is, with and without what is kept."""
+    workspace = home(tmp_path)
+    talks = workspace.paths.conversations
+    talks.mkdir(parents=True)
+    wanted = large_ledger(random.Random(2))
+    names = [f"talk-{number}-{uuid.UUID(int=number, version=4)}" for number in range(4)]
+    for name in names:
+        (talks / name).write_text(f"User: what about {name}?\n")
+    done, grown, failed = (hashlib.sha256((talks / name).read_bytes()).hexdigest() for name in names[:3])
+    entry = {"status": "harvested", "at": "2026-05-01T10:00:00Z", "provider": "openai", "run": "r"}
+    wanted |= {done: {**entry, "path": str(talks / names[0])}, grown: {**entry, "path": str(talks / names[1])}}
+    wanted |= {failed: {**entry, "status": "harvest-failed", "path": str(talks / names[2])}}
+    (talks / names[1]).write_text("User: and more\n")
+    write_ledger(workspace.paths, wanted)
+
+    def seen() -> list[dict[str, Any]]:
+        found = [value(status(workspace)).pending for _ in range(2)]
+        shutil.rmtree(workspace.cache)
+        assert found == [value(status(workspace)).pending] * 2
+        return found
+
+    assert seen()[0]["conversations"] == 4  # nothing proves the harvests: their plans are not there
+    write_ledger(workspace.paths, {key: row for key, row in wanted.items() if key not in (done, grown, failed)})
+    assert seen()[0]["conversations"] == 4

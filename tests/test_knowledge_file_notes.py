@@ -70,31 +70,12 @@ def test_a_renamed_file_keeps_its_notes(noted: World) -> None:
     assert notes_of(noted, "src/code.py") == ["about the first", "under its new name"]  # its old name still leads there
 
 
-def test_an_atomic_save_keeps_the_notes(noted: World) -> None:
-    path = noted.folder / "src" / "code.py"
-    save_atomically(path, "second\n")
-    assert notes_of(noted, "src/code.py") == ["about the first"]
-    note(noted, "src/code.py", "after the save")
-    assert notes_of(noted, "src/code.py") == ["about the first", "after the save"]
-    found = path.stat()
-    assert [entry.name for entry in noted.paths.file_notes.iterdir()] == [f"{found.st_dev}:{found.st_ino}.md"]
-
-
 def test_a_save_that_leaves_a_backup_keeps_the_notes(noted: World) -> None:
     """The old inode lives on as `code.py~`, which is no file that anybody works on."""
     path = noted.folder / "src" / "code.py"
     path.rename(path.with_name("code.py~"))
     path.write_text("second\n")
     assert notes_of(noted, "src/code.py") == ["about the first"]
-
-
-def test_a_new_file_at_the_old_place_does_not_inherit_while_the_old_one_lives(noted: World) -> None:
-    (noted.folder / "src" / "code.py").rename(noted.folder / "old.py")
-    (noted.folder / "src" / "code.py").write_text("somebody else\n")
-    assert notes_of(noted, "src/code.py") == [] and notes_of(noted, "old.py") == ["about the first"]
-    note(noted, "src/code.py", "about the second")
-    assert notes_of(noted, "src/code.py") == ["about the second"]
-    assert notes_of(noted, "old.py") == ["about the first"]
 
 
 @pytest.mark.skipif(birth_ns("/") is None and birth_ns(__file__) is None, reason="no birth times on this file system")

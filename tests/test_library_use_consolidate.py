@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
-import subprocess
-import sys
-from datetime import timedelta
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from sqlalchemy import select
@@ -18,15 +17,13 @@ from core.base.result import Ok, Result, fail
 from core.library import rows, schema
 from core.library.database import Library
 from core.library.records import Chunk, Concept, Link, SourceProfile, new_id
+from core.library.use import changes
 from core.library.use.changes import list_runs, undo
 from core.library.use.consolidate import Consolidation, consolidate
 from core.library.use.tasks import success
 from core.library.use.usage import tallies
-from tests.library_place import opened
+from tests.library_place import beside, opened
 from tests.library_shelf import Shelf
-from tests.waiting import PATIENCE_SECONDS
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
@@ -297,31 +294,29 @@ def test_what_was_changed_since_stays_when_a_run_is_taken_back(shelf: Shelf) -> 
     assert not isinstance(undo(shelf.library, "nothing", shelf.now), Ok)
 
 
-KILLED = """
-import os, signal, sys
-from datetime import datetime, UTC
-from core.library.use import changes, consolidate
-from core.library.database import open_library
-at, real, seen = int(sys.argv[2]), changes._set, []
-def counted(*given):
-    real(*given)
-    seen.append(1)
-    if len(seen) == at:
-        os.kill(os.getpid(), signal.SIGKILL)
-changes._set = counted
-library = open_library(sys.argv[1]).value
-consolidate.consolidate(library, now=datetime.now(UTC))
-print("done")
-"""
+def killed_at(url: str, at: int) -> int:
+    """Consolidate in a process of its own that is killed at its so manieth change; how it ended."""
+    real, seen = changes._set, itertools.count(1)
+
+    def counted(*given: Any) -> None:
+        real(*given)
+        if next(seen) == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def work(_say: object) -> None:
+        with patch.object(changes, "_set", counted):
+            consolidate(opened(url), now=datetime.now(UTC))
+
+    program, lines = beside(work)
+    lines.close()
+    return os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
 
 
 @pytest.mark.parametrize("at", [1, 7, 25])
 def test_a_kill_in_the_middle_loses_nothing(shelf: Shelf, library_url: str, at: int) -> None:
     busy(shelf)
     before = everything(shelf.library)
-    done = subprocess.run([sys.executable, "-c", KILLED, library_url, str(at)], cwd=ROOT, capture_output=True,
-                          text=True, timeout=PATIENCE_SECONDS, env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert killed_at(library_url, at) == -signal.SIGKILL
     after = opened(library_url)
     assert everything(after) == before
     after.close()

@@ -284,7 +284,7 @@ def asked(provider: str, reply: Any, status: int = 200, model: str = "m") -> tup
             return
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         settings = ModelSettings(provider, model, f"http://127.0.0.1:{server.server_address[1]}")
         return window_of(settings, lambda name, variables: Ok("")), seen

@@ -453,7 +453,7 @@ def keeping(**plays: int) -> Iterator[Keeping]:
 
     server = Server(("127.0.0.1", 0), Handler)
     state.address = f"http://127.0.0.1:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield state
     finally:

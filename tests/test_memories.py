@@ -20,7 +20,7 @@ from core.base.result import Err, Ok, fail
 from core.commands.memories import Recalled, recall_command
 from core.commands.search import SearchReport
 from core.commands.workspace import Workspace, open_workspace
-from core.memories import entries, load_memories, next_id, recall, write_memory
+from core.memories import Shelf, entries, load_memories, next_id, recall, write_memory
 from core.memory_file import (
     CONTENT_BYTES,
     Memory,
@@ -40,7 +40,7 @@ from tests.waiting import PATIENCE_SECONDS
 
 
 def found(folder: Path, query: str, limit: int = 5) -> list[int]:
-    return [row.id for row in recall(load_memories([("global", folder)]).memories, query)][:limit]
+    return [row.id for row in recall([Shelf("global", folder)], query)][:limit]
 
 
 # --- ids -------------------------------------------------------------------------------------------------------------
@@ -62,12 +62,12 @@ def test_next_id_with_gaps(tmp_path: Path, names: list[str], expected: int) -> N
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("no frontmatter", encoding="utf-8")
-    assert next_id(tmp_path) == expected
+    assert next_id(Shelf("global", tmp_path)) == expected
 
 
 def test_next_id_believes_the_file_over_its_name(tmp_path: Path) -> None:
     put(tmp_path, 12, "x").rename(tmp_path / "001-renamed.md")
-    assert next_id(tmp_path) == 13
+    assert next_id(Shelf("global", tmp_path)) == 13
 
 
 # --- recalling -------------------------------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ def test_a_slug_is_always_a_plain_file_name(text: str) -> None:
 
 def test_file_is_the_seeds_to_the_byte(tmp_path: Path) -> None:
     """Other programs read these files: fields, their order and the empty line are fixed."""
-    memory = write_memory(tmp_path / "memories", "User prefers async", ["python", "style"], NOW)
+    memory = write_memory(Shelf("global", tmp_path / "memories"), "User prefers async", ["python", "style"], NOW)
     assert memory.path.name == "001-user-prefers-async.md"
     assert memory.path.read_text(encoding="utf-8") == (
         "---\nid: 1\ncreated: '2026-02-10T09:00:00+00:00'\ntags:\n- python\n- style\nsource: user-told\n---\n\n"
@@ -414,7 +414,7 @@ def test_what_is_saved_is_read_back(text: str, tags: list[str]) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        saved = write_memory(Path(folder) / "memories", content.value, clean.value, NOW)
+        saved = write_memory(Shelf("global", Path(folder) / "memories"), content.value, clean.value, NOW)
         back = read_memory(saved.path)
     assert isinstance(back, Ok), back
     assert (back.value.content, back.value.tags, back.value.id) == (content.value.strip(), clean.value, 1)

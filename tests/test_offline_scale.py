@@ -10,14 +10,10 @@ import pytest
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.offline.rules import LINES_AN_ITEM, MAX_ITEMS, distil_offline
+from tests.corpus import CORPUS, TEXT_FORMATS, sample
 from tests.cpu_time import grows_faster
 
-CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
-FILES = (
-    sorted(path for name in ("aider", "specstory", "cline") for path in (CORPUS / name).rglob("*.md"))
-    if CORPUS.is_dir()
-    else []
-)
+FILES = sample(sorted(path for name in TEXT_FORMATS for path in (CORPUS / "conversations" / name).rglob("*.md")), 2)
 MEGABYTE = 1_000_000
 
 PIECES = {
@@ -62,7 +58,7 @@ def distil(text: str) -> None:
 @pytest.mark.parametrize("name", PIECES)
 def test_eight_times_the_text_does_not_take_much_more_than_eight_times_as_long(name: str) -> None:
     piece = PIECES[name]
-    small, large = (piece * (length // len(piece) + 1) for length in (30_000, 240_000))
+    small, large = (piece * (length // len(piece) + 1) for length in (15_000, 120_000))
     assert not grows_faster(lambda: distil(small), lambda: distil(large), 30)
 
 

@@ -133,7 +133,7 @@ def test_a_second_program_is_told_right_at_each_step_and_after_a_kill_at_each(tm
                         assert (run.work, run.process) == ("harvest", program.pid), (turn, number, run)
                     assert through <= run.through <= run.of or not run.of, run  # at the end the journal is put away
                     through = max(through, run.through)
-                if number % 3:
+                if number % 4:
                     continue
                 copy = tmp_path / f"{turn}-{number}"
                 shutil.copytree(tmp_path / "one", copy, symlinks=True)
@@ -243,11 +243,16 @@ def test_the_window_sees_another_program_at_work_sees_it_killed_and_finishes_it(
         def line() -> str:
             return str(dpg.get_value(status._words))
 
+        def in_the_ledger() -> str:
+            return str(dpg.get_value(seat.panel.workbench.views["ledger"]._teach._single[0][0]))
+
+        assert in_the_ledger() == "Nothing harvested yet"
         with second_program(at_home) as program:
             for _name in steps(program):
                 if workspace.paths.journal.exists() and workspace.paths.journal.stat().st_size > 100:
                     break
             seat.until(lambda: f"process {program.pid}" in line())
+            assert in_the_ledger() == "The first harvest is running"
             assert "of 6 conversations read" in line() and not dpg.is_item_shown(status.finish.item)
             assert "at its end" in str(dpg.get_value(seat.panel.rail._why)), "no digest was ever written or deleted"
             head, dialog = seat.panel.header, seat.panel.harvest.dialog
@@ -259,6 +264,7 @@ def test_the_window_sees_another_program_at_work_sees_it_killed_and_finishes_it(
             os.kill(program.pid, signal.SIGKILL)
             program.wait()
             seat.until(lambda: "cut off" in line())
+            assert in_the_ledger() == "The first harvest was cut off"
             seat.until(lambda: seat.panel.run.now.phase == "planned")  # what was asked for comes by itself
             assert "Harvest…" in head.harvest.label
             desk.press("Escape")

@@ -94,9 +94,9 @@ def read_descriptor(fd: int, limit: int | None = None) -> bytes:
     return b"".join(chunks)
 
 
-def read_beginning(fd: int, limit: int) -> bytes:
-    """The first `limit` bytes behind `fd`, or all when there are fewer."""
-    os.lseek(fd, 0, os.SEEK_SET)
+def read_beginning(fd: int, limit: int, begin: int = 0) -> bytes:
+    """The first `limit` bytes behind `fd`, or all when there are fewer; with `begin` those from there on."""
+    os.lseek(fd, begin, os.SEEK_SET)
     chunks, left = [], limit
     while left > 0 and (chunk := disk.read(fd, min(left, BUFFER_BYTES))):
         chunks.append(chunk)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 import time
-from collections.abc import Callable, Iterable
+from binascii import crc32
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, TypeVar
 
 from core import __version__
 from core.base import files
@@ -21,8 +23,6 @@ from core.base import files
 T = TypeVar("T")
 SETTLED_SECONDS = 2.0
 """What was changed so lately may change again without its time telling so: what is made of it is not kept."""
-SHARE = 50
-"""What is kept of a folder is written anew when more than one in so many of its rows is new."""
 _DAMAGED = (OSError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError)
 
 
@@ -89,76 +89,67 @@ def has_settled(seen: list[Any], begun: float) -> bool:
 def _state(path: Path) -> list[int]:
     """What stands at a path: device, inode, size, and when it changed (nanoseconds); [] for nothing."""
     try:
-        return _row(os.stat(path))
+        return state_of(os.stat(path))
     except FileNotFoundError:
         return []
 
 
-def _row(found: os.stat_result) -> list[int]:
+def state_of(found: os.stat_result) -> list[int]:
+    """Device, inode, size, and when it changed (nanoseconds)."""
     return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
 
 
-# --- a value of each file in a folder --------------------------------------------------------------------------------
+# --- a row for each file in a folder ---------------------------------------------------------------------------------
 
 
-class KeptRows(Generic[T]):
-    """What each file of one folder gave when it was last read, in one file of the cache (`place`; None keeps nothing):
-    what `make` gives for a path. `write` makes JSON of it, None for what is not to be kept; `read` takes that back,
-    None or raising where it makes no sense.
+def file_states(folder: Path, ending: str) -> dict[str, str]:
+    """Name -> state of each file of a folder with that ending; "" for one whose state does not tell whether it changes
+    (a link, or changed so lately that its times could stay the same when it changes once more). Raises OSError."""
+    settled, found = int((time.time() - SETTLED_SECONDS) * 1e9), {}
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = entry.name
+            if not name.endswith(ending) or name[0] == ".":
+                continue
+            try:
+                seen = entry.stat(follow_symlinks=False)
+            except OSError:
+                found[name] = ""
+                continue
+            changed, known = seen.st_mtime_ns, seen.st_ctime_ns
+            tells = changed < settled > known and stat.S_ISREG(seen.st_mode)
+            found[name] = f"{seen.st_dev} {seen.st_ino} {seen.st_size} {changed} {known}" if tells else ""
+    return found
 
-    A file is read again where its inode, size or times differ, where it is a link, or where it changed so lately that
-    its times could stay the same when it changes once more. What is new is written at the end of the `with` block."""
 
-    def __init__(
-        self,
-        place: Path | None,
-        make: Callable[[Path], T],
-        write: Callable[[T], Any],
-        read: Callable[[Any, Path], T | None],
-    ) -> None:
-        self._place, self._make, self._write, self._read = place, make, write, read
-        self._before: dict[str, Any] = {}
-        self._now: dict[str, Any] = {}
-        self._new = 0
-        self._settled = (time.time() - SETTLED_SECONDS) * 1e9
+def kept_rows(place: Path, columns: int) -> list[tuple[str, ...]]:
+    """The rows that were kept at a place, in their order; none where they are damaged or of another version."""
+    body = kept_bytes(place, [sys.hexversion, columns])
+    if not body:
+        return []
+    cells = body.decode("utf-8", "surrogatepass").split("\n")
+    number = len(cells) // columns
+    return list(zip(*(cells[at : at + number] for at in range(0, len(cells), number)), strict=True))
 
-    def __enter__(self) -> Self:
-        try:
-            loaded = json.loads(files.read_or_empty(self._place) or b"{}") if self._place is not None else {}
-            if loaded.get("version") == __version__ and isinstance(loaded["files"], dict):
-                self._before = loaded["files"]
-        except _DAMAGED:
-            pass
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        # A few new ones are read once more the next time: all are written only where that saves more than it costs, or
-        # where one is gone, whose words nobody wants to find here.
-        gone = len(self._before) - (len(self._now) - self._new)
-        if self._place is not None and (gone or self._new * SHARE > len(self._now)):
-            files.write_cache(self._place, json.dumps({"version": __version__, "files": self._now}).encode())
+def keep_rows(place: Path, rows: Sequence[tuple[str, ...]], columns: int) -> None:
+    """Keep rows of so many texts without line breaks: column by column, which a start takes apart fastest."""
+    body = "\n".join("\n".join(column) for column in zip(*rows, strict=True)).encode("utf-8", "surrogatepass")
+    keep_bytes(place, [sys.hexversion, columns], body)
 
-    def of(self, path: Path) -> T:
-        """What a file of the folder gives, or gave."""
-        if self._place is None:
-            return self._make(path)
-        try:
-            found = os.lstat(path)
-        except OSError:
-            return self._make(path)
-        name, state = path.name, _row(found)
-        try:
-            before, kept = self._before[name]
-            value = self._read(kept, path) if before == state else None
-        except _DAMAGED:
-            value = None
-        if value is not None:
-            self._now[name] = self._before[name]
-            return value
-        value = self._make(path)
-        if stat.S_ISREG(found.st_mode) and max(state[3:]) < self._settled:
-            row = self._write(value)
-            if row is not None:
-                self._now[name] = [state, row]
-                self._new += 1
-        return value
+
+# --- much of which a start needs little ------------------------------------------------------------------------------
+
+
+def kept_bytes(place: Path, made_of: list[Any]) -> bytes:
+    """What was kept at a place, if it was made of this; b"" where not, and where any byte of it is another by now."""
+    try:
+        head, _, body = files.read_or_empty(place).partition(b"\n")
+        return body if json.loads(head or b"0") == [__version__, made_of, crc32(body)] else b""
+    except _DAMAGED:
+        return b""
+
+
+def keep_bytes(place: Path, made_of: list[Any], body: bytes) -> None:
+    """Keep bytes with what they were made of. They are lost with any change of either."""
+    files.write_cache(place, json.dumps([__version__, made_of, crc32(body)]).encode() + b"\n" + body)

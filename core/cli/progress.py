@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -113,6 +112,8 @@ class Interrupt:
 
     def __enter__(self) -> Interrupt:
         if self._enabled:
+            import signal  # it makes a table of all signals, and most commands take no time
+
             try:
                 self._old = signal.signal(signal.SIGINT, self._handle)
             except ValueError:  # not in the main thread: whoever runs us there cancels in another way
@@ -123,6 +124,8 @@ class Interrupt:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._enabled:
+            import signal
+
             signal.signal(signal.SIGINT, self._old)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:

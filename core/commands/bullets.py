@@ -12,22 +12,21 @@ import os
 import re
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base.late import dataclass
 from core.base.markdown import parse_bullets
-from core.base.repository import domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail
-from core.commands.project import find_project
 from core.commands.statements import Found, Match, bullets_of, change_all, finished, resolve_bullet
 from core.commands.workspace import Workspace, utc_now, without_secrets
 from core.knowledge import edit as edits
 from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited
-from core.knowledge.file_facts import facts_about
 from core.knowledge.file_notes import notes_for, refresh_notes
-from core.knowledge.projects import OWN, Projects, known_projects, nearness, project_around
 from core.knowledge.same import by_date
+
+if TYPE_CHECKING:
+    from core.knowledge.projects import Projects
 
 
 def add(
@@ -161,6 +160,9 @@ class Notes:
 
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
+    from core.knowledge.file_facts import facts_about  # who changes a bullet needs nothing of projects
+    from core.knowledge.projects import known_projects
+
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
     asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
     with contextlib.suppress(OSError):
@@ -223,17 +225,25 @@ def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[
     repository, in this clone or another, and which about another one of that name, file_facts.py decides."""
     if project in ("", ALL) or path.startswith("~"):
         return notes(workspace, path)
+    from core.commands.project import find_project
+
     found = find_project(workspace, project)
     return found if isinstance(found, Err) else notes(workspace, os.path.join(found.value or workspace.cwd, path))
 
 
 def _projects(workspace: Workspace) -> Projects:
+    from core.knowledge.projects import known_projects
+
     known = known_projects(workspace.paths, workspace.environment)
     return known.value if isinstance(known, Ok) else {}
 
 
 def _folder(workspace: Workspace, project: str, projects: Projects) -> Result[str]:
     """The folder that is meant, "" for all. A folder where nobody works, such as a person's home, stands for all."""
+    from core.base.repository import is_working_place, repository_root
+    from core.commands.project import find_project
+    from core.knowledge.projects import project_around
+
     if project == ALL:
         return Ok("")
     found = find_project(workspace, project)
@@ -245,10 +255,14 @@ def _folder(workspace: Workspace, project: str, projects: Projects) -> Result[st
 
 
 def _is_own(row: Found, projects: Projects, folder: str) -> bool:
+    from core.knowledge.projects import OWN, nearness
+
     return row.bullet.provenance is None or nearness((row.bullet,), projects, folder) == OWN
 
 
 def _name(row: Found, projects: Projects) -> str:
     """What the projects of a task are called, as the fact index calls them."""
+    from core.base.repository import domain_of
+
     source = row.bullet.provenance.source if row.bullet.provenance is not None else ""
     return ", ".join(sorted({domain_of(folder) for folder in projects.get(source, ()) if folder}))

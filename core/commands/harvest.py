@@ -35,12 +35,14 @@ from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
-from core.knowledge.ledger import Entry, LedgerOnDemand, seen_ledger
+from core.knowledge.ledger import Entry, seen_ledger
+from core.knowledge.ledger_index import LedgerOnDemand
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
 from core.knowledge.spending import Account, account_trouble
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
+from core.sources.incremental import earlier_by_path
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
@@ -232,7 +234,7 @@ def _dry_run(
     workspace: Workspace, request: HarvestRequest, options: HarvestOptions, cache: HashCache, now: datetime
 ) -> Result[HarvestReport]:
     paths, notes = workspace.paths, []
-    entries: Mapping[str, Entry] = LedgerOnDemand(paths)
+    entries: Mapping[str, Entry] = LedgerOnDemand(paths, workspace.cache, earlier_by_path)
     if not request.rough:
         ledger = seen_ledger(paths)
         if isinstance(ledger, Err):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +21,8 @@ from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
 from core.commands.workspace import BY_COMMAND, Workspace, all_without_secrets, utc_now
 from core.memories import ARCHIVE as ARCHIVE
-from core.memories import (
-    Memories,
-    archive_memory,
-    load_memories,
-    restore_memory,
-    write_memory,
-)
-from core.memories import recall as recall
+from core.memories import Memories, Shelf, all_of, archive_memory, recall, restore_memory, write_memory
+from core.memories import newest_first as newest_first
 from core.memory_file import Memory as Memory
 from core.memory_file import clean_content, clean_tags
 from core.memory_file import read_memory as read_memory
@@ -250,15 +245,9 @@ def save(
     scope = "project" if where is not workspace.paths else "global"
 
     def write() -> tuple[Memory, bool]:
-        known = load_memories([(scope, where.memories)], cache=workspace.cache).memories
-        same = next(
-            (row for row in known if row.content.strip() == content.strip() and set(tags) <= set(row.tags)), None
-        )
-        return (
-            (same, True)
-            if same is not None
-            else (write_memory(where.memories, content, tags, now(), workspace.cache), False)
-        )
+        shelf = Shelf(scope, where.memories, cache=workspace.cache)
+        same = shelf.same(content, tags)
+        return (same, True) if same else (write_memory(shelf, content, tags, now(), workspace.cache), False)
 
     written = _locked(where, write)
     if isinstance(written, Err):
@@ -275,18 +264,21 @@ def recall_command(
     has all of are searched for: then the best hit comes first."""
     if limit < 1:
         return fail("usage", "--limit must be at least 1")
-    found = all_memories(workspace, project)
+    found = _shelves(workspace, project)
     if isinstance(found, Err):
         return found
-    rows, why = recall(found.value.memories, query)[:limit], "newest first"
+    shelves, left_out = found.value
+    rows, why = list(islice(recall(shelves, query), limit)), "newest first"
     notes: tuple[str, ...] = ()
     if not rows and query.strip():
-        (rows, notes), why = _searched(workspace, found.value.memories, query, limit), "most words first"
-    return Ok(Recalled(query, tuple(rows), _warnings(found.value, notes), why, in_two_scopes(found.value.memories)))
+        (rows, notes), why = _searched(workspace, shelves, query, limit), "most words first"
+    skipped = [*(error for shelf in shelves for error in shelf.skipped), *left_out]
+    scoped = sum(bool(shelf.rows) for shelf in shelves) > 1
+    return Ok(Recalled(query, tuple(rows), _warnings(skipped, notes), why, scoped))
 
 
 def _searched(
-    workspace: Workspace, rows: Sequence[Memory], query: str, limit: int
+    workspace: Workspace, shelves: Sequence[Shelf], query: str, limit: int
 ) -> tuple[list[Memory], tuple[str, ...]]:
     """What the search finds among memories, best first, and what it warns of; nothing when it cannot be asked."""
     from core.commands.search import MOST, search
@@ -294,8 +286,14 @@ def _searched(
     hits = search(workspace, query, kind="memory", limit=min(limit, MOST))
     if isinstance(hits, Err):
         return [], (f"there may be more matches: the search index is unavailable ({hits.error})",)
-    by_path = {str(row.path): row for row in rows}
-    return [by_path[hit.entry.path] for hit in hits.value.hits if hit.entry.path in by_path], hits.value.warnings
+    wanted = [hit.entry.path for hit in hits.value.hits]
+    by_path = {
+        str(shelf.folder / row[0]): shelf.memory(row)
+        for shelf in shelves
+        for row in shelf.rows
+        if any(path.endswith(row[0]) for path in wanted)
+    }
+    return [by_path[path] for path in wanted if path in by_path], hits.value.warnings
 
 
 def memories_list(workspace: Workspace, *, project: str = "") -> Result[Listed]:
@@ -303,7 +301,7 @@ def memories_list(workspace: Workspace, *, project: str = "") -> Result[Listed]:
     found = all_memories(workspace, project)
     if isinstance(found, Err):
         return found
-    return Ok(Listed(found.value.memories, found.value.exists, _warnings(found.value)))
+    return Ok(Listed(found.value.memories, found.value.exists, _warnings(found.value.skipped)))
 
 
 def memories_edit(
@@ -389,19 +387,32 @@ def _moved(
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Result[Memories]:
     """Those of the home and of the project (the one asked for, or the one around the current folder), or the ones that
     were archived there. What a project has and the person does not trust is among the skipped."""
+    found = _shelves(workspace, project, archived=archived)
+    if isinstance(found, Err):
+        return found
+    shelves, left_out = found.value
+    read = all_of(shelves)
+    return Ok(replace(read, skipped=(*read.skipped, *left_out)) if left_out else read)
+
+
+def _shelves(
+    workspace: Workspace, project: str, *, archived: bool = False
+) -> Result[tuple[list[Shelf], list[ErrorInfo]]]:
+    """The folders of `all_memories`, and what of the project is left out."""
     found = find_project(workspace, project)
     if isinstance(found, Err):
         return found
-    folders = [(scope, where.memories) for scope, where in places(workspace, found.value)]
     readable, problem = may_read(workspace, found.value), project_problem(workspace, project)
-    read = load_memories(
-        ((scope, folder / ARCHIVE if archived else folder) for scope, folder in folders),
-        lambda scope, path: scope == "global" or readable(path),
-        workspace.cache,
-    )
-    if problem is None:
-        return Ok(read)
-    return Ok(replace(read, skipped=(*read.skipped, replace(problem, message=str(problem), hint=""))))
+    shelves = [
+        Shelf(
+            scope,
+            where.memories / ARCHIVE if archived else where.memories,
+            lambda scope, path: scope == "global" or readable(path),
+            workspace.cache,
+        )
+        for scope, where in places(workspace, found.value)
+    ]
+    return Ok((shelves, [] if problem is None else [replace(problem, message=str(problem), hint="")]))
 
 
 def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
@@ -450,9 +461,9 @@ def _stale(path: Path) -> Err:
     return fail("changed-outside", "the memory has changed since you saw it; nothing was written", path, "look again")
 
 
-def _warnings(found: Memories, more: Sequence[str] = ()) -> tuple[str, ...]:
+def _warnings(errors: Sequence[ErrorInfo], more: Sequence[str] = ()) -> tuple[str, ...]:
     """What was skipped, and what the search says beside that."""
-    skipped = [error.message for error in found.skipped]
+    skipped = [error.message for error in errors]
     return tuple(f"WARNING: {message}" for message in (*skipped, *(one for one in more if one not in skipped)))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.config import NEW_FILE, FolderFile, changed_config, load_config, writable_config_file
+from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_config, writable_config_file
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.repository import folders_around
@@ -20,6 +20,8 @@ from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.workspace import Workspace, reopened, utc_now
+from core.llm.generate import LOCAL, PROVIDERS
+from core.llm.wire import is_loopback
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,12 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
     except OSError as error:
         return fail("config-failed", f"the settings file could not be changed: {error.strerror}", file)
     return None
+
+
+def reads_here(config: Config) -> bool:
+    """Whether what reads the conversations is asked on this computer: by its address, where it has one."""
+    spec = PROVIDERS.get(config.provider)
+    return config.provider == LOCAL or is_loopback(config.base_url or (spec.base_url if spec is not None else ""))
 
 
 def settings_to_open(workspace: Workspace) -> Result[Path]:

@@ -14,16 +14,20 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import ErrorInfo
-from core.harvest.distil import Harvest
 from core.harvest.meter import Meter
 from core.harvest.steps import Step
+from core.knowledge.categories import TASKS_FILE
 from core.knowledge.journal import FrozenPlan, JournalError
 from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, noting_tail, require_lines
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
+
+if TYPE_CHECKING:
+    from core.harvest.distil import Harvest
 
 PART = 4
 """A batch is full when its lines are this part (a quarter) of the files that it touches, or when it has waited for this
@@ -45,10 +49,15 @@ Planned = tuple[str, FrozenPlan]
 
 @dataclass(frozen=True)
 class Applied:
-    """One file of a plan was brought up to date: which lines were new in it."""
+    """One file of the plan of a conversation was brought up to date: which lines were new in it."""
 
+    sha256: str
     name: str
     added: tuple[str, ...]
+
+
+OnApplied = Callable[[Sequence[Applied]], None]
+"""What writes into the journal that a file was brought up to date, for all plans that want lines in it."""
 
 
 @dataclass
@@ -167,19 +176,20 @@ def write_together(
     plans: Sequence[Planned],
     *,
     known: Callable[[str], bool],
-    on_applied: Callable[[str, Applied], None],
+    on_applied: OnApplied,
     recovering: bool = False,
     editor_wait: EditorWait = EDITOR_WAIT,
     own: OwnWrites | None = None,
-) -> dict[str, OSError]:
+) -> tuple[dict[str, OSError], list[Applied]]:
     """Make every line of all plans stand in its file, then read each file back by its path: the gate. What kept a plan
     from being proven, by sha256; a file that cannot be written fails the plans that want lines in it, and no other.
 
-    `on_applied` is told the sha256 and the lines that were new, for each file of each plan (it writes the journal).
+    `on_applied` is given the lines that were new, as soon as a file is durable. Files with a new name come last, since
+    they wait together for their folders: what was new in them is returned, to be journaled with `done` in one write.
     `recovering` mends what a crash tore. After a `files.SyncError` or a JournalError, which are raised, nothing is
     proven.
     """
-    joined = together(plan for _, plan in plans)
+    joined = sorted(together(plan for _, plan in plans), key=lambda row: _gets_new_name(paths, row.name))
     failed: dict[str, OSError] = {}
     renamed: dict[str, tuple[str, ...]] = {}
     wanted: dict[str, list[tuple[str, PlannedFile]]] = {}
@@ -187,12 +197,13 @@ def write_together(
         for planned in plan.files:
             wanted.setdefault(planned.name, []).append((sha, planned))
 
-    def tell(name: str, added: tuple[str, ...]) -> None:
-        left = set(added)
+    def applied(name: str, added: tuple[str, ...]) -> list[Applied]:
+        left, rows = set(added), []
         for sha, planned in wanted[name]:
             mine = tuple(line for line in dict.fromkeys(planned.all_lines) if line in left)
             left.difference_update(mine)  # two conversations of one name: the first has written it
-            on_applied(sha, Applied(name, mine))
+            rows.append(Applied(sha, name, mine))
+        return rows
 
     for planned in joined:
         try:
@@ -213,12 +224,11 @@ def write_together(
         if new_name or recovering:
             renamed[planned.name] = added
         else:
-            tell(planned.name, added)
+            on_applied(applied(planned.name, added))
     for folder in {_folder_of(paths, name) for name in renamed}:
         files.sync_folder(folder)  # before the journal may say that these lines are durable
-    for name, added in renamed.items():
-        tell(name, added)
-    return _unproven(paths, plans, joined, failed)
+    last = [row for name, added in renamed.items() for row in applied(name, added)]
+    return _unproven(paths, plans, joined, failed), last
 
 
 def _unproven(
@@ -242,6 +252,11 @@ def _unproven(
                 message = f"{gone} planned lines are not in the file after writing"
                 wrong.setdefault(sha, OSError(0, message, planned.name))
     return wrong
+
+
+def _gets_new_name(paths: Paths, name: str) -> bool:
+    """Whether a file will be exchanged or made, as far as can be seen before."""
+    return name == TASKS_FILE or not files.exists(paths.knowledge / name)
 
 
 def _folder_of(paths: Paths, name: str) -> Path:

@@ -15,6 +15,7 @@ from core import __version__
 from core.base.late import dataclass, field
 from core.harvest.steps import CLASSES, Classified, HarvestPlan, Limits, Step
 from core.knowledge.ledger import restored_paths
+from core.knowledge.ledger_index import LedgerOnDemand
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier, earlier_by_path, earlier_of
 from core.sources.scan import Protection, Scan, grace_end, sha_in_trash, split_in_trash, why_careful
@@ -140,14 +141,14 @@ def plan_steps(
 @dataclass
 class _Choices:
     """What is done with one candidate after the other: a step, or it is kept after all. The limits of the run fill up
-    meanwhile. `before` is path -> hash of the last harvest of what stood there."""
+    meanwhile. `before` says of a path the hash of the last harvest of what stood there."""
 
     hashes: Mapping[str, str]
     entries: Mapping[str, Mapping[str, Any]]
     limits: Limits
     is_proven: Callable[[str, Mapping[str, Any]], bool]
     shown: Callable[[Artifact, str], int]
-    before: Mapping[str, str]
+    before: Callable[[str], str]
     number: int = 0
     bytes: int = 0
     first_of: dict[str, Artifact] = field(default_factory=dict)
@@ -209,7 +210,7 @@ class _Choices:
         """The last harvest of what stood at this path, if it is proven: what is not is no base for anything."""
         if entry is not None and entry.get("status") == "harvested":
             return None
-        last = self.before.get(known_as(item.path, item.source), "")
+        last = self.before(known_as(item.path, item.source))
         if not last or not self.is_proven(last, self.entries[last]):
             return None
         return earlier_of(last, self.entries[last], whole=not _is_harvested(self.entries[last], self.limits))
@@ -245,11 +246,14 @@ def _failed_since(entry: Mapping[str, Any] | None, when: str) -> bool:
 
 def _before(
     classified: list[Classified], hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]
-) -> dict[str, str]:
-    """Path -> hash of the last harvest, if any content here was not harvested yet."""
+) -> Callable[[str], str]:
+    """Says the hash of the last harvest of a path, "" for none, if any content here was not harvested yet."""
     wanted = (entries.get(hashes.get(row.artifact.path, ""), {}) for row in classified if row.verdict == "harvest")
     unknown = any(entry.get("status") != "harvested" for entry in wanted)
-    return earlier_by_path(entries) if unknown and entries else {}
+    if isinstance(entries, LedgerOnDemand):
+        return entries.earlier
+    known = earlier_by_path(entries) if unknown and entries else {}
+    return lambda path: known.get(path, "")
 
 
 def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:

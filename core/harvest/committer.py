@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.paths import Paths
@@ -14,7 +14,6 @@ from core.base.result import Err, ErrorInfo
 from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
-from core.harvest.distil import Harvest
 from core.harvest.freeze import StruckLines, freeze, lessons_of, onto, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, is_working_folder
@@ -28,6 +27,9 @@ from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, Record, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
 from core.knowledge.lines import OwnWrites, noting_tail
+
+if TYPE_CHECKING:
+    from core.harvest.distil import Harvest
 
 _UNREAD = ("unread-conversation", "overpacked-conversation")
 """What will fail again for as long as the content is the same: it is told once."""
@@ -112,11 +114,11 @@ class Committer:
             changed = with_new_tails(self.paths, rows)
             self._journal.extend([_intent(row.step, row.plan) for row in changed])
             self._journal.sync()
-            wrong = write_together(
+            wrong, last = write_together(
                 self.paths,
                 [(row.step.sha256, row.plan) for row in rows],
                 known=lambda name: name in self._known,
-                on_applied=self._applied,
+                on_applied=lambda applied: self._journal.extend(self._told(applied)),
                 editor_wait=self.options.editor_wait,
                 own=self._own,
             )
@@ -124,7 +126,8 @@ class Committer:
                 row.error = wrong.get(row.step.sha256)
             proven = [row for row in rows if row.error is None]
             done = [{"t": "done", "sha": row.step.sha256} for row in proven]
-            self._journal.extend(done, durable=True)
+            moving = [_moving(row.step) for row in proven if self._may_go(row)]
+            self._journal.extend([*self._told(last), *done, *moving], durable=True)
         except (files.SyncError, JournalError) as error:
             for row in rows:
                 row.error = error
@@ -144,10 +147,13 @@ class Committer:
         self.entries[step.sha256] = merged_entry(self.entries.get(step.sha256), plan.entry)
         self._count(row.harvest, plan)
         self.report.errors += row.problems
-        if self.trusted and may_reclaim(plan.entry, self.limits, step.artifact):
-            self._move(step)
+        if self.trusted and self._may_go(row):
+            self._reclaim(step)
         else:
             self.report.kept += 1
+
+    def _may_go(self, row: Staged) -> bool:
+        return may_reclaim(row.plan.entry, self.limits, row.step.artifact)
 
     def notice_missing(self, also: Iterable[str]) -> None:
         """Before anything else: have lines of earlier harvests vanished? `also` are hashes that the run will meet."""
@@ -210,9 +216,10 @@ class Committer:
             return name
         return clean.text.replace("[", "(").replace("]", ")")  # square brackets end a provenance
 
-    def _applied(self, sha: str, row: Applied) -> None:
-        self._known.add(row.name)
-        self._journal.append({"t": "applied", "sha": sha, "file": row.name, "added": row.added})
+    def _told(self, rows: Sequence[Applied]) -> list[Record]:
+        """The records that tell which lines were new in a file, which is known from now on."""
+        self._known.update(row.name for row in rows)
+        return [{"t": "applied", "sha": row.sha256, "file": row.name, "added": row.added} for row in rows]
 
     def _count(self, harvest: Harvest, plan: FrozenPlan) -> None:
         self.report.harvested += 1
@@ -260,10 +267,15 @@ class Committer:
         return bool(objection)
 
     def _move(self, step: Step) -> bool:
+        """For content that was harvested, or given up, before: its move is journaled alone."""
         if self._must_stay(step):
             return False
-        self.append({"t": "moving", "sha": step.sha256, "path": step.artifact.path})
-        if not self.trusted:
+        self.append(_moving(step), durable=True)
+        return self.trusted and self._reclaim(step)
+
+    def _reclaim(self, step: Step) -> bool:
+        """The move itself, asked about once more: hours may have passed since the plan."""
+        if self._must_stay(step):
             return False
         moved = reclaim(self.paths, step.artifact.path, step.sha256, self.options.trash_days, self.now())
         if isinstance(moved, Err):
@@ -352,6 +364,10 @@ class Committer:
 
 def _intent(step: Step, plan: FrozenPlan) -> Record:
     return {"t": "intent", "sha": step.sha256, "path": step.artifact.path, "plan": plan_to_json(plan)}
+
+
+def _moving(step: Step) -> Record:
+    return {"t": "moving", "sha": step.sha256, "path": step.artifact.path}
 
 
 def _spent(meter: Meter) -> Entry:

@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base import files
 from core.base.answer import Generate
@@ -92,36 +92,28 @@ MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
 
 
+class _Read(NamedTuple):
+    """A conversation as it was read again: what is new in it, the hash and the facts of its file, and the `whole` of
+    which it is the end, None where only that end was read."""
+
+    tail: Tail
+    sha256: str
+    facts: dict[str, Any]
+    whole: Conversation | None = None
+
+
 def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, opened: StoreCache) -> Result[Harvest]:
     """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
     means the rules."""
-    item, entry = step.artifact, dict[str, Any]()
-    whole = None
+    item = step.artifact
     try:
-        streamed = _streamed(step, options, context=generate is not None)
-        if isinstance(streamed, Err):
-            return streamed
-        if streamed is not None:
-            tail, sha256, facts = streamed
-        else:
-            if item.kind == "session":
-                data = opened.content(item)
-                sha256 = hashlib.sha256(data).hexdigest()
-            else:
-                known = step.earlier.bytes if step.earlier is not None else 0
-                # The plan has measured what is sent of a larger file; what has grown since is for the next run.
-                read = files.read_file(item.path, max(options.limits.max_source_bytes + known, item.size))
-                data, sha256 = read.data, read.sha256
-            conversation = read_conversation(item.name, data)
-            unread = why_unread(data, conversation)
-            if unread is not None:
-                return fail(unread.code, unread.message, item.path, unread.hint)
-            tail = tail_of(conversation, step.earlier, context=generate is not None)
-            whole = conversation
-            facts = facts_of(conversation.turns)
+        read = _read_again(step, options, opened, context=generate is not None)
     except OSError as error:
         return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
-    if sha256 != step.sha256:
+    if isinstance(read, Err):
+        return read
+    tail, whole = read.tail, read.whole
+    if read.sha256 != step.sha256:
         return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
     if tail.kind == REWRITTEN and item.size > options.limits.max_source_bytes:
         hint = "raise max_harvest_source_bytes to read it whole again"
@@ -136,19 +128,47 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         return found
     if options.read_by is not None:
         options.read_by(whole or tail.conversation)
-    entry |= {"bytes": item.size, "format": tail.conversation.format, **facts}
-    if title := title_of(found.value.title):
+    harvest = replace(found.value, folder=tail.conversation.folder, date=date)
+    return Ok(replace(harvest, entry={**harvest.entry, **read.facts, **_entry_of(step, tail, harvest)}))
+
+
+def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, context: bool) -> _Read | Err:
+    """`context` says that a model reads. Raises OSError."""
+    item = step.artifact
+    streamed = _streamed(step, options, context=context)
+    if streamed is not None:
+        return streamed
+    if item.kind == "session":
+        data = opened.content(item)
+        sha256 = hashlib.sha256(data).hexdigest()
+    else:
+        known = step.earlier.bytes if step.earlier is not None else 0
+        # The plan has measured what is sent of a larger file; what has grown since is for the next run.
+        read = files.read_file(item.path, max(options.limits.max_source_bytes + known, item.size))
+        data, sha256 = read.data, read.sha256
+    conversation = read_conversation(item.name, data)
+    unread = why_unread(data, conversation)
+    if unread is not None:
+        return fail(unread.code, unread.message, item.path, unread.hint)
+    return _Read(
+        tail_of(conversation, step.earlier, context=context), sha256, facts_of(conversation.turns), conversation
+    )
+
+
+def _entry_of(step: Step, tail: Tail, harvest: Harvest) -> dict[str, Any]:
+    """What the ledger will tell of the conversation itself."""
+    entry: dict[str, Any] = {"bytes": step.artifact.size, "format": tail.conversation.format}
+    if title := title_of(harvest.title):
         entry["title"] = title
-    if tail.conversation.folder:
-        entry["project"] = tail.conversation.folder
+    if harvest.folder:
+        entry["project"] = harvest.folder
     elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):
         entry["project"] = UNTOLD  # it changed files of a project, and nothing tells of which
     if step.earlier is not None:
         entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
-    if date:
-        entry["date"] = date
-    folder = tail.conversation.folder
-    return Ok(replace(found.value, folder=folder, date=date, entry={**found.value.entry, **entry}))
+    if harvest.date:
+        entry["date"] = harvest.date
+    return entry
 
 
 def redacted_conversation(
@@ -334,9 +354,9 @@ def _with_clear_title(tail: Tail, turns: Iterable[Turn]) -> Tail:
     return tail._replace(conversation=replace(tail.conversation, title=title))
 
 
-def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> tuple[Tail, str, dict[str, Any]] | Err | None:
-    """What is to be read of a very long transcript, read line by line: the tail, the hash of the file, and the
-    facts. None where it is read as a whole, Err(damaged-conversation) for one with much damage.
+def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> _Read | Err | None:
+    """What is to be read of a very long transcript, read line by line. None where it is read as a whole,
+    Err(damaged-conversation) for one with much damage.
 
     `context` says that a model reads: then every word is kept. The rules take nothing out of what tools said but
     whether it went well, so that of a long one its two ends will do.
@@ -374,7 +394,7 @@ def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> tuple[Ta
         tail = tail._replace(kind="" if earlier is None else REWRITTEN)
     if options.distil.redact:
         tail = _with_clear_title(tail, (*asked, *tail.conversation.turns))
-    return tail, found.sha256, sink.facts()
+    return _Read(tail, found.sha256, sink.facts())
 
 
 def _brief(turn: Turn) -> Turn:

@@ -57,44 +57,36 @@ def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quot
     if domain == GLOBAL and len(repositories) == 1:
         domain = repositories[0]
     rows: dict[str, dict[str, Any]] = {}
-    for item in items:
-        if item.held:
-            continue
+    kept = [item for item in items if not item.held]
+    for item in kept:
         row: dict[str, Any] = {"by_tool": True} if item.by_tool else {}
         if item.category == "files" and item.path:
             rows[mark_of_text(note_as_fact(item))] = {"about": item.path[:ABOUT_CHARACTERS], **row}
-        if item.category not in ("facts", "playbooks", "questions"):
-            if row:
-                rows[mark_of_text(item.text)] = row
-            continue
-        if item.kind:
-            row["kind"] = item.kind
-        if item.confidence is not None:
-            row["confidence"] = item.confidence
-        elif quotes_checked:
-            row["confidence"] = QUOTED if item.quote.strip() else UNQUOTED
-        if item.tags:
-            row["tags"] = list(item.tags)
-        if item.domain:
-            row["domain"] = item.domain
+        if item.category in ("facts", "playbooks", "questions"):
+            row |= _said_of(item, quotes_checked=quotes_checked)
         if row:
             rows[mark_of_text(item.text)] = row
-    quotes = {
-        mark_of_text(item.text): quote
-        for item in items
-        if not item.held and (quote := sanitise_line(item.quote, QUOTE_CHARACTERS))
-    }
+    quotes = {mark_of_text(item.text): quote for item in kept if (quote := sanitise_line(item.quote, QUOTE_CHARACTERS))}
     evidence = {
         mark_of_text(item.text): {"turn": item.turn, "start": item.start, "end": item.end}
         | ({"said": item.said} if item.said else {})
-        for item in items
-        if not item.held and item.turn >= 0
+        for item in kept
+        if item.turn >= 0
     }
-    steps = {mark_of_text(item.text): list(item.steps) for item in items if not item.held and len(item.steps) > 1}
+    steps = {mark_of_text(item.text): list(item.steps) for item in kept if len(item.steps) > 1}
     if not rows and not quotes and not steps and domain == GLOBAL:
         return {}
     more = {"repositories": repositories, "quotes": quotes, "evidence": evidence, "steps": steps}
     return {"domain": domain, "rows": rows} | {key: value for key, value in more.items() if value}
+
+
+def _said_of(item: Item, *, quotes_checked: bool) -> dict[str, Any]:
+    """What a model said about an item; where it does not say how certain it is, its quote tells."""
+    confidence = item.confidence
+    if confidence is None and quotes_checked:
+        confidence = QUOTED if item.quote.strip() else UNQUOTED
+    said = {"kind": item.kind, "confidence": confidence, "tags": list(item.tags), "domain": item.domain}
+    return {key: value for key, value in said.items() if value not in (None, "", [])}
 
 
 def _repositories(paths: Iterable[str]) -> list[str]:

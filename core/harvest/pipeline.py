@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -15,7 +15,7 @@ from core.base import locks
 from core.base.answer import Generate
 from core.base.homes import advice
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
@@ -146,121 +146,154 @@ def _apply(
     progress: Report,
     cancelled: Callable[[], bool],
 ) -> HarvestReport:
-    run = new_run(now())
-    report = HarvestReport(applied=True, run=run, plan=plan, ledger=str(paths.ledger))
+    report = HarvestReport(applied=True, run=new_run(now()), plan=plan, ledger=str(paths.ledger))
     report.errors += [*recovered.errors, *plan.errors]
-    report.notes += [
-        *recovered.notes,
-        *plan.notes,
-        *([f"nothing is reclaimed: {plan.careful}"] if plan.careful else []),
-    ]
-    budget, breaker = Budget(options.max_run_tokens), Breaker()
-    purse = Purse(options.caps, Account(paths.spending, now) if options.caps else None, options.price)
+    careful = [f"nothing is reclaimed: {plan.careful}"] if plan.careful else []
+    report.notes += [*recovered.notes, *plan.notes, *careful]
     committer = Committer(paths, options, recovered, report, now)
     live = Live(progress, len(plan.steps))
-    done, total = 0, len(plan.steps)
-    waiting = {step.sha256 for step in plan.steps if step.action == "harvest"}
-    twins: dict[str, list[Step]] = {}
-    paid: dict[str, KeptAnswers] = {}
-
-    def tell(step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
-        used = report.input_tokens + report.output_tokens  # as the report counts them: of what is through
-        item, spent = step.artifact, live.spent
-        progress(Progress(done, total, item.name, outcome, used, path=item.path, sent=spent[0], received=spent[1],
-                          lines=lines))  # fmt: skip
-
-    def through(step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
-        nonlocal done
-        done += 1
-        tell(step, outcome, lines)
-
-    def carry_out_twins(step: Step) -> None:
-        waiting.discard(step.sha256)
-        for twin in twins.pop(step.sha256, ()):
-            through(twin, _carry_out(Distilled(twin, Ok(Harvest(())), None), committer, report) or "")
-
-    def settle() -> None:
-        for row in committer.written():
-            if row.error is not None:
-                tell(row.step, "failed")
-            else:
-                add_counts(report.changed, {row.harvest.entry["change"]: 1} if "change" in row.harvest.entry else {})
-                if row.step.sha256 in paid:
-                    paid.pop(row.step.sha256).drop()
-            carry_out_twins(row.step)
-
+    run = _Run(committer, live, progress)
+    reader = _Reader(options, generate, live, Account(paths.spending, now) if options.caps else None)
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
         hold_back(committer, plan.steps, new_run(now()))
-        with closing(
-            _distilled(plan, options, generate, budget, breaker, purse, committer, cancelled, live)
-        ) as results:
+        with closing(_distilled(plan, options, reader, committer, cancelled)) as results:
             for distilled in results:
-                if distilled is None:  # no answer is there: time to write what is staged, if there is enough of it
-                    committer.flush() if committer.seconds_left() == 0 else committer.sync()
-                elif distilled.step.action == "duplicate" and distilled.step.sha256 in waiting:
-                    twins.setdefault(distilled.step.sha256, []).append(distilled.step)
-                else:
-                    if distilled.step.action == "prune":
-                        committer.flush()
-                        settle()
-                    if distilled.answers is not None:
-                        paid[distilled.step.sha256] = distilled.answers
-                    outcome = _carry_out(distilled, committer, report)
-                    if outcome is not None:
-                        through(distilled.step, outcome)
-                        if distilled.step.action == "harvest":
-                            carry_out_twins(distilled.step)
-                    elif isinstance(distilled.result, Ok):
-                        through(distilled.step, _gave(distilled.result.value), new_lines(distilled.result.value))
-                        if committer.is_full():
-                            committer.flush()
-                settle()
+                run.go_on(distilled)
                 if not committer.trusted:
                     break
-        if committer.trusted:
-            committer.flush()
-        settle()
-        report.cancelled = report.cancelled or (done < total and committer.trusted)
+        run.end()
         if report.held and report.reclaimed:
             report.notes.append(_held_note(report.held, options.trash_days))
-        if breaker.reason is not None and report.not_tried:
-            report.notes.append(stopped_note(report.not_tried, breaker.reason))
+        if reader.breaker.reason is not None and report.not_tried:
+            report.notes.append(stopped_note(report.not_tried, reader.breaker.reason))
     finally:
         committer.finish()
     write_digest(paths, options, report)
     return report
 
 
+@dataclass
+class _Run:
+    """The way of the steps of a plan from their answers to the files, and what the person is told on it. `done` of them
+    are through; `_twins` wait for the one conversation of their content that is harvested."""
+
+    committer: Committer
+    live: Live
+    progress: Report
+    done: int = 0
+    _twins: dict[str, list[Step]] = field(default_factory=dict)
+    _paid: dict[str, KeptAnswers] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.report, self._steps = self.committer.report, self.committer.report.plan.steps
+        self._waiting = {step.sha256 for step in self._steps if step.action == "harvest"}
+
+    def go_on(self, distilled: Distilled | None) -> None:
+        """With one step as it came back; None where no answer is there: time to write what is staged, if there is
+        enough of it."""
+        if distilled is None:
+            self.committer.flush() if self.committer.seconds_left() == 0 else self.committer.sync()
+        elif distilled.step.action == "duplicate" and distilled.step.sha256 in self._waiting:
+            self._twins.setdefault(distilled.step.sha256, []).append(distilled.step)
+        else:
+            if distilled.step.action == "prune":
+                self.committer.flush()
+                self._settle()
+            self._take(distilled)
+        self._settle()
+
+    def end(self) -> None:
+        """Write what is still staged."""
+        if self.committer.trusted:
+            self.committer.flush()
+        self._settle()
+        cut = self.done < len(self._steps) and self.committer.trusted
+        self.report.cancelled = self.report.cancelled or cut
+
+    def _take(self, distilled: Distilled) -> None:
+        step = distilled.step
+        if distilled.answers is not None:
+            self._paid[step.sha256] = distilled.answers
+        outcome = _carry_out(distilled, self.committer)
+        if outcome is not None:
+            self._through(step, outcome)
+            if step.action == "harvest":
+                self._release_twins(step)
+        elif isinstance(distilled.result, Ok):
+            self._through(step, _gave(distilled.result.value), new_lines(distilled.result.value))
+            if self.committer.is_full():
+                self.committer.flush()
+
+    def _settle(self) -> None:
+        """For what was written since: the answers need not be kept any more, and the twins may go."""
+        for row in self.committer.written():
+            if row.error is not None:
+                self._tell(row.step, "failed")
+            else:
+                entry = row.harvest.entry
+                add_counts(self.report.changed, {entry["change"]: 1} if "change" in entry else {})
+                if row.step.sha256 in self._paid:
+                    self._paid.pop(row.step.sha256).drop()
+            self._release_twins(row.step)
+
+    def _release_twins(self, step: Step) -> None:
+        self._waiting.discard(step.sha256)
+        for twin in self._twins.pop(step.sha256, ()):
+            self._through(twin, _carry_out(Distilled(twin, Ok(Harvest(())), None), self.committer) or "")
+
+    def _through(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
+        self.done += 1
+        self._tell(step, outcome, lines)
+
+    def _tell(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
+        used = self.report.input_tokens + self.report.output_tokens  # as the report counts them: of what is through
+        item, (sent, received) = step.artifact, self.live.spent
+        self.progress(
+            Progress(self.done, len(self._steps), item.name, outcome, used, path=item.path, sent=sent,
+                     received=received, lines=lines)
+        )  # fmt: skip
+
+
+class _Reader:
+    """Hands single conversations to the model (`generate` None: to the rules), within what a run may spend."""
+
+    def __init__(self, options: HarvestOptions, generate: Generate | None, live: Live, account: Account | None) -> None:
+        self._options, self.generate, self._live = options, generate, live
+        self._budget, self.breaker = Budget(options.max_run_tokens), Breaker()
+        self._purse = Purse(options.caps, account, options.price)
+
+    def read(self, opened: StoreCache, step: Step) -> Distilled:
+        """Stage 3 for one step; from any thread."""
+        if self.breaker.reason is not None:
+            return Distilled(step, self.breaker.refusal(), None)
+        self._live.begun(step)
+        meter = self._meter(step)
+        self._live.meters[step] = meter
+        if meter is None or self._options.kept is None:
+            return Distilled(step, distil_step(step, self._options, meter, opened), meter)
+        paid = KeptAnswers(meter, self._options.kept, step.sha256, self._options.asked)
+        return Distilled(step, distil_step(step, self._options, paid, opened), meter, paid)
+
+    def _meter(self, step: Step) -> Meter | None:
+        if self.generate is None:
+            return None
+        return Meter(self.generate, self._budget, self.breaker, self._purse, partial(self._live.answered, step))
+
+
 def _distilled(
     plan: HarvestPlan,
     options: HarvestOptions,
-    generate: Generate | None,
-    budget: Budget,
-    breaker: Breaker,
-    purse: Purse,
+    reader: _Reader,
     committer: Committer,
     cancelled: Callable[[], bool],
-    live: Live,
 ) -> Generator[Distilled | None, None, None]:
     """The steps in their order, those that ask the model as their answers come: a slow one holds nobody up. None stands
     for a moment in which no answer is there. Ends early when cancelled."""
-
-    def read(step: Step) -> Distilled:
-        if breaker.reason is not None:
-            return Distilled(step, breaker.refusal(), None)
-        live.begun(step)
-        meter = Meter(generate, budget, breaker, purse, partial(live.answered, step)) if generate is not None else None
-        live.meters[step] = meter
-        if meter is None or options.kept is None:
-            return Distilled(step, distil_step(step, options, meter, opened), meter)
-        paid = KeptAnswers(meter, options.kept, step.sha256, options.asked)
-        return Distilled(step, distil_step(step, options, paid, opened), meter, paid)
-
     left = {*committer.recovered.unfinished, *committer.recovered.held}
     jobs = max(1, options.jobs)
     with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
-        asking = _Asking(pool, read, breaker, committer.seconds_left)
+        asking = _Asking(pool, partial(reader.read, opened), reader.breaker, committer.seconds_left)
         try:
             for step in plan.steps:
                 if cancelled():
@@ -269,8 +302,8 @@ def _distilled(
                     yield from asking.next()
                 if step.action != "harvest" or step.sha256 in left:
                     yield Distilled(step, Ok(Harvest(())), None)
-                elif generate is None:
-                    yield read(step)
+                elif reader.generate is None:
+                    yield reader.read(opened, step)
                 else:
                     asking.ask(step)
                     while not cancelled() and (len(asking.waits) >= jobs * AHEAD or asking.has_answers):
@@ -346,31 +379,20 @@ class _Asking:
                 yield future.result()
 
 
-def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str | None:
+def _carry_out(distilled: Distilled, committer: Committer) -> str | None:
     """From the plan to the reclaimed conversation, for one step; returns what became of it, in a word or two for the
     progress line. None: it is staged, and `Committer.written` tells when it was written, or why not."""
-    step, meter = distilled.step, distilled.meter
+    step, meter, report = distilled.step, distilled.meter, committer.report
     if meter is not None:
         report.input_tokens += meter.input_tokens or 0
         report.output_tokens += meter.output_tokens or 0
-    if step.sha256 in committer.recovered.unfinished:
+    if why := _why_kept(step, committer):
         report.kept += 1
-        return "waits for its plan to be written"
-    if step.sha256 in committer.recovered.held:
-        report.kept += 1
-        return "waits: lines of an earlier harvest stand"
+        return why
     match step.action:
         case "harvest":
             return _stage(distilled, committer)
-        case "reclaim":
-            return "reclaimed" if committer.take_away(step) else "kept"
-        case "duplicate":
-            if not committer.proofs.is_proven(step.sha256, committer.entries.get(step.sha256)):
-                report.kept += 1
-                return "kept: its twin was not harvested"
-            if not may_reclaim(committer.entries[step.sha256], committer.limits, step.artifact):
-                report.kept += 1
-                return "kept"
+        case "reclaim" | "duplicate":
             return "reclaimed" if committer.take_away(step) else "kept"
         case "discard":
             return "removed without harvest" if committer.discard(step) else "kept"
@@ -387,24 +409,36 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
             return "failed"
 
 
+def _why_kept(step: Step, committer: Committer) -> str:
+    """Why nothing is done with this step, in a word or two; "" if something is."""
+    if step.sha256 in committer.recovered.unfinished:
+        return "waits for its plan to be written"
+    if step.sha256 in committer.recovered.held:
+        return "waits: lines of an earlier harvest stand"
+    if step.action != "duplicate":
+        return ""
+    if not committer.proofs.is_proven(step.sha256, committer.entries.get(step.sha256)):
+        return "kept: its twin was not harvested"
+    return "" if may_reclaim(committer.entries[step.sha256], committer.limits, step.artifact) else "kept"
+
+
 def _stage(distilled: Distilled, committer: Committer) -> str | None:
-    if isinstance(distilled.result, Err) and distilled.result.error.code == CANCELLED:
-        committer.report.cancelled = True  # that is no failure of this conversation
-        committer.report.kept += 1
-        return "untouched"
-    if isinstance(distilled.result, Err) and distilled.result.error.code == NOT_TRIED:
-        committer.report.not_tried += 1
-        committer.report.kept += 1
-        return "not tried"
-    if isinstance(distilled.result, Err) and distilled.result.error.code == TOKEN_CAP:
-        committer.report.deferred += 1
-        if (note := str(distilled.result.error)) not in committer.report.notes:
-            committer.report.notes.append(note)
+    step, result, report = distilled.step, distilled.result, committer.report
+    if isinstance(result, Ok):
+        return None if committer.stage(step, result.value, distilled.meter) else "failed"
+    code = result.error.code
+    if code in (CANCELLED, NOT_TRIED):  # neither is a failure of this conversation
+        report.kept += 1
+        report.cancelled = report.cancelled or code == CANCELLED
+        report.not_tried += code == NOT_TRIED
+        return "untouched" if code == CANCELLED else "not tried"
+    if code == TOKEN_CAP:
+        report.deferred += 1
+        if (note := str(result.error)) not in report.notes:
+            report.notes.append(note)
         return "deferred"
-    if isinstance(distilled.result, Err):
-        committer.fail(distilled.step, distilled.result.error, distilled.meter)
-        return "failed"
-    return None if committer.stage(distilled.step, distilled.result.value, distilled.meter) else "failed"
+    committer.fail(step, result.error, distilled.meter)
+    return "failed"
 
 
 def _gave(harvest: Harvest) -> str:

@@ -93,7 +93,8 @@ class Reclaimed:
 def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime) -> Result[Reclaimed]:
     """Move one conversation into the trash (`trash_days` 0: remove it). Err leaves it where it was.
 
-    The folders are synced by `sync_reclaimed`, once for many: until then a power cut may only bring it back.
+    The trash is synced by `sync_reclaimed`, once for many. The place that was left is not: a power cut may only bring
+    the conversation back, and the next run, which knows it, takes it away again.
     """
     try:
         fd = files.open_regular(path)
@@ -162,10 +163,9 @@ def _put_back(held: Path, path: Path) -> bool:
 
 
 def sync_reclaimed(paths: Paths) -> None:
-    """Make all moves since the last call durable: the trash first, then the place they came from. Raises OSError."""
+    """Make certain that what was moved since the last call is in the trash. Raises OSError."""
     if paths.trash.is_dir():
         files.sync_folder(paths.trash)
-        files.sync_folder(paths.conversations)
 
 
 def restore(paths: Paths, name: str, path: str, sha256: str) -> Result[Path]:

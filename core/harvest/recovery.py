@@ -11,7 +11,6 @@ import errno
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import zip_longest
 from typing import TypeVar
 
 from core.base import files, locks
@@ -41,8 +40,10 @@ from core.knowledge.ledger import (
     Entries,
     Entry,
     drop_from_trash,
+    in_trash,
     merged_entry,
     note_reclaimed,
+    note_unrecorded_moves,
     read_ledger,
     rebuild_with,
     set_aside,
@@ -128,6 +129,7 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
     reported = {(change.file, line) for change in read_changes(paths) for line in change.added}
     journal = Journal(paths.journal)
     try:
+        journal.resume()
         waiting = [row for row in states_by_sha(records).values() if row.plan is not None and not row.done]
         replayed = _apply(paths, waiting, journal, run, state, editor_wait, reported)
     finally:
@@ -213,22 +215,22 @@ def _apply(
     plans = {row.sha256: row.plan for row in waiting if row.plan is not None}
     try:
         plans = {row.sha256: _with_notes_as_called_now(paths, plans[row.sha256], row.applied) for row in waiting}
-        tell = {sha: _tell(journal, sha, plan, reported) for sha, plan in plans.items()}
         stores = {name: lines_in(files.read_or_empty(paths.knowledge / name)) for name in SHELF} if waiting else {}
-        wrong = write_together(
+        wrong, last = write_together(
             paths,
             [(row.sha256, _left_to_write(plans[row.sha256], row.applied, stores)) for row in waiting],
             known=lambda name: (paths.knowledge / name).exists(),
-            on_applied=lambda sha, row: tell[sha](row),
+            on_applied=lambda rows: journal.extend(_told(plans, reported, rows)),
             recovering=True,
             editor_wait=editor_wait,
         )
     except (files.SyncError, JournalError):
         raise
     except OSError as error:  # what cannot be read may hold any of the lines: all plans wait
-        wrong = dict.fromkeys(plans, error)
+        wrong, last = dict.fromkeys(plans, error), []
     done = [sha for sha in plans if sha not in wrong]
-    journal.extend([{"t": "done", "sha": sha, "entry": {**plans[sha].entry, "run": run}} for sha in done], durable=True)
+    proven = [{"t": "done", "sha": sha, "entry": {**plans[sha].entry, "run": run}} for sha in done]
+    journal.extend([*_told(plans, reported, last), *proven], durable=True)
     for row in waiting:
         if row.sha256 in wrong:
             why = wrong[row.sha256]
@@ -264,16 +266,16 @@ def _left_to_write(plan: FrozenPlan, applied: set[str], stores: Mapping[str, set
     return replace(plan, files=tuple(row for row in rows if row.all_lines and row.name not in applied))
 
 
-def _tell(journal: Journal, sha: str, plan: FrozenPlan, reported: set[tuple[str, str]]) -> Callable[[Applied], None]:
-    """Journals a file of a plan. Lines that were written before the crash count as added, though they were found there:
-    unless changes.jsonl tells of them (`reported`), nobody else knows whose they are."""
-    planned = {row.name: row.all_lines for row in plan.files}
-
-    def applied(row: Applied) -> None:
-        added = [line for line in planned[row.name] if line in row.added or (row.name, line) not in reported]
-        journal.append({"t": "applied", "sha": sha, "file": row.name, "added": added})
-
-    return applied
+def _told(plans: Mapping[str, FrozenPlan], reported: set[tuple[str, str]], rows: Sequence[Applied]) -> list[Record]:
+    """The records of files that were brought up to date. Lines that were written before the crash count as added,
+    though they were found there: unless changes.jsonl tells of them (`reported`), nobody else knows whose they are."""
+    planned = {(sha, row.name): row.all_lines for sha, plan in plans.items() for row in plan.files}
+    return [
+        {"t": "applied", "sha": row.sha256, "file": row.name, "added": [
+            line for line in planned[row.sha256, row.name] if line in row.added or (row.name, line) not in reported
+        ]}
+        for row in rows
+    ]  # fmt: skip
 
 
 def run_of(records: list[Record]) -> str:
@@ -331,19 +333,11 @@ def _changes(records: list[Record], run: str, when: str) -> list[Change]:
 
 
 def _notice_unrecorded_moves(paths: Paths, states: dict[str, Pending], entries: Entries) -> None:
-    """A crash between the rename and its record: the conversation is gone from its place and lies in the trash.
-
-    Without a date in the ledger the trash keeps it for the whole grace period from the moment of the rename.
-    """
-    for sha, pending in states.items():
-        recorded = {row.get("path") for row in pending.reclaimed}
-        lost = [path for path in dict.fromkeys(pending.moving) if path not in recorded and not files.exists(path)]
-        if not lost or sha not in entries:
-            continue
-        known = {*entries[sha].get("trash", {}), *(row.get("trash") for row in pending.reclaimed)}
-        held = [path.name for path in sorted(paths.trash.glob(f"{sha}*")) if path.name not in known]
-        for path, name in zip_longest(lost, held[: len(lost)], fillvalue=""):
-            note_reclaimed(entries[sha], {"trash": name, "path": path, "until": ""})
+    """A crash between a rename and its record, or a power cut after it."""
+    cut = {sha: state for sha, state in states.items() if sha in entries and state.unrecorded}
+    trash = in_trash(paths) if cut else {}
+    for sha, state in cut.items():
+        note_unrecorded_moves(paths, state, entries[sha], trash)
 
 
 def _notice_purged(paths: Paths, states: dict[str, Pending], entries: Entries, when: str) -> None:
@@ -395,7 +389,9 @@ def with_store(
     the disk refuses."""
     try:
         with locks.locked(paths.lock, work=name):
-            return work(recover(paths, now, editor_wait))
+            recovered = recover(paths, now, editor_wait)
+            files.sync_folder(paths.state)  # no power cut may bring a journal back that ended before this work
+            return work(recovered)
     except locks.LockHeldError as error:
         return locks.refused(error)
     except OSError as error:

@@ -6,7 +6,7 @@ what follows a torn write is not trusted. Kinds of record, in the life of one co
 - `intent`     sha, path, the frozen plan: from here on the model is never asked again for this content
 - `applied`    sha, file: its lines were proven to be there: a re-run does not bring back what the person then deletes
 - `done`       sha: every file was read back; the gate is passed (`entry` only where it is not that of the plan)
-- `moving`     sha, path: the conversation is about to be moved away
+- `moving`     sha, path: the conversation is about to be moved away; durable before it is
 - `reclaimed`  sha, path, trash: it was moved away
 - `purging`    sha, trash: a trashed conversation is about to go for good, or is gone
 - `entry`      sha, entry: a ledger entry without a harvest (failed, too large, deleted, pruned)
@@ -64,6 +64,12 @@ class Pending:
     moving: list[str] = field(default_factory=list)
     reclaimed: list[Record] = field(default_factory=list)
     purging: list[str] = field(default_factory=list)
+
+    @property
+    def unrecorded(self) -> list[str]:
+        """The places that it was about to leave, without a record that it has."""
+        recorded = {row.get("path") for row in self.reclaimed}
+        return [path for path in dict.fromkeys(self.moving) if path not in recorded]
 
 
 def plan_to_json(plan: FrozenPlan) -> Record:
@@ -129,6 +135,11 @@ class Journal:
         """Wait for the disk, if anything was added since the last time."""
         self.extend((), durable=True)
 
+    def resume(self) -> None:
+        """Go on with the records of a run that was cut off, of which nobody knows whether they are on the disk."""
+        self._open()
+        self._loose = True
+
     def _open(self) -> None:
         files.make_folder(self._path.parent)
         new = not files.exists(self._path)
@@ -184,7 +195,8 @@ def archive(
 
     The archive is durable before the journal shrinks, so a crash in between only repeats this step; what it holds
     already stays in it, even if a power cut took the end of the journal meanwhile. `whole` says that the journal holds
-    `records` and `unfinished` and nothing else: where nothing is unfinished it becomes the archive itself.
+    `records` and `unfinished` and nothing else: where nothing is unfinished it becomes the archive itself. Its plans,
+    `done` and `moving` were synced before; what a power cut may take of the rest, the ledger tells, which was too.
     """
     path = plans / f"{run}.jsonl"
     if records:
@@ -202,15 +214,10 @@ def archive(
 
 
 def _become(journal: Path, path: Path) -> None:
-    """Rename the journal, its bytes made durable before; its new name is sure before the old one may be gone."""
-    fd = files.open_regular(journal, os.O_RDWR)
-    try:
-        files.sync(fd)
-    finally:
-        os.close(fd)
+    """Rename the journal. Its new name is certain before the old one may be gone. That the old one is gone is certain
+    when the next run begins its own; a power cut before brings a run back that has nothing left to do."""
     files.rename_without_replacing(journal, path)
     files.sync_folder(path.parent)
-    files.sync_folder(journal.parent)
 
 
 def read_plans(plans: Path, run: str) -> dict[str, FrozenPlan]:

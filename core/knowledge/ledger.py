@@ -12,15 +12,19 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.conflict import both_sides, without_marks
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
+
+if TYPE_CHECKING:
+    from core.knowledge.journal import Pending
 
 Entry = dict[str, Any]
 Entries = dict[str, Entry]
@@ -28,9 +32,9 @@ Entries = dict[str, Entry]
 PART_BYTES = 1 << 16
 """Larger ledgers are parsed in parts of about this size: json.loads lets no other thread work until it has ended, and a
 window must not stand still while a hundred thousand entries are read."""
-_BETWEEN = b'\n    },\n    "'
+BETWEEN = b'\n    },\n    "'
 """Between two entries of a ledger that we wrote. In valid JSON a string holds no line break, so this is never text."""
-_HEAD, _TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
+HEAD, TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
 
 STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned")
 
@@ -56,19 +60,19 @@ def parse_ledger(data: bytes, path: Path) -> Result[Entries]:
 def _in_parts(data: bytes) -> dict[str, Any] | None:
     """What json.loads gives, in steps between which other threads work; None for a file that is not in our own layout.
     A cut at a wrong place leaves a brace open, so that part is no JSON, and the whole file is read at once instead."""
-    if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
+    if not (data.startswith(HEAD) and data.endswith(TAIL)):
         return None
     entries: dict[str, Any] = {}
     share = _Shared().share
-    start, end = len(_HEAD), len(data) - len(_TAIL)
+    start, end = len(HEAD), len(data) - len(TAIL)
     try:
         while start < end:
-            cut = data.find(_BETWEEN, min(start + PART_BYTES, end), end)
+            cut = data.find(BETWEEN, min(start + PART_BYTES, end), end)
             stop = end if cut < 0 else cut
             part = json.loads('{"' + data[start:stop].decode("utf-8") + "}}")
             share(part)
             entries.update(part)
-            start = stop + len(_BETWEEN)
+            start = stop + len(BETWEEN)
     except ValueError:
         return None
     return {"entries": entries}
@@ -220,30 +224,6 @@ def _file_of(paths: Paths) -> tuple[int, ...]:
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
-class LedgerOnDemand(Mapping[str, Entry]):
-    """The ledger for who may not need it: it is read when the first entry is asked for. Raises OSError then, where the
-    ledger cannot be read and no archived run either."""
-
-    def __init__(self, paths: Paths) -> None:
-        self._paths = paths
-        self._entries: Mapping[str, Entry] | None = None
-
-    def _read(self) -> Mapping[str, Entry]:
-        if self._entries is None:
-            found = seen_ledger(self._paths)
-            self._entries = found.value if isinstance(found, Ok) else rebuild(self._paths)
-        return self._entries
-
-    def __getitem__(self, key: str) -> Entry:
-        return self._read()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._read())
-
-    def __len__(self) -> int:
-        return len(self._read())
-
-
 def format_ledger(entries: Entries) -> bytes:
     """Indented and sorted: to the byte what json.dumps gives with an indent of 2, which takes twice as
     long for it (an indent switches off its fast encoder)."""
@@ -322,7 +302,33 @@ def rebuild(paths: Paths) -> Entries:
                 entries[sha] = merged_entry(entries.get(sha), state.entry)
             for moved in state.reclaimed:
                 note_reclaimed(entries.setdefault(sha, dict(state.entry or {})), moved)
+            if sha in entries and state.unrecorded:
+                note_unrecorded_moves(paths, state, entries[sha], in_trash(paths))
     return entries
+
+
+def in_trash(paths: Paths) -> dict[str, list[str]]:
+    """The names of what lies in the trash, by the sha256 that they begin with. Raises OSError."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(paths.trash.iterdir()) if paths.trash.is_dir() else ():
+        found.setdefault(path.name.partition(".")[0], []).append(path.name)
+    return found
+
+
+def note_unrecorded_moves(paths: Paths, state: Pending, entry: Entry, trash: Mapping[str, list[str]]) -> None:
+    """Write into an entry the moves that a crash kept from being recorded: from which place each copy came that lies in
+    the trash. A power cut may have brought one back to its place, and kept the other: its place is known then too.
+
+    Without a date in the ledger the trash keeps it for the whole grace period from the moment of the rename.
+    """
+    known = {*entry.get("trash", {}), *(row.get("trash") for row in state.reclaimed)}
+    held = [name for name in trash.get(state.sha256, ()) if name not in known]
+    moving = sorted(state.unrecorded, key=files.exists)  # those that are gone first
+    for path, name in zip_longest(moving, held[: len(moving)], fillvalue=""):
+        stands = files.exists(path)
+        if name or not stands:
+            note_reclaimed(entry, {"trash": name, "path": path, "until": ""})
+            entry["deleted"] = not stands
 
 
 def merged_entry(old: Entry | None, new: Entry) -> Entry:

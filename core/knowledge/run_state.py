@@ -168,7 +168,7 @@ def _digest(seen: Seen, run: RunState) -> DigestStands:
     if not seen.digest.startswith(HEADER):
         return DigestStands(DIFFERENT, "in every new conversation; its words are your own")
     end = "the run that is at work renews it at its end" if run.at_work else "the next harvest renews it"
-    return DigestStands(DIFFERENT, f"in every new conversation; it differs from your files, {end}")
+    return DigestStands(DIFFERENT, f"in every new conversation. Your files have changed since: {end}")
 
 
 def digest_seen(paths: Paths) -> tuple[str | None, bool]:

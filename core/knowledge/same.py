@@ -8,15 +8,13 @@ never merged; `alike.py` lists it for a person.
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Iterable
 
 from core.base.late import dataclass
 from core.base.markdown import Bullet, Provenance
 
-_SPACE = re.compile(r"\s+")
-_MARKS = re.compile(r"[`*_\"'“”‘’]+")
+_MARKS = str.maketrans("", "", "`*_\"'“”‘’")
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,8 @@ class Statement:
     @property
     def conversations(self) -> int:
         """How many different conversations said it; at least 1."""
+        if not self.others:
+            return 1
         return max(1, len({row.provenance.source for row in (self.bullet, *self.others) if row.provenance is not None}))
 
     @property
@@ -49,8 +49,8 @@ def mark_of_text(text: str) -> str:
 
 def normalised(text: str) -> str:
     """A statement without what does not change its meaning: case, white space, quotes and emphasis, the last stop."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return _SPACE.sub(" ", _MARKS.sub("", folded)).strip().rstrip(".!。;,").rstrip()
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(_MARKS)
+    return " ".join(folded.split()).rstrip(".!。;,").rstrip()
 
 
 def what_is_said(bullet: Bullet) -> tuple[str, str, tuple[str, ...]]:

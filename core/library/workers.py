@@ -28,6 +28,8 @@ LOOK_SECONDS = 0.5
 """How long a stop that the person asked for waits at the most."""
 WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Seconds between attempts to reach a scheduler that is gone: about a minute in all."""
+ANSWER_SECONDS = 10.0
+"""How long a scheduler may take to answer."""
 
 
 class LostError(Exception):
@@ -190,11 +192,11 @@ def cluster(address: str) -> Result[tuple[Callable[[], Executor], int]]:
         return fail("no-cluster", f"work on other machines needs a package ({error.name})", hint=hint)
 
     def connect() -> Executor:
-        client = Client(address, timeout=10, set_as_default=False)
+        client = Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
         return _ClusterExecutor(client)
 
     try:
-        client = Client(address, timeout=10, set_as_default=False)
+        client = Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
         threads = sum(client.nthreads().values())
         client.close()
     except Exception as error:  # noqa: BLE001 - time-outs, refusals and bad addresses come as many kinds

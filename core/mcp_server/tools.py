@@ -27,7 +27,7 @@ from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap
 from core.commands.library.ingest import library_ingest, names_private_host
 from core.commands.library.use import library_record, library_reflect, library_retrieve
-from core.commands.memories import Memory, Preview, memories_list, preview, recall, recall_command, save
+from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
 from core.commands.project import find_project
 from core.commands.search import MOST as MOST_HITS
 from core.commands.search import search
@@ -136,7 +136,7 @@ def list_memories(workspace: Workspace, limit: int = MOST, offset: int = 0, proj
     """The tool `list_memories`, page by page, the newest first: a long list must not hide what was saved last."""
     now = _now(workspace)
     listed = _value(memories_list(now, project=project))
-    newest = recall(listed.memories, "")
+    newest = newest_first(listed.memories)
 
     def made(row: Memory) -> dict[str, Any]:
         fields: dict[str, Any] = replace(listed, memories=(row,)).to_json()["memories"][0]

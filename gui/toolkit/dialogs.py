@@ -16,6 +16,7 @@ from gui.toolkit.widgets import Button, floating, labelled, text
 MARGIN, EDGE = 24, 12  # the least distance of a dialog from the sides of the window, and from its top and bottom
 USUAL_AROUND = 100  # what a dialog has above and below its content, before anybody measured
 PADDING = 16  # of the style "modal"
+USUAL_HEIGHT = 800  # of a window, in unscaled pixels
 
 
 class Dialog:
@@ -102,6 +103,11 @@ class Dialog:
         """How tall its content may be in this window, in unscaled pixels, without scrolling."""
         return float(dpg.get_viewport_client_height() / self._look.scale - self._around - 2 * (PADDING + EDGE) - 2)
 
+    @property
+    def more(self) -> float:
+        """How much higher its lists may be than in a window of usual height, in unscaled pixels."""
+        return max(0.0, float(dpg.get_viewport_client_height() / self._look.scale - USUAL_HEIGHT) * 0.8)
+
     def set_title(self, words: str) -> None:
         """Another title."""
         dpg.set_value(self._title, words)
@@ -145,6 +151,8 @@ class Dialog:
         """Keep it in the middle, and its buttons in sight; true while its place is not right yet."""
         if not self.is_open:
             return False
+        feet = (dpg.get_item_children(self.foot, 1) or ()) if dpg.does_item_exist(self.foot) else ()
+        dpg.configure_item(self.foot, show=any(dpg.get_item_configuration(one)["show"] for one in feet))
         grown = self._fit()
         if not dpg.is_item_shown(self.item):  # another modal window closed in the same frame took it along
             dpg.configure_item(self.item, show=True)

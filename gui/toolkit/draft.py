@@ -233,6 +233,11 @@ def spanned(draft: Draft, begin: int, end: int) -> Draft:
     return replace(moved(draft, end), anchor=begin)
 
 
+def over(draft: Draft, first: tuple[int, int], last: tuple[int, int]) -> Draft:
+    """What a drag selects that began on one word, or line, and is at another: both, and all between."""
+    return spanned(draft, first[1], last[0]) if last[0] < first[0] else spanned(draft, first[0], max(first[1], last[1]))
+
+
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
@@ -343,8 +348,10 @@ def after_key(draft: Draft, key: str, layout: Layout, page: int = 1) -> Draft | 
     if name in ("Home", "End"):
         if control:
             return moved(draft, 0 if name == "Home" else len(text), hold)
-        row = layout.rows[number]
-        return moved(draft, row.begin if name == "Home" else row.end, hold, upstream=name == "End")
+        to = layout.rows[number][name == "End"]
+        if to == caret:  # at the end of its row already: on to that of the line
+            to = paragraph_at(text, caret)[name == "End"]
+        return moved(draft, to, hold, upstream=name == "End")
     steps = {"Up": -1, "Down": 1, "Page up": -max(1, page - 1), "Page down": max(1, page - 1)}
     if name in steps and not control:
         goal = draft.goal if draft.goal is not None else far

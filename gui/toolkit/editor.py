@@ -70,7 +70,8 @@ class Editor:
 
     `on_save()` hears that it is to be saved, `on_cancel()` that nothing is to be done, `on_choice(which)` hears
     `theirs`, `again` or `copy`. `on_height()` is called when it wants another height (`height`, unscaled pixels);
-    `room()` is the width that it has, in pixels of the screen.
+    `room()` is the width that it has, in pixels of the screen; `pasted(words)` is what comes in of words that are
+    pasted.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Editor:
         on_choice: Callable[[str], object],
         on_height: Callable[[], object],
         room: Callable[[], float],
+        pasted: Callable[[str], str] = str,
     ) -> None:
         self._look, self._kind, self._room = look, kind, room
         self._on_save, self._on_cancel, self._on_choice, self._on_height = on_save, on_cancel, on_choice, on_height
@@ -92,7 +94,7 @@ class Editor:
         self._lines = kind.least
         self._wide = False  # whether the row of small fields is there
         self._said = 0.0  # how high the sentence is, with what is below it
-        self.area = TextArea(look, lines=kind.lines, room=lambda: room() - look.px(BESIDE))
+        self.area = TextArea(look, lines=kind.lines, room=lambda: room() - look.px(BESIDE), pasted=pasted)
         self.small: dict[str, int] = {}
         self._labels: dict[str, int] = {}
         self.switch: Toggle | None = None

@@ -254,6 +254,7 @@ class FlowList:
             first = self.heights.at(self._scroll.at) if self.rows and self.width > 0 else None
             self.width = int(width)
             self.heights.forget()
+            self.bar.fit(self.width)
             self._guess()
             if first is not None:
                 self._scroll.go(float(self.heights.tops[first]))
@@ -393,6 +394,7 @@ class RowBar:
         self._labels = {action.name: action.label for action in actions}
         self._bare = {action.name for action in actions if not action.icon}
         self._shown: tuple[object, ...] = ()
+        self._room = 0
         self.item = int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
         look.theme(self.item, "clear")
         line = look.theme(int(dpg.add_group(horizontal=True, parent=self.item)), "row-buttons")
@@ -420,18 +422,30 @@ class RowBar:
         if not names:
             dpg.configure_item(self.item, show=False)
             return
+        px, labelled = self._look.px, self._labelled(can)
         for name, button in self.buttons.items():
             button.show(name in names)
-        px = self._look.px
+            button.words(labelled)
         wide = self.width(can) + px(MARGIN)
         place = [right - wide - px(MARGIN), bottom - px(HEIGHT) - 2]
         dpg.configure_item(self.item, show=True, pos=place, width=wide, height=px(HEIGHT))
 
+    def fit(self, room: int) -> None:
+        """A row is so wide, in pixels of the screen: buttons that would not fit with their words keep their icons."""
+        self._room = room
+
+    def _labelled(self, can: frozenset[str]) -> bool:
+        return not self._room or self._long(can, True) + 3 * self._look.px(MARGIN) <= self._room
+
     def width(self, can: frozenset[str]) -> int:
         """How wide the buttons named in `can` are together, in pixels of the screen."""
+        return self._long(can, self._labelled(can))
+
+    def _long(self, can: frozenset[str], labelled: bool) -> int:
         look, wide = self._look, 0
         for name, label in self._labels.items():
             if name in can:
+                label = label if labelled or name in self._bare else ""
                 beside = "" if name in self._bare else "  "  # of the icon
                 words = dpg.get_text_size(beside + label, font=look.font_id("text")) if label else None
                 wide += look.px(BUTTON - (SIGN if name in self._bare else 0)) + (int(words[0]) if words else 0)

@@ -12,6 +12,7 @@ from gui.toolkit.letters import LETTERS, cut, wrapped
 from gui.toolkit.theme import Look
 
 LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 9, 4, 10
+LEAST = 64  # of a small line that is cut: less says nothing
 SMALL, BUTTON = 14, 28
 SHARE, THICK, ASIDE = 56, 5, 10  # the bar before the small line: its length, its height, and what is beside it
 HIDDEN = (-1, -1, -1)
@@ -159,7 +160,7 @@ class Slot:
         if wide is not None:
             while wide(words) > room and SEPARATOR in words:  # whole parts go first, the last one before the others
                 words = words.rpartition(SEPARATOR)[0]
-            words = cut(words, room, wide)
+            words = cut(words, room, wide) if wide(words) <= room or room >= look.px(LEAST) else ""
         self.fitted = wanted if wide is not None else ""
         dpg.set_value(self.meta, words)
 
@@ -192,7 +193,7 @@ def make_slot(look: Look, parent: int, role: str, marks: int = 0, shares: bool =
     )
     shades, bar = drawn[:marks], drawn[marks:]
     for shade in shades:
-        look.tint(shade, "edited@32", "fill")
+        look.tint(shade, "hit@40", "fill")
     for part in bar[:1]:
         look.tint(part, "hover", "fill")
     icon = int(dpg.add_text("", parent=item))

@@ -31,6 +31,7 @@ KEY_NAMES: dict[str, str] = {
     "Space": "mvKey_Spacebar",
     "Backspace": "mvKey_Back",
     "Delete": "mvKey_Delete",
+    "Insert": "mvKey_Insert",
     "Up": "mvKey_Up",
     "Down": "mvKey_Down",
     "Left": "mvKey_Left",
@@ -63,9 +64,9 @@ GLFW_NAMES: dict[int, str] = {
     **{ord(name): name for name in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/,."},
     **{289 + number: f"F{number}" for number in range(1, 13)},
     **{320 + number: str(number) for number in range(10)},
-    32: "Space", 45: "Minus", 61: "Plus", 256: "Esc", 257: "Enter", 258: "Tab", 259: "Backspace", 261: "Delete",
-    262: "Right", 263: "Left", 264: "Down", 265: "Up", 266: "Page up", 267: "Page down", 268: "Home", 269: "End",
-    333: "Minus", 334: "Plus", 335: "Keypad Enter",
+    32: "Space", 45: "Minus", 61: "Plus", 256: "Esc", 257: "Enter", 258: "Tab", 259: "Backspace", 260: "Insert",
+    261: "Delete", 262: "Right", 263: "Left", 264: "Down", 265: "Up", 266: "Page up", 267: "Page down", 268: "Home",
+    269: "End", 333: "Minus", 334: "Plus", 335: "Keypad Enter",
 }  # fmt: skip
 LETTER_NAMES = {" ": "Space", "+": "Plus", "-": "Minus"}
 
@@ -75,7 +76,9 @@ LETTERS = frozenset(f"{shift}{letter}" for shift in ("", "Shift+") for letter in
 # These go to a text field when one has the keyboard, also together with Shift.
 TYPING_KEEPS = frozenset(KEY_NAMES) - {f"F{number}" for number in range(1, 13)} - {"Esc"}
 # A text field uses these with Ctrl itself: select all, copy, cut, paste, undo, redo, and moves by words.
-TYPING_KEEPS_CTRL = frozenset("ACVXYZ") | {"Left", "Right", "Up", "Down", "Home", "End", "Backspace", "Delete"}
+TYPING_KEEPS_CTRL = frozenset("ACVXYZ") | {
+    "Left", "Right", "Up", "Down", "Home", "End", "Backspace", "Delete", "Insert",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

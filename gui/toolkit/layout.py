@@ -302,6 +302,13 @@ class Columns:
                 pane.width, pane.own = max(pane.least, widths[pane.name]), True
         self._fit(*self._inside)
 
+    def usual(self, name: str, width: float) -> None:
+        """Another width for a pane, unless the person chose one."""
+        for pane in self.panes:
+            if pane.name == name and not pane.own and pane.width != width:
+                pane.width = width
+                self._fit(*self._inside)
+
     def shows(self, name: str) -> bool:
         """Whether a pane is there."""
         return any(pane.shown for pane in self.panes if pane.name == name)
@@ -477,7 +484,7 @@ class Figures:
         for number in range(most):
             cell = look.theme(int(dpg.add_group(parent=row, show=False)), "no-gap")
             if number:
-                space(look, cell, 8)
+                space(look, cell, 10)
             amount = text(look, cell, "", "heading" if number else "number")
             self._cells.append((cell, amount, text(look, cell, "", "small", "hint")))
 

@@ -24,6 +24,7 @@ _SAMPLE = 64  # Dear PyGui rounds a width up to a whole pixel; of so many letter
 _WIDE = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
 _CLOSING = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
 _ATOMS = re.compile(
+    r"\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s\d{4}\b[.,;:!?)]*|"  # and a day with its month
     r"\d[\d.,]*\s(?:bytes?|tokens?|[KMG]?B|%|min|s|h|d)\b[.,;:!?)]*"  # a number stays with its unit
     rf"|[{_WIDE}][{_CLOSING}]*|\s+|[^\s{_WIDE}]+"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 
@@ -25,6 +26,12 @@ def begun(sentence: str) -> str:
     """A sentence as it begins on a page. What begins with a name (config.toml, a path) begins as that is written."""
     first = sentence.partition(" ")[0]
     return sentence[:1].upper() + sentence[1:] if first.isalpha() and first.islower() else sentence
+
+
+def error_words(error: ErrorInfo) -> str:
+    """An error as a person reads it: a sentence, with the folder of the person as `~`."""
+    home = os.path.expanduser("~")
+    return begun(str(error).replace(home + os.sep, "~" + os.sep) if len(home) > 1 else str(error))
 
 
 class EmptyState:
@@ -78,9 +85,11 @@ class EmptyState:
         self._break()
         self._middles = []
 
-    def tell(self, words: str) -> None:
-        """Other words, of at most `SPARE_LINES` more lines."""
+    def tell(self, words: str, title: str = "") -> None:
+        """Other words, of at most `SPARE_LINES` more lines, and another title where one is given."""
         self._told, self._usual = " ".join(words.splitlines()), words.splitlines()
+        if title:
+            self._single[0] = (self._lines[1], title, "heading")
         self._break()
         self._middles = []
 
@@ -182,7 +191,7 @@ class Banner:
         """Show `error`; `action` names the way out."""
         self.shown, self._stays = error, stays
         self._shown_at, self._seen_at, self._mouse = self._now(), 0.0, dpg.get_mouse_pos(local=False)
-        dpg.set_value(self._words, begun(str(error)))
+        dpg.set_value(self._words, error_words(error))
         self._action = on_action
         for button in (self._button, self._below):
             button.set_label(action)
@@ -304,7 +313,7 @@ class Toast:
         width, height = dpg.get_item_rect_size(self.item)
         place = [
             dpg.get_viewport_client_width() - int(width) - self._look.px(8),
-            dpg.get_viewport_client_height() - int(height),
+            dpg.get_viewport_client_height() - int(height) - self._look.px(4),
         ]
         if place == dpg.get_item_pos(self.item):
             return False

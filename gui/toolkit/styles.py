@@ -43,10 +43,10 @@ DARK = Palette(
             "selected": "#22304A",
             "text": "#E4E9F0",
             "muted": "#A3AEBD",
-            "hint": "#7E8A9A",
+            "hint": "#8E99A7",
             "accent": "#7AA7FF",
             "primary": "#3D6FE0",
-            "primary-hover": "#4B7CEB",
+            "primary-hover": "#3868D6",
             "primary-pressed": "#335FC6",
             "on-primary": "#FFFFFF",
             "harvested": "#63C78F",
@@ -54,6 +54,8 @@ DARK = Palette(
             "deleted": "#B79BF5",
             "too-large": "#EC9A5E",
             "edited": "#E3B558",
+            "hit": "#E3B558",
+            "on-hit": "#17130A",
             "waiting": "#A3AEBD",
             "code-word": "#9BB3F5",
             "code-name": "#7CC7D8",
@@ -61,12 +63,12 @@ DARK = Palette(
             "code-number": "#E0A878",
             "code-mark": "#C9A8F0",
             "code-sign": "#A3AEBD",
-            "code-note": "#7E8A9A",
+            "code-note": "#8E99A7",
             "shade": "#05070A",
             "none": "#000000",
         }
     ),
-    ("#83B2FF", "#4785EA", "#8493AB", "#43C6BF", "#7A88A0", "#9078F2", "#C6E4F8"),
+    ("#83B2FF", "#5A92EC", "#97A5BA", "#43C6BF", "#8693A9", "#9881F3", "#C6E4F8"),
 )
 
 LIGHT = Palette(
@@ -84,7 +86,7 @@ LIGHT = Palette(
             "selected": "#DCE8FE",
             "text": "#17202B",
             "muted": "#445062",
-            "hint": "#5C697B",
+            "hint": "#556171",
             "accent": "#1D4FB8",
             "primary": "#2F62D6",
             "primary-hover": "#3A6EE4",
@@ -95,6 +97,8 @@ LIGHT = Palette(
             "deleted": "#6235B5",
             "too-large": "#8C4208",
             "edited": "#725000",
+            "hit": "#F4BE4A",
+            "on-hit": "#17202B",
             "waiting": "#445062",
             "code-word": "#2F4FB0",
             "code-name": "#0E6578",
@@ -102,12 +106,12 @@ LIGHT = Palette(
             "code-number": "#8A4A10",
             "code-mark": "#6B3FB0",
             "code-sign": "#445062",
-            "code-note": "#5C697B",
+            "code-note": "#556171",
             "shade": "#2A3340",
             "none": "#FFFFFF",
         }
     ),
-    ("#2A6BE0", "#123F94", "#5A6880", "#0B6E69", "#66738A", "#6A45D1", "#2C7299"),
+    ("#1D59C5", "#0E3680", "#44516A", "#0B6A65", "#566074", "#6742D0", "#276588"),
 )
 
 PALETTES: Mapping[str, Palette] = MappingProxyType({"dark": DARK, "light": LIGHT})
@@ -292,7 +296,13 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     ),
     "menu": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (6, 6)}),),
     "page": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
-    "tip": (Rule("mvAll", {}, {"WindowPadding": (10, 8), "ItemSpacing": (12, 4)}),),
+    "tip": (
+        Rule(
+            "mvAll",
+            {"PopupBg": "card", "Border": "handle"},
+            {"WindowPadding": (10, 8), "ItemSpacing": (12, 4), "PopupBorderSize": (1,)},
+        ),
+    ),
     "window-body": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "primary": button("primary", "primary-hover", "primary-pressed", "on-primary"),
     "secondary": button("field", "hover", "pressed", "text", "line"),
@@ -385,7 +395,7 @@ def rules_of(name: str) -> tuple[Rule, ...]:
     """The rules of a style: one of `STYLES`, `chip:COLOUR` or `chip-on:COLOUR`, `text:COLOUR`, `tight:X,Y`."""
     kind, _, color = name.partition(":")
     if kind == "chip":
-        return button(f"{color}@10", f"{color}@20", f"{color}@30", color, f"{color}@30", rounding=14, padding=8)
+        return button(f"{color}@8", f"{color}@13", f"{color}@20", color, f"{color}@30", rounding=14, padding=8)
     if kind == "chip-on":
         return button(f"{color}@26", f"{color}@34", f"{color}@40", "text", f"{color}@80", rounding=14, padding=8)
     if kind == "text":

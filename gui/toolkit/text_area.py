@@ -21,6 +21,7 @@ from gui.toolkit.draft import (
     laid,
     letter_before,
     moved,
+    over,
     paragraph_at,
     spanned,
     typed,
@@ -35,24 +36,30 @@ PADDING = 6
 """Unscaled pixels: the height of a row, and what is above the first and below the last."""
 CLICKS_SECONDS, CLICKS_APART = 0.4, 5
 CARET = 2.0
+UNITS = {2: word_at, 3: paragraph_at}
+"""What so many clicks select."""
 SHIFTS = (dpg.mvKey_LShift, dpg.mvKey_RShift)
 
 
 class TextArea:
     """One such field. With `lines` Enter breaks a line; without, every break that comes in is a space.
 
-    `room()` is how wide a row may be, in pixels of the screen, before the field has been drawn once.
+    `room()` is how wide a row may be, in pixels of the screen, before the field has been drawn once; `pasted(words)` is
+    what comes in of words of somewhere else.
     """
 
-    def __init__(self, look: Look, *, lines: bool, room: Callable[[], float]) -> None:
-        self._look, self._lines, self._room = look, lines, room
+    def __init__(
+        self, look: Look, *, lines: bool, room: Callable[[], float], pasted: Callable[[str], str] = str
+    ) -> None:
+        self._look, self._lines, self._room, self._pasted = look, lines, room, pasted
         self.draft = Draft()
         self.field = self.holder = 0
-        self._width = self._tall = self._caught_at = 0.0
+        self._width = self._tall = 0.0
         self._caught = ""
         self._layout: Layout | None = None
         self._drawn: object = None
         self._press: tuple[float, float, float, int] = (0.0, -99.0, -99.0, 0)
+        self._clicked = (0, 0)
         self._down = self._drags = self._follows = False
 
     def build(self, parent: int) -> int:
@@ -91,7 +98,7 @@ class TextArea:
 
     def paste(self) -> None:
         """What is on the clipboard, in the place of the selection."""
-        self._set(typed(self.draft, self._fitting(dpg.get_clipboard_text() or ""), run=""))
+        self._set(typed(self.draft, self._fitting(self._pasted(dpg.get_clipboard_text() or "")), run=""))
 
     def press(self, key: str) -> bool:
         """A key that means something to a text (`Ctrl+Left`); true when it did."""
@@ -102,14 +109,14 @@ class TextArea:
             if self._lines and not catches:
                 self._set(typed(self.draft, "\n", run=""))
             return self._lines
-        if key == "Ctrl+V":
+        if key in ("Ctrl+V", "Shift+Insert"):
             if not catches:
                 self.paste()
             return True
-        if key in ("Ctrl+C", "Ctrl+X"):
+        if key in ("Ctrl+C", "Ctrl+X", "Ctrl+Insert", "Shift+Delete"):
             if self.draft.selected:
                 dpg.set_clipboard_text(self.draft.selected)
-                if key == "Ctrl+X":
+                if key in ("Ctrl+X", "Shift+Delete"):
                     self._set(typed(self.draft, "", run=""))
             return True
         layout = self.layout
@@ -236,9 +243,15 @@ class TextArea:
         x, y = dpg.get_mouse_pos(local=False)
         left, top = dpg.get_item_rect_min(self._list)
         to, upstream = layout.place(int((y - top) // self._look.px(ROW)), x - left)
+        within = letter_before(layout.text, to) if upstream else to
+        times = self._press[3]
         if before:
-            if self._press[3] == 1 and to != self.draft.caret:
-                self._set(moved(self.draft, to, True, upstream=upstream))
+            if times > 1:  # by whole words, or lines, from the one that was clicked
+                after = over(self.draft, self._clicked, UNITS[times](layout.text, within))
+            else:
+                after = moved(self.draft, to, True, upstream=upstream)
+            if (after.caret, after.anchor) != (self.draft.caret, self.draft.anchor):
+                self._set(after)
             return
         self._look.keys_to(self.field)
         when, now = self._press, time.monotonic()
@@ -249,8 +262,8 @@ class TextArea:
             hold = any(dpg.is_key_down(key) for key in SHIFTS)
             self._set(moved(self.draft, to, hold, upstream=upstream))
         else:
-            within = letter_before(layout.text, to) if upstream else to
-            self._set(spanned(self.draft, *(word_at if times == 2 else paragraph_at)(layout.text, within)))
+            self._clicked = UNITS[times](layout.text, within)
+            self._set(spanned(self.draft, *self._clicked))
 
     def _fit(self, width: float, height: float) -> None:
         self._tall = height

@@ -197,7 +197,7 @@ class FactSession(Editing[FactRow]):
         small=(
             SmallField("confidence", 64, "Confidence", "0.0 to 1.0, or a percentage"),
             SmallField("tags", 190, "Tags", "lower-case letters, digits and hyphens, with spaces between"),
-            SmallField("expires", 104, "Expires", "a day such as 2026-12-31, or nothing"),
+            SmallField("expires", 104, "Expires", "a day such as 2026-12-31, or nothing", "Expires"),
         ),
     )
 
@@ -339,14 +339,14 @@ class FactsView(ListView[Facts]):
         self.domains: set[str] = set()
         self.session = FactSession(look, shell, self.list, on_arrange=self.rearrange)
 
-    def above(self, parent: int) -> None:
+    def above(self, parent: int, view: int) -> None:
         """Chips of the categories; of domains and of what there is beside the facts."""
-        row = ChipRow(self._look, parent, parent)
+        row = ChipRow(self._look, parent, view)
         self.chips = {
             name: row.add(looks.name, looks.color, partial(self._category, name))
             for name, looks in FACT_CATEGORIES.items()
         }
-        places = ChipRow(self._look, parent, parent)
+        places = ChipRow(self._look, parent, view)
         self.places = [places.add("", "muted", partial(self._domain, number)) for number in range(DOMAINS)]
         self.kinds = {name: places.add(label, color, partial(self._kind, name), tip)
                       for name, (label, color, tip) in KINDS.items()}  # fmt: skip

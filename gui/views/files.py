@@ -226,9 +226,13 @@ class FilesView(FilteredView):
         Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
         self._head = text(look, self._full, "", "small", "hint", wrap=True)
         below = box(look, self._full, "clear")
-        panes = [Pane("source", 0, 150), Pane("notes", self._shell.place("column.notes", 264), 140)]
+        panes = [
+            Pane("source", 0, 150),
+            Pane("notes", self._shell.place("column.notes", 264), 140, own="column.notes" in self._shell.places),
+        ]
         columns = Columns(look, below, panes, on_moved=self._moved)
         source, notes = (pane.item for pane in columns.panes)
+        look.follow(below, lambda wide, _tall: columns.usual("notes", max(264.0, min(430.0, 0.3 * wide / look.scale))))
         self._source_box = box(look, source, "well")
         self._no_text = text(look, self._source_box, "", "text", "hint", wrap=True)
         self.source = SourceLines(look)

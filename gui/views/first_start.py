@@ -38,7 +38,7 @@ FOOT = 36
 MOST_TOOLS, MOST_MODELS = 7, 5
 LOOKING = "Looking at this computer…"
 NONE = "No conversations were found on this computer"
-TURNS = "A harvest turns them into plain text files that are yours, and that new conversations can begin with."
+TURNS = "A harvest turns conversations into plain text files that are yours, and that new ones can begin with."
 NOTHING_SENT = f"{TURNS} Nothing has been read or sent yet."
 GIVES = {
     "facts": "what is true here",
@@ -225,7 +225,6 @@ class FirstStart:
     def _build_models(self, parent: int) -> None:
         look = self._look
         made = card(look, parent, "Who reads them", "estimated")
-        self._readers = made.item
         self._models: list[tuple[int, Button, int, int]] = []
         for number in range(MOST_MODELS):
             item = box(look, made.item, "card", height=0)
@@ -239,7 +238,7 @@ class FirstStart:
         space(look, parent, 4)
         self.begin = Button(look, parent, "Harvest…", self.start, icon="wheat", kind="primary", width=-1,
                             tip="A dry run first: it says what it would do, and asks", shortcut="Enter")  # fmt: skip
-        self._after = text(look, parent, "Shows first what it would do, and asks", "small", "hint")
+        text(look, parent, "Shows first what it would do, and asks", "small", "hint")
 
     # --- what it shows ---
 

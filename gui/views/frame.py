@@ -21,7 +21,7 @@ from gui.state import Activity, State
 from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, space, spread, trailing_row
-from gui.toolkit.letters import END, PATH
+from gui.toolkit.letters import END, LETTERS, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, ago, autopilot_words, capital, seconds_of, since
@@ -55,6 +55,8 @@ def file_rows(files: Sequence[FileState], now: float, digest: str = "") -> list[
             tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
             gone = row.kind == "digest" and digest == run_state.DELETED
             words, tone = ("deleted", "edited") if gone else ("none yet", "hint")
+            if row.kind == "digest" and digest in (run_state.OFF, run_state.UNREADABLE, run_state.MISSING):
+                words = "none"  # there may have been one
             rows.append(FileRow(row.file, sign, "hint", name, "hint", "", words, tone, tip))
             continue
         old = since(row.modified, now)
@@ -101,7 +103,7 @@ def digest_parts(found: Overview) -> list[Part]:
     parts = [Part(title, amount, SECTIONS[title].color, f"{amount:,} B") for title, amount in found.sections]
     rest = found.status.digest.bytes - shown
     if parts and rest > 0:
-        parts.append(Part("headings and note", rest, "handle", f"{rest:,} B"))
+        parts.append(Part("Headings and note", rest, "handle", f"{rest:,} B"))
     return parts
 
 
@@ -128,7 +130,7 @@ def digest_words(found: Overview) -> tuple[str, str, str]:
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
         return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
     if stands.state == run_state.WRITTEN and found.dropped:
-        words += f". The {count(found.dropped, 'older bullet')} without room there stay in the files"
+        words += f". {count(found.dropped, 'older bullet')} did not fit; the files keep them"
     return sign, color, words
 
 
@@ -179,6 +181,8 @@ class Rail:
         self._bars = Bars(look, days.item, days.item)
         self._cards = (digest.item, files.item, days.item)
         self._tall, self._narrow = 0.0, False
+        self._inner, self._shares = 0.0, ("", "", "")
+        look.follow(digest.item, self._fit_share)
         self._filled, self._young = (0, 0, 0), 0
         self._measured: tuple[object, ...] = ()
         look.follow(parent, self._fit)
@@ -201,12 +205,13 @@ class Rail:
         same = (int(self._tall), needed) == (self._filled[0], self._filled[2]) and self._measured is self._seen
         # A scroll bar makes sentences wrap, and these make it come and go: the most counts, once what is new stands.
         self._young = YOUNG if self._measured is not self._seen else max(0, self._young - 1)
-        around = max(around, self._filled[1]) if same and not self._young else around
+        most, gaps = max(around, self._filled[1]), 2 * self._look.px(8) + 2
+        around = most if same and not self._young and self._tall - most - gaps < needed else around
         now, self._measured = (int(self._tall), around, needed), self._seen
         if now == self._filled:
             return self._young > 0
         self._filled = now
-        height = max(self._tall - around - 2 * self._look.px(8) - 2, needed)
+        height = max(self._tall - around - gaps, needed)
         dpg.configure_item(files, height=int(height), auto_resize_y=False)
         return True
 
@@ -279,8 +284,11 @@ class Rail:
     def _show_digest(self, found: Overview) -> None:
         state = found.status.digest
         share = round(100 * state.bytes / max(state.max_bytes, 1))
-        dpg.set_value(self._bytes, f"{state.bytes:,}" if state.exists else "0")
-        dpg.set_value(self._of, f"B · {share} %" if self._narrow else f"of {state.max_bytes:,} B · {share} %")
+        number = f"{state.bytes:,}" if state.exists else "0"
+        dpg.set_value(self._bytes, number)
+        full = "full" if share >= 100 else f"{share} %"
+        self._shares = number, f"of {state.max_bytes:,} B · {full}", f"B · {full}"
+        self._fit_share(self._inner, 0.0)
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
@@ -290,6 +298,14 @@ class Rail:
         dpg.set_value(self._why_icon, icon(sign))
         self._look.tint(self._why_icon, color)
         dpg.set_value(self._why, words)
+
+    def _fit_share(self, width: float, _height: float) -> None:
+        """What stands beside the great number: whole where it fits into the card, else in short."""
+        self._inner, (number, words, short) = width, self._shares
+        great, small = (LETTERS.wide(self._look.font_id(role)) for role in ("number", "text"))
+        if great is not None and small is not None and width > 0:
+            words = words if great(number) + small(words) + self._look.px(10) <= width else short
+        dpg.set_value(self._of, words)
 
     def _show_file(self, line: tuple[int, ...], row: FileRow | None) -> None:
         holder, _button, sign, name, amount, old, tip = line
@@ -367,7 +383,7 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if waiting:
         words += f" · {count(waiting, 'conversation')} waiting"
     if failed:
-        return "triangle-alert", "edited", f"{words} · {failed:,} failed"
+        return "triangle-alert", "edited", f"{words} · {failed:,} failed{' in all' if last else ''}"
     if waiting:
         return "circle-dot", "accent", words
     return "circle-check", "harvested", f"Up to date · {words[0].lower()}{words[1:]}"

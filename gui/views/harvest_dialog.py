@@ -18,7 +18,7 @@ from core.commands.harvest import ALL_STAY, NONE_TAKEN
 from core.commands.panel.bullets import local_day
 from core.commands.panel.titles import UNCALLED, Called
 from core.commands.quarantine import HELD
-from core.commands.settings import config_set
+from core.commands.settings import config_set, reads_here
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
 from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run
@@ -32,7 +32,7 @@ from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
-from gui.views.harvest_watch import GainPart, WatchPart, took_words
+from gui.views.harvest_watch import GainPart, WatchPart, stay_words, took_words
 from gui.views.ledger import NAMELESS, day_words
 from gui.views.looks import capital, plain_name, tile
 
@@ -60,11 +60,10 @@ PLAN_COLUMNS = (
     Column("name", "Conversation", 0, 2.0, sortable=False),
     Column("project", "Project", 0, 0.8, sortable=False, color="hint", least=560),
     Column("day", "Day", 62, sortable=False, color="hint", least=480),
-    Column("what", "What happens", 128, sortable=False, color="muted"),
+    Column("what", "What happens", 0, 0.8, sortable=False, color="muted"),
     Column("size", "Size", 64, role="mono", chars=7, sortable=False, color="hint", least=420),
-    Column("why", "Why", 0, 1.0, sortable=False, color="hint", least=640),
 )
-SAME = ("tool", "project", "day", "what", "why")
+SAME = ("tool", "project", "day", "what")
 """Columns that are left out while they say the same on every row."""
 
 
@@ -126,17 +125,18 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
     name = PLAN_COLUMNS[column].key
     if name == "icon":
         return icon(sign), color
-    if name == "what":
+    if name == "what":  # of what stays the reason is enough
+        words = row.why if row.why and row.group == "Not touched" else f"{words}: {row.why}" if row.why else words
         return words, color if color not in ("hint",) else "muted"
     known = row.called
     shown = {"tool": tile(known.tool), "name": row.name, "project": known.project_name, "day": day_words(known.day)}
-    return shown.get(name) or {"size": size(row.bytes), "why": row.why}.get(name, "")
+    return shown.get(name) or (size(row.bytes) if name == "size" else "")
 
 
 def plan_tip(row: PlanRow) -> str:
     """What the tooltip of a row says: everything that may be cut in its cells, and the file's own name."""
     does = f"{ACTIONS.get(row.action, ACTIONS['keep'])[3]}{f': {row.why}' if row.why else ''}"
-    about = SEPARATOR.join(part for part in (row.called.tool_title, row.called.day, size(row.bytes)) if part)
+    about = SEPARATOR.join(part for part in (row.called.tool_title, local_day(row.called.day), size(row.bytes)) if part)
     return "\n".join(dict.fromkeys(part for part in (row.name, does, about, row.file) if part))
 
 
@@ -158,7 +158,7 @@ def held_up_words(state: State) -> str:
     """Who is at work and how far, and what happens here meanwhile."""
     run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
     who = f"{capital(run.words)}. " if run is not None and run.at_work else ""
-    return f"{who}Nothing begins here before it has ended; then the dry run comes by itself."
+    return f"{who}Nothing starts here until it has finished; then the dry run opens by itself."
 
 
 def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
@@ -206,7 +206,8 @@ def provider_line(config: Config, report: HarvestReport) -> Line:
         program = config.command[0] if config.command else "no program is set"
         return Line("terminal", "accent", f"Read by the program {program}. {fate}")
     secrets = "Secrets are replaced before." if config.redact else "Secrets are NOT replaced (redact = false)."
-    return Line("globe", "accent", f"Sent to {model}. {secrets} {fate}")
+    sign, place = ("cpu", " on this computer") if reads_here(config) else ("globe", "")
+    return Line(sign, "accent", f"Sent to {model}{place}. {secrets} {fate}")
 
 
 def _fate(config: Config, report: HarvestReport, taken: bool) -> str:
@@ -223,8 +224,13 @@ def _fate(config: Config, report: HarvestReport, taken: bool) -> str:
 
 
 def note_words(note: str) -> str:
-    """A note of a run as the window says it: with the setting's name where the command line names a command."""
-    return capital(re.sub(r", and 'knowledge config set (\w+) \d+' raises it", r" (\1)", note))
+    """A note of a run as the window says it: with the setting or the button where the command line names a command."""
+    note = re.sub(r", and 'knowledge config set (\w+) \d+' raises it", r" (\1)", note)
+    note = re.sub(r"^--apply will", "Apply will", note).replace(", or name another with --home", "")
+    return capital(note.replace("; 'knowledge harvest --finish' puts that right, and so does --apply", FINISHED_FIRST))
+
+
+FINISHED_FIRST = "; Apply finishes that first"
 
 
 def enough_bytes(report: HarvestReport, limit: int) -> int:
@@ -263,7 +269,8 @@ def result_lines(report: HarvestReport) -> list[Line]:
         words += ", still where they were"
     if report.empty:
         words += f"; {report.empty} had nothing to keep"
-    lines.append(Line("circle-check", "harvested", words, spent_words(report)))
+    if report.harvested or not report.failed:
+        lines.append(Line("circle-check", "harvested", words, spent_words(report)))
     if report.reclaimed:
         gone = report.reclaimed - report.trashed
         if report.trashed:
@@ -274,10 +281,10 @@ def result_lines(report: HarvestReport) -> list[Line]:
             words = f"{count(gone, 'conversation')} removed for good"
             lines.append(Line("trash-2", "deleted", words, size(report.reclaimed_bytes - report.trashed_bytes)))
     if report.kept and not stay:
-        lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} stay where they are"))
+        lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} {stay_words(report.kept)}"))
     if report.failed:
-        stays = "stays where it is" if report.failed == 1 else "stay where they are"
-        lines.append(Line("circle-x", "failed", f"{count(report.failed, 'conversation')} failed and {stays}"))
+        words = f"{count(report.failed, 'conversation')} failed and {stay_words(report.failed)}"
+        lines.append(Line("circle-x", "failed", words))
     if len(report.errors) > report.failed:
         words = f"{count(len(report.errors) - report.failed, 'other problem')}: see below"
         lines.append(Line("circle-alert", "failed", words))
@@ -325,8 +332,8 @@ def spent_words(report: HarvestReport) -> str:
     return f"{tokens(used)} tokens" + (f" · {dollars(report.spent)}" if report.spent else "")
 
 
-WIDTH = 980
-LIST_HEIGHT = 236
+WIDTH = 1096
+LEAST, LIST_HEAD, ROW_HEIGHT = 282, 84, 28
 
 
 class HarvestDialog:
@@ -357,7 +364,7 @@ class HarvestDialog:
         self.raise_limit = Button(look, part, "", self._raise_limit, icon="weight",
                                   tip="Write max_harvest_source_bytes into the settings and look again")  # fmt: skip
         space(look, part, 1)
-        holder = box(look, part, "well", height=LIST_HEIGHT + 46)
+        holder = box(look, part, "well", height=LEAST)
         self._plan_list = holder
         chips = ChipRow(look, holder, holder)
         self.chips = {name: chips.add(name, color, partial(self._toggle, name)) for name, color in GROUPS.items()}
@@ -388,6 +395,8 @@ class HarvestDialog:
             return
         self._run.look(sources)
         self._shown = None
+        for sides in (self.watch.sides, self.gain.sides):
+            sides.grow(self.dialog.more)
         self.dialog.open()
         self._changed()
 
@@ -465,7 +474,11 @@ class HarvestDialog:
         self._rows, self._groups = plan_rows(report, run.names), set()
         self.table.leave_out(says_the_same(self._rows))
         work = has_work(report)
-        intro = "Nothing has been written. Apply would:" if work else "Nothing has been written, and nothing is to do."
+        intro = (
+            "Nothing has been written. Apply would:"
+            if work
+            else "Nothing has been written, and there is nothing to do."
+        )
         dpg.set_value(self._intro, intro)
         self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
         notes = [note_words(note) for note in report.notes if note not in SAID_ALREADY]
@@ -480,6 +493,8 @@ class HarvestDialog:
             chip.set_count(counts[name])
             dpg.configure_item(chip.item, show=counts[name] > 0)
         dpg.configure_item(self._plan_list, show=bool(self._rows))
+        wanted = LIST_HEAD + ROW_HEIGHT * len(self._rows)  # no higher than its rows need, in a window that has room
+        self._look.size(self._plan_list, height=max(LEAST, min(wanted, LEAST + self.dialog.more)))
         self._filter()
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")
@@ -487,7 +502,7 @@ class HarvestDialog:
 
     def _show_run(self, run: Run) -> None:
         self.dialog.set_title(running_title(run))
-        self.dialog.set_note("what is kept stays kept; the rest is read next time")
+        self.dialog.set_note("What is kept stays kept; the rest is read next time")
         self.dialog.enable(False)
         self.watch.set(run, self._shell.state.activity, (run.workspace or self._shell.workspace).config)
 

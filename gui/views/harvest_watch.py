@@ -11,7 +11,7 @@ from typing import NamedTuple
 import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
-from core.base.figures import age, count, dollars, tokens
+from core.base.figures import age, dollars, tokens
 from core.base.markdown import without_emphasis
 from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Talk, Watch
@@ -21,7 +21,8 @@ from gui.toolkit.columns import Cell, Column
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Figures, Fold, box, space
+from gui.toolkit.layout import Figures, Fold, box, lowered, space
+from gui.toolkit.messages import begun
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
@@ -34,11 +35,11 @@ PIECES = 240
 STATES: Mapping[str, tuple[str, str, str]] = {
     READ: ("circle-check", "harvested", "read"),
     READING: ("loader", "accent", "being read"),
-    BROKEN: ("circle-x", "failed", "failed, stays where it is"),
+    BROKEN: ("circle-x", "failed", "failed"),
     LEFT: ("hourglass", "muted", "left for another run"),
     WAITING: ("circle-dashed", "hint", "waiting"),
 }
-PIECE_COLORS = {READ: "ramp:1", READING: "accent", BROKEN: "failed", LEFT: "edited", WAITING: "field"}
+PIECE_COLORS = {READ: "accent@65", READING: "accent", BROKEN: "failed", LEFT: "edited", WAITING: "pressed"}
 COLUMNS = (
     Column("icon", "", 26, sortable=False),
     Column("tool", "", 30, role="mono", sortable=False, color="hint"),
@@ -104,9 +105,9 @@ def talk_tip(talk: Talk) -> str:
     return "\n".join(part for part in (talk.title, talk.called.tool_title, talk.name, talk.outcome) if part)
 
 
-def state_words(watch: Watch) -> str:
-    """`16 read · 2 being read · 22 waiting`."""
-    return "  ·  ".join(f"{watch.count(state):,} {row[2]}" for state, row in STATES.items() if watch.count(state))
+def state_words(state: str, number: int) -> str:
+    """`1 failed, stays where it is`: how many are in a state."""
+    return f"{number:,} {STATES[state][2]}" + (f", {stay_words(number)}" if state == BROKEN else "")
 
 
 def left_words(seconds: float) -> str:
@@ -216,7 +217,12 @@ def nothing_words(report: HarvestReport) -> str:
     if report.failed and not report.harvested:
         first = report.errors[0].message if report.errors else ""
         return "No conversation was read" + (f": {first}" if first else ".")
-    return "Nothing new: what these conversations say stands in your files, or is nothing that lasts."
+    return "Nothing new: what these conversations say is in your files already, or was not worth keeping."
+
+
+def stay_words(number: int) -> str:
+    """What so many conversations do that nobody took away."""
+    return "stays where it is" if number == 1 else "stay where they are"
 
 
 def to_look_at(report: HarvestReport) -> list[str]:
@@ -271,12 +277,16 @@ class TwoSides:
     """Two boxes beside each other that share the width of their parent."""
 
     def __init__(self, look: Look, parent: int, share: float, height: float) -> None:
-        self._look, self._share = look, share
-        holder = box(look, parent, "clear", height=height)
+        self._look, self._share, self._height = look, share, height
+        holder = self._holder = box(look, parent, "clear", height=height)
         row = int(dpg.add_group(horizontal=True, parent=holder))
         self.left = box(look, row, "well", width=400, height=-1)
         self.right = box(look, row, "clear", width=300, height=-1)
         look.follow(holder, self._fit)
+
+    def grow(self, more: float) -> None:
+        """So many unscaled pixels higher than at first, in a window that has room for them."""
+        self._look.size(self._holder, height=self._height + more)
 
     def _fit(self, width: float, _height: float) -> None:
         left = int((width - self._look.px(8)) * self._share)
@@ -294,21 +304,27 @@ class WatchPart:
         self._drawn_at = 0.0
         self._ribbon = Ribbon(look, part, part_width := box(look, part, "clear", height=1))
         dpg.move_item_up(part_width)
-        self._states = text(look, part, "", "small", "muted", wrap=True)
-        sides = TwoSides(look, part, 0.52, TALL)
+        line = int(dpg.add_group(horizontal=True, parent=part))
+        self._states = {
+            state: (text(look, line, "■", "small", color), text(look, line, "", "small", "muted"))
+            for state, color in PIECE_COLORS.items()
+        }
+        self._left = text(look, line, "", "small", "muted")
+        self.sides = sides = TwoSides(look, part, 0.52, TALL)
         self.table = BigTable(look, COLUMNS, lambda row, column: talk_cell(self._talks[row], column),
                               tip=lambda row: talk_tip(self._talks[row]))  # fmt: skip
         self.table.build(sides.left)
-        top = box(look, sides.right, "well", height=214)
+        top = box(look, sides.right, "well", height=226)
         row = int(dpg.add_group(horizontal=True, parent=top))
         self._number = text(look, row, "0", "number")
-        self._number_words = text(look, row, "", "small", "muted", wrap=True)
+        self._number_words = text(look, lowered(look, row, 14), "", "small", "muted", wrap=True)
         self._bar = SegmentBar(look, top, top, height=8)
         self._legend = Legend(look, top, 6)
+        space(look, top, 4)
         self._cost = text(look, top, "", "strong")
         self._cost_words = text(look, top, "", "small", "hint", wrap=True)
         best = box(look, sides.right, "well")
-        self._best_title = text(look, best, "Best new bullets, as they come", "small", "hint")
+        text(look, best, "Best new bullets, as they come", "small", "hint")
         self.best = FlowList(look, role="small")
         self.best.build(best)
 
@@ -325,7 +341,11 @@ class WatchPart:
         stopping = activity is not None and activity.stopping
         left = "stopping after this step" if stopping else left_words(watch.left)
         self._ribbon.set(pieces(watch))
-        dpg.set_value(self._states, "  ·  ".join(part for part in (state_words(watch), left) if part))
+        for state, (square, words) in self._states.items():
+            for item in (square, words):
+                dpg.configure_item(item, show=watch.count(state) > 0)
+            dpg.set_value(words, f"{state_words(state, watch.count(state))}  ")
+        dpg.set_value(self._left, left)
         self._talks = watched(watch)
         self.table.set_rows(range(len(self._talks)), keep_place=True)
         new = sum(watch.counts.values())
@@ -350,9 +370,9 @@ class GainPart:
         self._bar = SegmentBar(look, self._bar_holder, self._bar_holder, height=10)
         self._words = text(look, part, "", "small", "muted", wrap=True)
         space(look, part, 1)
-        sides = TwoSides(look, part, 0.64, 292)
+        self.sides = sides = TwoSides(look, part, 0.64, 292)
         self.best = FlowList(look)
-        text(look, sides.left, "Best bullets first", "strong", "muted")
+        self._head = text(look, sides.left, "", "strong", "muted")
         self.best.build(sides.left)
         self.nothing = text(look, sides.left, "", "text", "hint", wrap=True)
         self.side = box(look, sides.right, "well", scroll=True)
@@ -376,14 +396,13 @@ class GainPart:
         rows = () if run.undone else gained_rows(run)
         self.best.set_rows(rows)
         dpg.configure_item(self.best.holder, show=bool(rows))
+        dpg.set_value(self._head, "Best bullets first" if rows else "What happened")
         said = "Its bullets have left your files." if run.undone else nothing_words(report)
         dpg.set_value(self.nothing, "" if rows else said)
         projects = [] if run.undone else by_project(run.watch)
         self._projects.set(projects)
         dpg.configure_item(self._by_project, show=any(part.label != NO_PROJECT for part in projects))
         found = [] if run.undone else to_look_at(report)
-        head = f"{len(found)} to look at"
-        if report.failed:
-            stay = "stays where it is" if report.failed == 1 else "stay where they are"
-            head += f"   {count(report.failed, 'conversation')} failed and {stay}"
-        self.fold.set(head, found)
+        known = 1 if len(found) > 1 and report.failed and not report.harvested else 0  # `nothing_words` says the first
+        more = f"   and {len(found) - 1:,} more" if len(found) > 1 else ""
+        self.fold.set(f"{begun(found[known])}{more}" if found else "", found)

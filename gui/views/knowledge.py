@@ -243,9 +243,9 @@ class KnowledgeView(ListView[Knowledge]):
         super().build(parent)
         self.show(self.category)
 
-    def above(self, parent: int) -> None:
+    def above(self, parent: int, view: int) -> None:
         """A chip a category."""
-        tabs = ChipRow(self._look, parent, parent)
+        tabs = ChipRow(self._look, parent, view)
         self.tabs = {name: tabs.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in TABS.items()}
 
     def below(self, parent: int) -> None:
@@ -258,7 +258,7 @@ class KnowledgeView(ListView[Knowledge]):
                              shortcut="Ctrl+Enter")  # fmt: skip
         self.drop = Button(look, self._all, "", self._shell.in_order(drop), icon="trash-2", kind="ghost",
                            tip="Drop all that are shown; Undo brings them back", shortcut="Shift+Delete")  # fmt: skip
-        text(look, lowered(look, self._all, 7), "Numbers in the filter choose: 3 5-9", "small", "hint", fit=END)
+        text(look, lowered(look, self._all, 7), "Numbers in the filter choose some: 3 5-9", "small", "hint", fit=END)
 
     def refresh(self, state: State) -> None:
         """Show what was read; compare it while somebody looks."""

@@ -19,8 +19,9 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
 from core.commands.history import LedgerRow
-from core.commands.panel.titles import Called, called
+from core.commands.panel.titles import Called, FirstRows, called
 from core.commands.trash import trash_restore
+from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
 from gui.state import State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
@@ -194,9 +195,13 @@ def says_the_same(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> 
     if len(entries) < 2:
         return frozenset()
     keys = sorts(names)
-    kinds = _kinds(entries, names)
-    of = {name: entries if name == "items" else kinds for name in SAME}
-    return frozenset(name for name in SAME if all(keys[name](row) == keys[name](entries[0]) for row in of[name]))
+
+    def same(name: str, rows: Iterable[LedgerRow]) -> bool:
+        return all(keys[name](row) == keys[name](entries[0]) for row in rows)
+
+    left = [name for name in SAME if same(name, entries[:FIRST])]  # most differ soon
+    kinds = _kinds(entries, names) if {"tool", "project"} & {*left} else entries  # these two take longest
+    return frozenset(name for name in left if same(name, entries if name == "items" else kinds))
 
 
 def _kinds(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> Collection[LedgerRow]:
@@ -257,10 +262,10 @@ def tip(row: Row) -> str:
     return "\n".join(part for part in (name, about, held, row.error[:600], short_folder(row.path)) if part)
 
 
-def chip_counts(entries: Iterable[LedgerRow]) -> dict[str, int]:
-    """How many entries each chip stands for; the usual statuses are always there."""
+def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
+    """How many entries each chip stands for, of counts by status; the usual statuses are always there."""
     counts = dict.fromkeys(STATUSES, 0)
-    for status, number in Counter(status_of(row.entry) for row in entries).items():
+    for status, number in found.items():
         counts[status if status in STATUSES else "unknown"] = counts.get(status, 0) + number
     return counts
 
@@ -277,8 +282,27 @@ def wished(wish: Wish, statuses: Collection[str] | None = None, text: str | None
 
 AT_ONCE = 3000
 """So many entries are arranged between two frames; more go to the worker."""
+FIRST = 200
+"""So many of the newest are asked first which columns say the same, and no others while a large ledger is read."""
 MADE = 400
 """So many rows are kept, of which the table shows some forty."""
+
+
+TEACH = (
+    "Nothing harvested yet",
+    "A harvest reads your conversations with AI tools and writes what they taught\n"
+    "into files of yours. The button at the top right first shows what it would do.",
+)
+
+
+def teaching(run: RunState | None) -> tuple[str, str]:
+    """Title and words of an empty ledger: what a harvest does, or how the one stands that has begun."""
+    if run is not None and run.at_work:
+        title = "The first harvest is running" if run.work == "harvest" else TEACH[0]
+        return title, f"{capital(run.words)}.\nWhat a harvest reads appears here when it has finished."
+    if run is not None and run.state == INTERRUPTED:
+        return "The first harvest was cut off", f"{capital(run.words)}.\n“Finish now” below brings it to its end."
+    return TEACH
 
 
 class LedgerView(FilteredView):
@@ -334,10 +358,10 @@ class LedgerView(FilteredView):
             parent,
             parent,
             icon="database",
-            title="Nothing harvested yet",
-            words="A harvest reads your conversations with AI tools and writes what they taught\n"
-            "into files of yours. The button at the top right first shows what it would do.",
+            title=TEACH[0],
+            words=TEACH[1],
         )
+        self._taught = TEACH
         self._menu = Menu(look)
         self._shell.layers.append(self._menu.key)
 
@@ -345,11 +369,14 @@ class LedgerView(FilteredView):
         """Take a new ledger over, keep the place, follow a selection made elsewhere."""
         snapshot = state.snapshot
         if snapshot is None:
+            if state.first_rows is not None and state.first_rows is not self.entries:
+                self._begin(state.first_rows)
             return
         if snapshot.ledger is not self._seen or snapshot.titles.by_key is not self._names:
             self._seen, self._names, self._texts = snapshot.ledger, snapshot.titles.by_key, []
             self._order(fresh=True)
         self._shell.rows_shown(len(self.table.rows), len(self.entries), self.name)
+        self._teach_state(state)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
@@ -389,8 +416,16 @@ class LedgerView(FilteredView):
         at = self.table.selected
         return self.entries[at].key if at is not None and at < len(self.entries) else ""
 
+    def _begin(self, rows: FirstRows) -> None:
+        """Show a large ledger at once. Until it has been read whole, the order stays the usual one."""
+        self._names = rows.names
+        self.table.leave_out(says_the_same(rows[:FIRST], rows.names) | {"why"})
+        self._show(rows, range(len(rows)), chip_counts(rows.counts), fresh=True)
+
     def _order(self, fresh: bool = False) -> None:
         """Filter and sort anew what was read last; `fresh`: it is another ledger, or other titles."""
+        if isinstance(self.entries, FirstRows) and not fresh:
+            return  # with the whole ledger comes what is wished by then
         self._ticket += 1
         ticket, wish, entries, texts, names = self._ticket, self.wish, self._seen, self._texts, self._names
         fresh = fresh or entries is not self.entries
@@ -403,7 +438,8 @@ class LedgerView(FilteredView):
             here = says_the_same([entries[at] for at in order], names) if wish.statuses else frozenset[str]()
             if not fresh:
                 return order, {}, frozenset(), here
-            return order, chip_counts(entries), says_the_same(entries, names), here
+            counts = chip_counts(Counter(status_of(row.entry) for row in entries))
+            return order, counts, says_the_same(entries, names), here
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
@@ -420,7 +456,7 @@ class LedgerView(FilteredView):
         else:
             self._shell.submit("Arranging the ledger", lambda _job: work(), done, lane=GATHER)
 
-    def _show(self, entries: Sequence[LedgerRow], order: list[int], counts: Mapping[str, int], fresh: bool) -> None:
+    def _show(self, entries: Sequence[LedgerRow], order: Sequence[int], counts: Mapping[str, int], fresh: bool) -> None:
         key = self._selected_key()
         self._now = time.time()
         if fresh:
@@ -434,6 +470,7 @@ class LedgerView(FilteredView):
                 self.table.selected = next((at for at, row in enumerate(entries) if row.key == key), None)
         self.table.set_rows(order, keep_place=fresh)
         self._shell.rows_shown(len(order), len(entries), self.name)
+        self._teach_state(self._shell.state)
         empty = not entries
         if empty != self._empty:
             self._empty = empty
@@ -441,6 +478,14 @@ class LedgerView(FilteredView):
             dpg.configure_item(self._chip_row.item, show=not empty)
             dpg.configure_item(self.filter, show=not empty)
             self._teach.show(empty)
+
+    def _teach_state(self, state: State) -> None:
+        """What an empty ledger says: what a harvest does, or how the one stands that has begun."""
+        run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
+        teach = teaching(run)
+        if teach != self._taught:
+            self._taught = teach
+            self._teach.tell(teach[1], title=teach[0])
 
     # --- what the person does ---
 

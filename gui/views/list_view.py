@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import dearpygui.dearpygui as dpg
 
+from core.base.marks import BREAKS, without_invisible
 from core.base.result import ErrorInfo, Result
 from core.commands.workspace import Workspace
 from gui.shell import Shell
@@ -22,7 +23,7 @@ from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, gap, spread
-from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.messages import EmptyState, Teaching, error_words
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
 
@@ -36,6 +37,11 @@ MOVES = ("Up", "Down", "Page up", "Page down")
 """Keys that move through the rows also while somebody types in the field."""
 
 T = TypeVar("T")
+
+
+def visible(words: str) -> str:
+    """Words of somewhere else without what nobody sees in them: so they will be saved."""
+    return without_invisible(BREAKS.sub("\n", words))
 
 
 class Editing(Generic[T]):
@@ -71,7 +77,7 @@ class Editing(Generic[T]):
         if error.code == "changed-outside":
             self.editor.ask(CHANGED)
         else:
-            self.editor.refuse(str(error))
+            self.editor.refuse(error_words(error))
 
     # --- the same for all ---
 
@@ -89,7 +95,7 @@ class Editing(Generic[T]):
         self.writing = False
         self.editor = Editor(
             look, self.KIND, on_save=self._save, on_cancel=self.cancel, on_choice=self.choose, on_height=self.cover,
-            room=lambda: rows.width,
+            room=lambda: rows.width, pasted=visible,
         )  # fmt: skip
 
     def build(self) -> None:
@@ -254,6 +260,10 @@ class Teach:
     act: str = ""
 
 
+SHORT = 420
+"""In a view lower than this, in unscaled pixels, there is room for the list or for what stands above it."""
+
+
 class ListView(FilteredView, Generic[T]):
     """A list of wrapped rows. `data` is what `gather` returned last, of the class `DATA`."""
 
@@ -275,11 +285,12 @@ class ListView(FilteredView, Generic[T]):
         self.session: Any = None  # an Editing, where there is something to edit
         self._seen: T | None = None
         self._selected: object = None
+        self._short = False
 
     # --- what differs ---
 
-    def above(self, parent: int) -> None:
-        """Make what stands above the field."""
+    def above(self, parent: int, view: int) -> None:
+        """Make what stands above the field; `view` is the child window around it."""
 
     def below(self, parent: int) -> None:
         """Make what stands between the field and the rows."""
@@ -330,7 +341,11 @@ class ListView(FilteredView, Generic[T]):
     def build(self, parent: int) -> None:
         """Make chips, field, rows, editor and what teaches."""
         look = self._look
-        self.above(parent)
+        self._top = int(dpg.add_group(parent=parent))
+        self.above(self._top, parent)
+        self._topped = bool(dpg.get_item_children(self._top, 1))  # an empty group would still keep its distance
+        self._make_room()
+        look.follow(parent, self._fit)
         if self.ADD:
             left, right = spread(look, parent)
             self.add_filter(left)
@@ -393,8 +408,18 @@ class ListView(FilteredView, Generic[T]):
         self._teaching.show("" if shown else self.teach(total))
         self._shell.rows_shown(found, total, self.name)
 
+    def _fit(self, _width: float, height: float) -> None:
+        self._short = height < self._look.px(SHORT)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """In a low window what stands above gives way to what is being written."""
+        writing = self.session is not None and self.session.target is not None
+        dpg.configure_item(self._top, show=self._topped and not (self._short and writing))
+
     def rearrange(self) -> None:
         """The editor was opened, or closed."""
+        self._make_room()
         self.arrange(keep=True)
         if self.session.target is None:
             dpg.focus_item(self.at_rest)  # the field must not keep the keys

@@ -23,8 +23,8 @@ from core.commands.memories import (
     memories_archive,
     memories_edit,
     memories_restore,
+    newest_first,
     read_memory,
-    recall,
     save,
 )
 from core.commands.panel.bullets import local_day
@@ -36,6 +36,7 @@ from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow
+from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
 from gui.views.context_cards import ContextCards
 from gui.views.list_view import CHANGED, Editing, ListView, Teach
@@ -89,8 +90,8 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> Result[MemoryBook
     now = MemoryBook(
         files.value.files,
         files.value.heavy,
-        tuple(recall(saved.value.memories, "")),
-        tuple(recall(archived.value.memories, "")),
+        tuple(newest_first(saved.value.memories)),
+        tuple(newest_first(archived.value.memories)),
         tuple(error.message for error in (*saved.value.skipped, *archived.value.skipped)),
         str(project.value or ""),
     )
@@ -114,7 +115,12 @@ def row_of(memory: Memory, archived: bool) -> FlowRow:
     if archived:
         icon, color = "archive", "hint"
     scope = ("this project",) if memory.scope != GLOBAL else ()
-    parts = [", ".join(memory.tags), local_day(memory.created), *scope, "archived" if archived else ""]
+    parts = [
+        " ".join(f"#{tag}" for tag in memory.tags),
+        local_day(memory.created),
+        *scope,
+        "archived" if archived else "",
+    ]
     meta = SEPARATOR.join(part for part in parts if part)
     can = ARCHIVED_CAN if archived else SAVED_CAN
     return FlowRow(str(memory.path), shown(memory.content), meta, icon, color, "muted" if archived else "text", can)
@@ -219,14 +225,14 @@ class MemorySession(Editing[MemoryTarget]):
         written over it."""
         old = target.memory
         if old is None or error.code not in ("changed-outside", "no-match"):
-            self.editor.refuse(str(error))
+            self.editor.refuse(error_words(error))
             return
 
         def looked(result: Result[Any]) -> None:
             if self.target is None:
                 return
             if isinstance(result, Err):
-                self.editor.refuse(str(result.error))
+                self.editor.refuse(error_words(result.error))
                 return
             found: Memory | None = result.value
             if found is None:
@@ -358,10 +364,6 @@ TEACH = {
 }
 
 
-SHORT = 420
-"""In a view lower than this, in unscaled pixels, there is room for the list or for what stands above it."""
-
-
 class MemoriesView(ListView[MemoryBook]):
     """Context cards above, memories below: filtered, written, edited in place, archived, restored."""
 
@@ -394,37 +396,21 @@ class MemoriesView(ListView[MemoryBook]):
         self.cards = ContextCards(look, self.act_on_context)
         self.session = MemorySession(look, shell, self.list, on_arrange=self.rearrange, on_saved=self.changes.saved)
         self._new = ""
-        self._short = False
 
     def build(self, parent: int) -> None:
         """Make all items."""
         super().build(parent)
         self.show(False)
 
-    def above(self, parent: int) -> None:
+    def above(self, parent: int, view: int) -> None:
         """Cards of the context files; a chip a pile, and chips of the tags."""
-        self._top = int(dpg.add_group(parent=parent))
-        self.cards.build(self._top)
-        chips = ChipRow(self._look, self._top, parent)
-        self._look.follow(parent, self._fit)
+        self.cards.build(parent)
+        chips = ChipRow(self._look, parent, view)
         self.piles = {
             False: chips.add("Memories", "accent", lambda _on: self.show(False)),
             True: chips.add("Archived", "waiting", lambda _on: self.show(True)),
         }
         self.tag_chips = [chips.add("", f"ramp:{at % 5 + 1}", partial(self._tag, at)) for at in range(TAG_CHIPS)]
-
-    def _fit(self, _width: float, height: float) -> None:
-        self._short = height < self._look.px(SHORT)
-        self._make_room()
-
-    def rearrange(self) -> None:
-        """The editor was opened, or closed."""
-        super().rearrange()
-        self._make_room()
-
-    def _make_room(self) -> None:
-        """In a low window what stands above gives way to what is being written."""
-        dpg.configure_item(self._top, show=not (self._short and self.session.target is not None))
 
     def below(self, parent: int) -> None:
         """What was left out."""

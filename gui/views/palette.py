@@ -19,7 +19,7 @@ from gui.shell import Action, Shell
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.icons import icon
 from gui.toolkit.keys import Shortcut
-from gui.toolkit.layout import Line, Lines, box, space, spread, trailing_row
+from gui.toolkit.layout import Line, Lines, box, gap, space, spread, trailing_row
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import floating, text, text_field
@@ -72,7 +72,10 @@ class CommandPalette:
         button = int(dpg.add_selectable(parent=row, callback=self._clicked, user_data=number))
         look.theme(button, "pick")
         left, right = trailing_row(look, row, 2, 1)
-        return holder, button, text(look, left, ""), text(look, left, ""), text(look, right, "", "small", "hint")
+        gap(look, left, 1)
+        items = holder, button, text(look, left, ""), text(look, left, ""), text(look, right, "", "small", "hint")
+        gap(look, right, 1)
+        return items
 
     # --- opening and closing ---
 
@@ -139,9 +142,10 @@ class CommandPalette:
             beside = self._cut(entry.aside, "small", self._look.px(ASIDE))
             dpg.set_value(aside, beside)
             dpg.set_value(title, self._cut(entry.title, "text", self._look.px(TITLE if beside else TITLE + ASIDE)))
-        total = len(self._entries)
         named = [entry for entry in self.found if entry.kind != "search"]
-        dpg.set_value(self._count, f"{total:,} things to find" if named else "Nothing like that")
+        asked = bool(str(dpg.get_value(self.field)).strip())
+        words = f"The best {len(named)}" if asked else f"{len(self._entries):,} things to find"
+        dpg.set_value(self._count, words if named else "Nothing like that")
 
     def _cut(self, words: str, role: str, room: float) -> str:
         wide = LETTERS.wide(self._look.font_id(role))
@@ -405,5 +409,5 @@ class KeysDialog:
 
     def open(self) -> None:
         """Show it; in a low window its page is lower, so that only the page scrolls."""
-        self._look.size(self._page, height=min(KEYS_HEIGHT, self.dialog.room - GAP))
+        self._look.size(self._page, height=min(KEYS_HEIGHT + self.dialog.more, self.dialog.room - GAP))
         self.dialog.open()

@@ -96,19 +96,21 @@ class ConversationReader:
     def build(self, parent: int) -> int:
         """Make everything once; hidden."""
         look = self._look
-        self.item = box(look, parent, "reader")
+        self.item = box(look, parent, "gutter")
         dpg.configure_item(self.item, show=False)
-        left, right = spread(look, self.item)
+        page = box(look, self.item, "reader")
+        left, right = spread(look, page)
         self.back = Button(look, left, "", self.close, icon="arrow-left", kind="ghost", tip="Back", shortcut="Esc")
         self._title = text(look, lowered(look, left, 4), "", "heading", fit=END)
+        gap(look, right, 1)
         self.resume = Button(look, right, "", self.copy_resume, icon="play", kind="secondary", shortcut="R",
                              tip="Copy the command that goes on with it in its own tool")  # fmt: skip
         Button(look, right, "", self.open_original, icon="external-link", kind="ghost", tip="Open the original file",
                shortcut="O")  # fmt: skip
-        line = int(dpg.add_group(horizontal=True, parent=self.item))
+        line = int(dpg.add_group(horizontal=True, parent=page))
         gap(look, line, 34)
         self._about = text(look, line, "", "small", "muted", fit=END)
-        left, right = spread(look, self.item)
+        left, right = spread(look, page)
         self.field = text_field(look, left, placeholder=f"{icon('search')}  Find in it   /", width=210,
                                 on_change=self._typed, anew=True)  # fmt: skip
         self._found = text(look, lowered(look, left, 7), "", "small", "hint")
@@ -132,12 +134,12 @@ class ConversationReader:
                             tip="The next harvested bullet", shortcut="N")  # fmt: skip
         self._unfold = Button(look, right, "Unfold", self.fold_all, icon="chevrons-up-down", kind="ghost",
                               tip="Unfold or fold all calls", shortcut="F")  # fmt: skip
-        self._says = text(look, self.item, "", "text", "hint", wrap=True)
-        row = look.theme(int(dpg.add_group(horizontal=True, parent=self.item)), "no-gap")
+        self._says = text(look, page, "", "text", "hint", wrap=True)
+        row = look.theme(int(dpg.add_group(horizontal=True, parent=page)), "no-gap")
         self._side, self._strip = box(look, row, "clear"), box(look, row, "clear")
         self.canvas.build(self._side)
         self.map.build(self._strip)
-        look.follow(self.item, self._fit)
+        look.follow(page, self._fit)
         return self.item
 
     def _fit(self, width: float, _height: float) -> None:

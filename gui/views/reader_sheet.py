@@ -15,7 +15,7 @@ from gui.toolkit.flow import Heights
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, cut, wrapped
 from gui.toolkit.theme import Look
-from gui.toolkit.typeset import ROLE_OF, Line, Run, Style, lines_of_code, lines_of_words
+from gui.toolkit.typeset import ROLE_OF, Line, Run, Style, lines_of_code, lines_of_words, over
 from gui.views.looks import CATEGORIES
 from gui.views.reader_rows import (
     CALL,
@@ -38,6 +38,7 @@ HEAD_ABOVE, HEAD_HEIGHT, CALL_HEIGHT, CALL_GAP = 16, 24, 28, 4
 CODE_HEAD, CODE_EDGE, BOX, AFTER, APART = 28, 8, 9, 8, 6
 WIDEST, NOTES, NOTES_LEAST, NOTES_GAP, ICONS = 760, 300, 210, 24, 44
 ROOM_FOR_NOTES, ROOM_FOR_TIME = 860, 560
+WIDER, NOTES_WIDER = 80, 140
 ROLES = {
     "user": ("user", "accent"), "assistant": ("sparkles", "ramp:2"), "agent": ("users", "ramp:5"),
     "system": ("settings", "hint"), "tool": ("terminal", "hint"),
@@ -69,7 +70,11 @@ def geometry(width: float, px: Callable[[float], int]) -> Geometry:
         column = max(px(120), room - px(ICONS))
         return Geometry(left, column, left + column + px(20), 0, times)
     notes = max(px(NOTES_LEAST), min(px(NOTES), int(room * 0.32)))
-    column = min(px(WIDEST), room - notes - px(NOTES_GAP))
+    spare = max(
+        0, room - notes - px(NOTES_GAP) - px(WIDEST)
+    )  # of a wide window: some for the words, more for the notes
+    column = min(px(WIDEST) + min(px(WIDER), spare // 4), room - notes - px(NOTES_GAP))
+    notes += min(px(NOTES_WIDER), spare // 3)
     return Geometry(left, column, left + column + px(NOTES_GAP), notes, times)
 
 
@@ -336,7 +341,8 @@ class Sheet:
                 left = words_at + self.measure(piece.text[: place.begin], "mono")
                 wide = self.measure(piece.text[place.begin : min(place.end, len(shown))], "mono")
                 pen.box(left, line - px(2), left + wide, line + px(17), self._light(at, place), px(3))
-        pen.words(words_at, line + px(1), shown, "mono", "text" if not quiet else "hint")
+        tone, now = "text" if not quiet else "hint", self._now(at, lit)
+        self._paint_words(pen, words_at, line + px(1), shown, 0, len(shown), "mono", tone, now)
         self.spots.append(Spot(x, y, right, y + height, partial(self._on_fold, piece.fold)))
 
     def _paint_lines(self, pen: Pen, at: int, piece: Piece, laid: Laid, y: float, lit: Sequence[Place]) -> None:
@@ -400,29 +406,31 @@ class Sheet:
                 from_ = x + self.measure(piece.text[run.begin : begin], role)
                 wide = self.measure(piece.text[begin:end], role)
                 pen.box(from_ - 1, y - px(1), from_ + wide + 1, y + pitch - px(2), self._light(at, place), px(3))
-        if not colours:
-            if words.strip():
-                pen.words(x, y + down, words, role, tone)
-            return
-        here = bisect_left(colours, (run.begin, -1, "")) - 1
-        shown = run.begin
-        for begin, end, color in colours[max(0, here) :]:
-            if begin >= run.end:
-                break
-            begin, end = max(begin, run.begin), min(end, run.end)
-            if begin >= end:
-                continue
+        now = self._now(at, lit)
+        self._paint_words(pen, x, y + down, piece.text, run.begin, run.end, role, tone, over(colours, now))
+
+    def _paint_words(
+        self, pen: Pen, x: float, y: float, text: str, start: int, stop: int, role: str, tone: str,
+        colours: Sequence[Style],
+    ) -> None:  # fmt: skip
+        """Letters of a text from `x` on, in the colours that some of them have."""
+        shown = start
+        for begin, end, color in (*colours[max(0, bisect_left(colours, (start, -1, "")) - 1) :], (stop, stop, tone)):
+            begin, end = min(max(begin, start), stop), min(end, stop)
             for a, b, tint in ((shown, begin, tone), (begin, end, color)):
-                if piece.text[a:b].strip():
-                    pen.words(x + self.measure(piece.text[run.begin : a], role), y + down, piece.text[a:b], role, tint)
-            shown = end
-        if piece.text[shown : run.end].strip():
-            from_ = x + self.measure(piece.text[run.begin : shown], role)
-            pen.words(from_, y + down, piece.text[shown : run.end], role, tone)
+                if text[a:b].strip():
+                    pen.words(x + self.measure(text[start:a], role), y, text[a:b], role, tint)
+            shown = max(shown, end)
+            if begin >= stop:
+                break
 
     def _light(self, at: int, place: Place) -> str:
-        current = 0 <= self.place < len(self.places) and self.places[self.place] == place
-        return "edited@75" if current and place.piece == at else "edited@28"
+        return "hit" if self._now(at, [place]) else "hit@32"
+
+    def _now(self, at: int, lit: Sequence[Place]) -> list[Style]:
+        """The letters that the search stands at: their ground is solid, so they have a colour of their own."""
+        now = self.places[self.place] if 0 <= self.place < len(self.places) else None
+        return [(one.begin, one.end, "on-hit") for one in lit if one == now and one.piece == at]
 
     def _coloured(self, at: int, piece: Piece) -> tuple[Style, ...]:
         """The colours of some code; asked for once, and painted when they are there."""

@@ -25,7 +25,7 @@ from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.list_view import ListView, Teach
-from gui.views.looks import ENTRY_KINDS, short_folder
+from gui.views.looks import ENTRY_KINDS, capital, short_folder
 from gui.views.reader_rows import one_line_of
 from gui.views.search_rows import (
     LIMIT,
@@ -87,13 +87,21 @@ TEACH = {
         "Search everything",
         "Conversations, bullets, notes, memories, context files\nand facts, the best first, each with the reason why.\n"
         'Any text will do: session_store.py, C++, "an exact phrase",\n'
-        "and what knowledge search takes: --since monday, --source codex.",
+        "and the options of knowledge search: --since monday, --source codex.",
         command='knowledge search "retry policy"',
     ),
     "nothing": Teach(
         "search",
         "Nothing found",
         "No entry has these words, nor anything like them.\nFewer or shorter words find more.",
+        action="Clear the search",
+        act="clear",
+    ),
+    "nothing-yet": Teach(
+        "search",
+        "Nothing found so far",
+        "What was searched has none of these words, nor anything like them.\n"
+        "“Read them now” searches the conversations that are left.",
         action="Clear the search",
         act="clear",
     ),
@@ -173,13 +181,13 @@ class SearchView(ListView[Findings]):
         self.filters: list[Chip] = [row.add("", "muted", partial(self._filter_clicked, at)) for at in range(FILTERS)]
         for chip in self.filters:
             dpg.configure_item(chip.item, show=False)
+        self.add_remark(parent)
         line = int(dpg.add_group(horizontal=True, parent=parent))
         self._waits = line
         self.build_all = Button(self._look, line, "", self._build, icon="messages-square", kind="secondary",
                                 tip="Read every conversation that is not searched yet, in the background")  # fmt: skip
         self._built = text(self._look, lowered(self._look, line, 7), "", "small", "muted", fit=END)
         dpg.configure_item(line, show=False)
-        self.add_remark(parent)
 
     def refresh(self, state: State) -> None:
         """Search again when the store has changed, or somebody asked elsewhere."""
@@ -354,17 +362,17 @@ class SearchView(ListView[Findings]):
     def _show_waiting(self) -> None:
         """The button that reads what is not searched yet, while there is something."""
         going = self._building is not None
-        dpg.configure_item(self._waits, show=going or self.data.waits)
+        dpg.configure_item(self._waits, show=going or bool(self.data.waits))
         self.build_all.set_label("Stop" if going else "Read them now", "circle-stop" if going else "messages-square")
         if not going:
-            dpg.set_value(self._built, "")
+            dpg.set_value(self._built, self.data.waits)
 
     # --- what is shown ---
 
     def _show(self, keep: bool = False) -> None:
         self._name_chips()
         self._show_waiting()
-        self.tell(self.data.notes)
+        self.tell([capital(note) for note in self.data.notes])
         hits: dict[object, Hit | ConversationHit] = {}
         for hit in self.data.hits:
             hits.setdefault(key_of(hit), hit)
@@ -393,6 +401,8 @@ class SearchView(ListView[Findings]):
             if self.data.wanted.filters.keys() - {"kind"}
             else "none-of-kind"
             if self.data.kind
+            else "nothing-yet"
+            if self.data.waits
             else "nothing"
         )
 

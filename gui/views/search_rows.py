@@ -148,7 +148,7 @@ class Findings:
     counts: Mapping[str, int] = field(default_factory=dict)
     entries: int = 0
     notes: tuple[str, ...] = ()
-    waits: bool = False
+    waits: str = ""
     sources: Mapping[str, int] = field(default_factory=dict)
     projects: Mapping[str, int] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
@@ -187,15 +187,21 @@ def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
         counts[wanted.kind] = len(report.hits)
     talks = [hit for hit in among if isinstance(hit, ConversationHit)]
     sources, projects = Counter(hit.source for hit in talks), Counter(hit.project for hit in talks if hit.project)
-    notes = (*((report.note,) if report.note else ()), *(BUILD_HINT.sub("", warning) for warning in report.warnings))
-    waits = any(warning.startswith(NOT_YET) for warning in report.warnings)
+    notes = (*((report.note,) if report.note else ()), *(one for one in report.warnings if not one.startswith(NOT_YET)))
+    waits = next((waiting_words(one) for one in report.warnings if one.startswith(NOT_YET)), "")
     number = report.entries + report.conversations
     return Ok(Findings(wanted, report.hits, dict(counts), number, notes, waits, dict(sources), dict(projects),
                        {hit.source: hit.tool for hit in talks}))  # fmt: skip
 
 
 NOT_YET = "not searched yet"
-BUILD_HINT = re.compile(r"; 'knowledge search --build' .*")
+_TAKES = re.compile(rf"{NOT_YET}: (.+?) \(.+?\): about (.+?), ")
+
+
+def waiting_words(warning: str) -> str:
+    """What stands beside the button that reads what is not searched yet: how much it is, and how long that takes."""
+    takes = _TAKES.match(warning)
+    return f"{takes[1]} not searched yet, about {takes[2]}" if takes else capital(warning.partition(";")[0])
 
 
 def rows(found: Findings, fits: Callable[[str], bool]) -> list[FlowRow]:
@@ -223,9 +229,9 @@ def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowR
     quote = broken(begin + excerpt(said, terms, SAID), fits) if said else ""
     title = broken(one_line_of(hit.title) or short_name(hit.name), fits)
     text = "\n".join(line.rstrip() for part in (title, quote) if part for line in part.split("\n"))
-    many = f"in {count(len(hit.places), 'turn')}" if len(hit.places) > 1 else ""
+    many = len(hit.places)
     folder = short_folder(hit.project or hit.folder).rpartition("/")[2]
-    turns = f"{many} of {hit.turns:,}" if many else count(hit.turns, "turn")
+    turns = f"in {many:,} of {count(hit.turns, 'turn')}" if many > 1 else count(hit.turns, "turn")
     about = (local_day(hit.day) if hit.day else "", hit.tool, folder, turns, "in the trash" if hit.in_trash else "",
              hit.branch, why_words(hit.why))  # fmt: skip
     meta = SEPARATOR.join(one_line_of(part) for part in about if part)

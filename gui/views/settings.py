@@ -75,9 +75,9 @@ def typed(value: Any, kind: str) -> str:
 
 
 def origin_words(path: str) -> str:
-    """The file that a value comes from, short: its folder and its name."""
-    place = Path(path)
-    return f"{place.parent.name}/{place.name}"
+    """The file that a value comes from, from the person's home where that is short, else its folder and name."""
+    place, near = Path(path), short_folder(path)
+    return near if near.startswith("~") and near.count("/") < 4 else f"{place.parent.name}/{place.name}"
 
 
 def set_words(kind: str, words: str) -> str:

@@ -94,7 +94,10 @@ def expiry_words(found: SourceFound) -> tuple[str, str]:
         return f"{found.title} deletes what is older than {count(found.expires_days, 'day')}{first}", "hint"
     soon = f"{found.title} deletes {found.expiring:,} of them within {SOON_DAYS} days"
     lost = found.expiring_unharvested
-    return (f"{soon}, {lost:,} not harvested yet", "failed") if lost else (f"{soon}; all are harvested", "edited")
+    if not lost:
+        return f"{soon}; all are harvested", "edited"
+    words = "not harvested yet" if lost == found.expiring else f"{lost:,} not harvested yet"
+    return f"{soon}, {words}", "failed"
 
 
 def summary(rows: Sequence[SourceRow], report: SourcesReport) -> str:
@@ -283,7 +286,8 @@ class SourcesView:
         if not self._looking and (self.report is None or ledger is not self._ledger):
             self.look()
         if self.report is not None:
-            self._shell.rows_shown(sum(row.found for row in self.rows), len(self.rows))
+            found = sum(row.found for row in self.rows)
+            self._shell.rows_shown(found, found)
 
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; see `keys`."""

@@ -1,10 +1,11 @@
 """One start of the real program that tells what it sees of itself: `python -m tests.bench.panel_probe KIND WORDS…`.
 
-KIND is `first` (stops after its first frame), `shown` (stops once the store is on the screen), `table` (opens on the
-ledger, stops once its rows are there and nothing is at work), `idle` (rests, then counts for a while), `floor` (a Dear
-PyGui window with one text, stopped after its first frame) or `resting` (the same window, with a frame a second). It
-prints one line of JSON: `at` on the system's monotonic clock, which parent and child share, `cpu` in seconds of the
-processor since the process began, `now` and `most` in megabytes of memory.
+KIND is `first` (stops after its first frame), `shown` (stops once the store is on the screen), `rows` (opens on the
+ledger, stops once its rows are there), `table` (the same, once nothing is at work either), `idle` (rests, then counts
+for a while), `embedded` (the same for the host program of the page), `still` (the same for a window with one text),
+`floor` (that window, stopped after its first frame) or `resting` (that window, with a frame a second). It prints one
+line of JSON: `at` on the system's monotonic clock, which parent and child share, `cpu` in seconds of the processor
+since the process began, `now` and `most` in megabytes of memory. `PROBE_SECONDS` is how long `idle` and the like count.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 SETTLE_SECONDS = 3.0
-IDLE_SECONDS = 10.0
+IDLE_SECONDS = float(os.environ.get("PROBE_SECONDS") or 10)
 
 
-def floor(rest: bool) -> None:
-    """What a window costs that shows nothing but one text: until its first frame, or with a frame a second."""
+def floor(kind: str) -> None:
+    """What a window costs that shows nothing but one text: until its first frame, with a frame a second, or still."""
     import dearpygui.dearpygui as dpg
 
     dpg.create_context()
@@ -33,7 +35,14 @@ def floor(rest: bool) -> None:
     dpg.show_viewport()
     dpg.render_dearpygui_frame()
     at, cpu = time.monotonic(), time.process_time()
-    if rest:
+    if kind == "still":
+        from gui.toolkit.jobs import Jobs
+        from gui.toolkit.window import FrameLoop, find_glfw
+
+        seen, loop = Idle(), FrameLoop(Jobs(), lambda: None, glfw=find_glfw())
+        while not seen.over(time.monotonic(), loop.frames):
+            loop.step()
+    elif kind == "resting":
         for _ in range(int(IDLE_SECONDS)):
             time.sleep(1)
             dpg.render_dearpygui_frame()
@@ -61,20 +70,26 @@ def watched(kind: str, words: list[str]) -> int:
     from gui.geometry import Geometry, write_geometry
     from gui.toolkit import window
 
-    if kind == "table":
+    if kind in ("table", "rows"):
         write_geometry(Geometry(choices={"view": "ledger"}))
-    stepped, seen = window.FrameLoop.step, Idle()
+    stepped, seen = window.FrameLoop.step, Idle(shown)
 
     def step(self: Any) -> None:
         stepped(self)
         now = time.monotonic()
-        if kind == "first" or (kind == "shown" and shown()) or (kind == "table" and shown() and filled()):
-            tell(at=now, **costs())
-            self.stop()
-        elif kind == "idle" and seen.over(now, self.frames):
+        if kind in REACHED:
+            if REACHED[kind]():
+                tell(at=now, **costs())
+                self.stop()
+        elif seen.over(now, self.frames):
             self.stop()
 
     window.FrameLoop.step = step  # type: ignore[method-assign]
+    if kind == "embedded":
+        from tests.test_gui_host import example
+
+        exec(compile(example(), "embed.md", "exec"), {})
+        return 0
     return app.run(words)
 
 
@@ -96,19 +111,29 @@ def shown() -> bool:
     )
 
 
+REACHED: dict[str, Callable[[], object]] = {
+    "first": lambda: True,
+    "shown": shown,
+    "rows": filled,
+    "table": lambda: shown() and filled(),
+}
+
+
 class Idle:
     """Counts frames and the processor's time over some seconds, after the program has come to rest.
 
     With `PROBE_HIDE` set, the window is taken from the screen before."""
 
-    def __init__(self) -> None:
-        self.begun = time.monotonic()
+    def __init__(self, ready: Callable[[], object] = lambda: True) -> None:
+        self.ready, self.begun = ready, time.monotonic()
         self.counted: tuple[float, int, float] | None = None
         self.hide = bool(os.environ.get("PROBE_HIDE"))
 
     def over(self, now: float, frames: int) -> bool:
         """True once all is told."""
         if self.counted is None:
+            if not self.ready():
+                self.begun = now
             if self.hide and now > self.begun + SETTLE_SECONDS / 2:
                 self.hide = False
                 hide_window()
@@ -133,7 +158,7 @@ def hide_window() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] in ("floor", "resting"):
-        floor(sys.argv[1] == "resting")
+    if sys.argv[1] in ("floor", "resting", "still"):
+        floor(sys.argv[1])
     else:
         sys.exit(watched(sys.argv[1], sys.argv[2:]))

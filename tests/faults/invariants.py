@@ -12,6 +12,7 @@ from core.base.files import TEMPORARY_MARK
 from core.knowledge.changes import parse_change
 from core.knowledge.digest import current_digest
 from core.knowledge.journal import FrozenPlan, decode, states_by_sha
+from core.sources.scan import origin, sha_in_trash
 from tests.faults.store import Store, held, look
 
 _OURS = re.compile(r"\[from: (talk-[^,\]]*), \d{4}-\d\d-\d\d\]\Z")
@@ -135,6 +136,8 @@ def mended(seen: Seen) -> list[str]:
             for sha in store.talks
             if (entries.get(sha, {}).get("status"), entries.get(sha, {}).get("deleted")) != ("harvested", True)
         ]
+    wrong += [f"{sha[:8]} has left the trash before its time" for sha in store.standing_before if not seen.held[sha]]
+    wrong += [f"nobody knows where {name} in the trash was" for name in _strays(seen, entries)]
     told = Count((row.file, line) for row in seen.changes if row.sha for line in row.added)
     wrong += [f"changes.jsonl tells twice of {row}" for row, number in told.items() if number > 1]
     wrong += [f"changes.jsonl does not know {row}" for row in _untold(seen, ours)]
@@ -163,6 +166,12 @@ def _unproven(seen: Seen, entries: dict[str, Any]) -> list[str]:
             if not _is_fine(seen, line):
                 wrong.append(f"the ledger says harvested, but {line!r} stands there {seen.number[line]} times")
     return wrong
+
+
+def _strays(seen: Seen, entries: dict[str, Any]) -> list[str]:
+    """Conversations in the trash that `trash restore` could not bring back to their place."""
+    names = [path.rsplit("/", 1)[-1] for path in seen.files if "/conversations/.trash/" in path]
+    return [name for name in names if sha_in_trash(name) and not origin(entries.get(sha_in_trash(name), {}), name)]
 
 
 def _untold(seen: Seen, ours: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -48,14 +48,14 @@ class Caught:
 @contextlib.contextmanager
 def unlink_first() -> Iterator[None]:
     """The conversation is taken away before its lines are written."""
-    real, move = Committer.stage, Committer._move
+    real, move = Committer.stage, Committer._reclaim
 
     def stage(self: Committer, step: Any, harvest: Any, meter: Any) -> bool:
         self.entries.setdefault(step.sha256, {})
         move(self, step)
         return real(self, step, harvest, meter)
 
-    with patch.object(Committer, "stage", stage), patch.object(Committer, "_move", lambda self, step: True):
+    with patch.object(Committer, "stage", stage), patch.object(Committer, "_reclaim", lambda self, step: True):
         yield
 
 
@@ -101,19 +101,19 @@ def no_folder_sync() -> Iterator[None]:
 def done_before_read_back() -> Iterator[None]:
     """The ledger's record DONE comes before the lines are written and read back."""
     real, waiting = committer.write_together, []
-    move = Committer._move
+    move = Committer._reclaim
 
-    def later(*arguments: Any, **named: Any) -> dict[str, OSError]:
+    def later(*arguments: Any, **named: Any) -> tuple[dict[str, OSError], list[Any]]:
         waiting.append((arguments, named))
-        return {}
+        return {}, []
 
-    def _move(self: Committer, step: Any) -> bool:
+    def _reclaim(self: Committer, step: Any) -> bool:
         while waiting:
             arguments, named = waiting.pop()
             real(*arguments, **named)
         return move(self, step)
 
-    with patch.object(committer, "write_together", later), patch.object(Committer, "_move", _move):
+    with patch.object(committer, "write_together", later), patch.object(Committer, "_reclaim", _reclaim):
         yield
 
 
@@ -135,7 +135,7 @@ def digest_before_gate() -> Iterator[None]:
     """The digest tells of items before they are proven to stand in the files."""
     real = committer.write_together
 
-    def early(paths: Paths, plans: Any, **named: Any) -> dict[str, OSError]:
+    def early(paths: Paths, plans: Any, **named: Any) -> Any:
         planned = [one for _, plan in plans for one in plan.files]
         text = digest.HEADER + "".join(f"{line}\n" for row in planned for line in row.all_lines)
         files.write_atomic(paths.digest, text.encode())

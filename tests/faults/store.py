@@ -101,8 +101,9 @@ def held(seen: dict[str, bytes]) -> Count[str]:
 @dataclass
 class Store:
     """One scenario at one place. `memory` is what `build` remembers for `act`; `talks` counts the conversations by
-    hash, `mine` holds the files that were there before. `loose_copies` allows a second copy of a conversation: a power
-    cut may keep both names of one that was moved.
+    hash, `mine` holds the files that were there before, `standing_before` the hashes of conversations that stood in
+    their place. `loose_copies` allows a second copy of a conversation: a power cut may keep both names of one that was
+    moved.
     """
 
     scenario: Scenario
@@ -125,6 +126,8 @@ class Store:
         self._kept = keep(self.folder)
         self.mine = look(self.folder)
         self.talks = held(self.mine)
+        place = "home/conversations/talk-"
+        self.standing_before = {sha256(data) for path, data in self.mine.items() if path.startswith(place)}
         self.may_go = self.scenario.may_go(self)
 
     def put_back(self, kept: Kept | None = None) -> None:

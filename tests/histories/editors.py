@@ -83,8 +83,8 @@ def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str],
         editor.save(typed[0])
         child = _harvest_beside(world, file)
         for text in typed[1:]:
-            before, first = path.read_bytes(), time.monotonic()
-            while path.read_bytes() == before and time.monotonic() - first < 1:
+            before = path.read_bytes()
+            while path.read_bytes() == before and not _has_ended(child):
                 time.sleep(0.01)  # until the harvest has written something more to swallow, if it still does
             editor.line(text)
             editor.save(text)
@@ -120,6 +120,11 @@ def _harvest_beside(world: World, file: str) -> int:
             os._exit(1)
     time.sleep(0.1)
     return child
+
+
+def _has_ended(child: int) -> bool:
+    """Whether a process has come to its end, which is still there to be waited for."""
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _answers(file: str, run: int, seconds: float = 0.0) -> FakeModel:

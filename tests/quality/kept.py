@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from core.conversations.read import read_conversation
 from core.harvest.answer import items_from
 from core.harvest.distil import redacted_conversation
-from core.harvest.quotes import source_of
+from core.harvest.quotes import Source, source_of
+from core.knowledge.categories import CATEGORIES
 from tests.corpus import CORPUS
 from tests.quality.sessions import OWN, SECOND, with_quotes
 
@@ -55,12 +56,22 @@ def judged(kinds: frozenset[str] = frozenset(CATEGORY)) -> Iterator[Judged]:
             continue
         data = (CORPUS / "conversations" / session["file"]).read_bytes()
         source = source_of(redacted_conversation(read_conversation(session["file"].rpartition("/")[2], data))[0])
-        for item in wanted:
-            for quoted in (True, False):
-                category = CATEGORY[item["category"]]
-                arrays = {category: [_row(category, item["statement"], item.get("quote", "") if quoted else "")]}
-                found = items_from(arrays, source, quotes="check", secrets=False).items[0]
-                yield Judged(item["category"], item.get("structure", ""), found.text, quoted, found.held, found.by_tool)
+        for quoted in (True, False):
+            yield from _answered(wanted, source, quoted)
+
+
+def _answered(wanted: list[dict[str, Any]], source: Source, quoted: bool) -> Iterator[Judged]:
+    """All of them in one answer, as a model gives them: the conversation is gone through once."""
+    arrays: dict[str, list[dict[str, Any]]] = {}
+    for item in wanted:
+        category = CATEGORY[item["category"]]
+        row = _row(category, item["statement"], item.get("quote", "") if quoted else "")
+        arrays.setdefault(category, []).append(row)
+    found = items_from(arrays, source, quotes="check", secrets=False)
+    order = [row.name for row in CATEGORIES]
+    answered = sorted(wanted, key=lambda item: order.index(CATEGORY[item["category"]]))
+    for item, got in zip(answered, found.items, strict=True):
+        yield Judged(item["category"], item.get("structure", ""), got.text, quoted, got.held, got.by_tool)
 
 
 def _row(category: str, statement: str, quote: str) -> dict[str, Any]:

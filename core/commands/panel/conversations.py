@@ -160,9 +160,9 @@ def whereabouts(paths: Paths, key: str, entry: Entry, path: str) -> tuple[str, s
     listed = entry.get("trash")
     names = [*(listed if isinstance(listed, dict) else ()), key]
     for name in names:
-        held = paths.trash / str(name)
-        if "/" not in str(name) and ":" not in str(name) and held.is_file() and not held.is_symlink():
-            return IN_TRASH, str(held), str(name)
+        held = os.path.join(paths.trash, str(name))
+        if "/" not in str(name) and ":" not in str(name) and os.path.isfile(held) and not os.path.islink(held):
+            return IN_TRASH, held, str(name)
     return (CHANGED, path, "") if here is False else (GONE, "", "")
 
 

@@ -10,10 +10,10 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, overload
 
 from core.base import files
 from core.base.markdown import sanitise_name
@@ -25,6 +25,7 @@ from core.commands.panel.conversations import whereabouts
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation
 from core.conversations.searched import title_of
+from core.knowledge.ledger_index import LedgerGlance, glance
 from core.knowledge.projects import UNTOLD
 from core.sources.artifact import HOME, Artifact
 
@@ -34,6 +35,8 @@ SECONDS, FIRST_SECONDS = 0.5, 0.1
 """So long one look may read files, and the first one: the others come with the next."""
 KEPT = 20_000
 """Of so many conversations, the newest, files are read for their titles, and so many titles are remembered."""
+MANY = 4000
+"""So many that were read and not yet written are written before all are read."""
 PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 """Names that `sanitise_name` leaves as they are; most are."""
 NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown_json", HOME}
@@ -76,12 +79,21 @@ def called(entry: Mapping[str, Any], known: Called | None = None) -> Called:
 @dataclass(frozen=True)
 class Titles:
     """What conversations are called, as far as anybody knows: by their key in the ledger where their file told it
-    (else `called` finds it in the entry), and by the name that provenances tell them by. `more` says that some files
-    have not been read for it yet."""
+    (else `called` finds it in the entry), and by the name that provenances tell them by. `rest` are those whose files
+    have not been read for it yet, None for none."""
 
     by_key: Mapping[str, Called]
     by_name: Mapping[str, Called]
-    more: bool = False
+    rest: _Rest | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Rest:
+    """Rows of a ledger whose files are still to be read, by their places in it, the next one last."""
+
+    rows: Sequence[LedgerRow]
+    places: list[int]
+    cache: _TitleCache
 
 
 NO_TITLES = Titles({}, {})
@@ -90,16 +102,22 @@ NO_TITLES = Titles({}, {})
 def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | None = None) -> Titles:
     """What every conversation of the ledger is called, `rows` with the newest first; `before` itself when that has not
     changed. Files are read for half a second at the most, at the first look for less: somebody waits for it."""
-    cache = _TitleCache(workspace, SECONDS if before is not None else FIRST_SECONDS)
+    rest = before.rest if before is not None else None
+    if before is not None and rest is not None and rest.rows is rows:
+        learned = _read_on(rest, SECONDS)
+        if rest.places:
+            return replace(before, by_key={**before.by_key, **learned}) if learned else before
+        cache = rest.cache
+    else:
+        cache = _TitleCache(workspace)
+        rest = _Rest(rows, [at for at in range(min(KEPT, len(rows)) - 1, -1, -1) if cache.lacks(*rows[at])], cache)
+        _read_on(rest, SECONDS if before is not None else FIRST_SECONDS)
     by_key: dict[str, Called] = {}
     by_name: dict[str, Called] = {}
-    for number, row in enumerate(rows):
-        entry = row.entry
-        known = cache.rows.get(row.key)
-        if known is None and number < KEPT and not entry.get("title") and entry.get("status") == "harvested":
-            known = cache.read(row.key, entry)
+    for key, entry in rows:
+        known = cache.rows.get(key)
         if known is not None and known != UNCALLED:
-            by_key[row.key] = known
+            by_key[key] = known
         here = called(entry, known)
         if here is UNCALLED:
             continue  # a hundred thousand names that nothing is known of are not kept
@@ -107,18 +125,63 @@ def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | Non
         by_name.setdefault(name, here)  # the newest harvest of that name
         if not PLAIN_NAME.fullmatch(name):
             by_name.setdefault(sanitise_name(name), here)
-    cache.keep()
-    found = Titles(by_key, by_name, cache.more)
-    return before if before == found and before is not None else found
+    left = rest if rest.places else None
+    if before is None or (before.by_key, before.by_name) != (by_key, by_name):
+        return Titles(by_key, by_name, left)
+    return before if before.rest is left else replace(before, rest=left)  # nothing is drawn anew for what is equal
+
+
+def _read_on(rest: _Rest, seconds: float) -> dict[str, Called]:
+    """Read titles for so long; those that were found, by key."""
+    found: dict[str, Called] = {}
+    until = time.monotonic() + seconds
+    while rest.places and time.monotonic() < until:
+        key, entry = rest.rows[rest.places.pop()]
+        if (known := rest.cache.read(key, entry)) != UNCALLED:
+            found[key] = known
+    rest.cache.keep(at_end=not rest.places)
+    return found
+
+
+class FirstRows(Sequence[LedgerRow]):
+    """The rows of a large ledger before the whole of it has been read, newest first, each read when it is asked for.
+    `counts` are by status, `names` what is remembered of titles."""
+
+    def __init__(self, found: LedgerGlance, names: Mapping[str, Called]) -> None:
+        self._found, self.counts, self.names = found, found.counts, names
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, place: int) -> LedgerRow: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[LedgerRow]: ...
+
+    def __getitem__(self, place: int | slice) -> LedgerRow | list[LedgerRow]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(len(self)))]
+        found = self._found.entry(place)
+        return LedgerRow(*found) if found is not None else LedgerRow("", {"name": "Reading…"})
+
+
+def first_rows(workspace: Workspace) -> FirstRows | None:
+    """What can be shown of a large ledger at once; None where reading it whole is quick, or the only way."""
+    found = glance(workspace.paths)
+    if found is None:
+        return None
+    return FirstRows(found, {key: row for key, row in _TitleCache(workspace).rows.items() if row != UNCALLED})
 
 
 def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, Called]:
     """What conversations that lie on the disk are called, by their paths; read for a while, the others by name."""
-    cache, found = _TitleCache(workspace, 4 * SECONDS), dict[str, Called]()
+    cache, found, until = _TitleCache(workspace), dict[str, Called](), time.monotonic() + 4 * SECONDS
     for item in artifacts:
         key = f"{item.path}:{item.size}:{item.mtime_ns}"
         known = cache.rows.get(key)
-        if known is None and item.kind == "conversation" and item.size <= READ_BYTES:
+        wanted = known is None and item.kind == "conversation" and item.size <= READ_BYTES
+        if wanted and time.monotonic() < until:
             known = cache.read_file(key, item.path)
         tool = item.source if item.is_foreign else known.tool if known is not None else ""
         day = known.day if known is not None and known.day else _day(item.mtime_ns)
@@ -137,10 +200,10 @@ def _day(mtime_ns: int) -> str:
 class _TitleCache:
     """Titles that were read before, in one file of the cache folder."""
 
-    def __init__(self, workspace: Workspace, seconds: float = SECONDS) -> None:
-        self._workspace, self._until = workspace, time.monotonic() + seconds
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
         self._file = cache_folder(workspace.paths.home, workspace.environment) / "titles.json"
-        self.more = self._new = False
+        self._new = 0
         self.rows: dict[str, Called] = {}
         try:
             cached = json.loads(files.read_or_empty(self._file) or b"{}")
@@ -149,24 +212,21 @@ class _TitleCache:
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             self.rows = {}
 
-    def read(self, key: str, entry: dict[str, Any]) -> Called | None:
-        """The title of a conversation that was harvested, from its file or from the trash."""
-        if time.monotonic() > self._until:
-            self.more = True
-            return None
-        path = str(entry.get("path", ""))
-        _, now, _ = whereabouts(self._workspace.paths, key, entry, path)
-        return self.read_file(key, now) if now else self._learn(key, Called())
+    def lacks(self, key: str, entry: Mapping[str, Any]) -> bool:
+        """Whether only the file of a conversation can tell its title, and has not been read for it."""
+        return key not in self.rows and not entry.get("title") and entry.get("status") == "harvested"
 
-    def read_file(self, key: str, path: str) -> Called | None:
+    def read(self, key: str, entry: dict[str, Any]) -> Called:
+        """The title of a conversation that was harvested, from its file or from the trash."""
+        _, now, _ = whereabouts(self._workspace.paths, key, entry, str(entry.get("path", "")))
+        return self.read_file(key, now) if now else self._learn(key, UNCALLED)
+
+    def read_file(self, key: str, path: str) -> Called:
         """The title that stands in a file; remembered, also when there is none."""
-        if time.monotonic() > self._until:
-            self.more = True
-            return None
         try:
             data = files.read_file(path, READ_BYTES).data
         except (OSError, ValueError):
-            return self._learn(key, Called())
+            return self._learn(key, UNCALLED)
         read = read_conversation(Path(path).name, data)
         title = read.title
         if self._workspace.config.redact:
@@ -174,13 +234,14 @@ class _TitleCache:
         return self._learn(key, Called(title_of(title), read.format, (read.ended or read.started)[:10], read.folder))
 
     def _learn(self, key: str, row: Called) -> Called:
-        self._new = True
+        self._new += 1
         self.rows[key] = row
         return row
 
-    def keep(self) -> None:
-        """Write what was learned: whether that can be done does not matter."""
-        if self._new:
+    def keep(self, at_end: bool = True) -> None:
+        """Write what was learned, before the end only where that is much: whether it can be done does not matter."""
+        if self._new > (0 if at_end else MANY):
+            self._new = 0
             newest = dict(list(self.rows.items())[-KEPT:])
             rows = {key: list(asdict(row).values()) for key, row in newest.items()}
             text = json.dumps({"cleared": rows}, ensure_ascii=False)

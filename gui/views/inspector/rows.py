@@ -148,6 +148,7 @@ ROLES: dict[str, tuple[str, str, str]] = {
 }
 _FROM = re.compile(r"\[from: ([^,\]\n]+)([,\]])")
 WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "removed"}
+READERS = {"offline": "read by fixed rules"}
 HAPPENED: dict[str, tuple[str, str, str]] = {
     "harvested": ("Harvested", "wheat", "harvested"),
     "added": ("Written by hand", "plus", "accent"),
@@ -211,7 +212,7 @@ def conversation_page(view: ConversationView) -> Page:
     turns = tuple(row for at, turn in enumerate(view.turns) for row in turn_rows(at, turn))
     gone = "The conversation is not there any more." if not view.now else "Nothing was said in it."
     tabs = (
-        Tab("Bullets", given, "It gave nothing that lasts." if harvested else "It was not harvested."),
+        Tab("Bullets", given, "Nothing was kept from it." if harvested else "It was not harvested."),
         Tab("Conversation", turns, gone),
     )
     return Page(
@@ -229,7 +230,7 @@ def conversation_facts(view: ConversationView) -> tuple[str, ...]:
     word = STATUSES.get(str(entry.get("status", "")), OTHER).name
     facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
     facts.append(items_words(entry, len(view.given)))
-    read = [str(entry[key]) for key in ("provider", "model") if entry.get(key)]
+    read = [READERS.get(str(entry[key]), str(entry[key])) for key in ("provider", "model") if entry.get(key)]
     if entry.get("input_tokens") or entry.get("output_tokens"):
         read.append(f"{tokens(_number(entry.get('input_tokens')))} tokens in, {_out(entry)} out")
     facts.append("  ·  ".join(read))

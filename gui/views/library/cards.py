@@ -34,8 +34,10 @@ from gui.views.library.sheet import coded_words
 if TYPE_CHECKING:
     from core.commands.panel.library import Dossier
 
-QUOTE, SHORT = 260, 150
-"""So many letters of a passage stand on a card, and so many where only the chosen one is shown in full."""
+QUOTE, SHORT, LOW_QUOTE = 260, 150, 60
+"""So many letters of a passage stand on a card, so many where only the chosen one is shown in full, and so many where
+the box is lower than `LOW`: there the keys stay in sight."""
+LOW = 230  # unscaled pixels
 WHOLE, LAST = 2, 10
 """So many cards are shown in full beside the chosen one, and so many of the last uses are shown."""
 PAD, KEY, SQUARE, LABEL, WHY = 12, 26, 11, 70, 190  # unscaled pixels
@@ -127,6 +129,8 @@ class Cards:
         clicks = look.own(int(dpg.add_handler_registry()))
         dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
         look.every_tick(self.tick)
+        look.follow(self.box, self._fit)
+        self._low = False
         dpg.configure_item(self.box, show=False)
 
     def take(self, page: LibraryPage, rows: bool) -> None:
@@ -162,6 +166,12 @@ class Cards:
         self._fonts = known
         self.drawing.redraw()
         return True
+
+    def _fit(self, _width: float, height: float) -> None:
+        low = height < self._look.px(LOW)
+        if low != self._low:
+            self._low = low
+            self.drawing.redraw()
 
     def _clicked(self) -> None:
         self._look.jobs.post(self._pointed)
@@ -208,7 +218,8 @@ class Cards:
     def _inside(self, drawing: Drawing, card: Card, y: float, x: float, room: float) -> float:
         px, over, small = self._look.px, drawing.over, self._tall("small")
         whole = card.whole and room >= px(NARROW)  # the sheet beside it tells the rest, and the keys stay in sight
-        quote = card.quote if whole else short(card.quote, SHORT)
+        whole = whole and not self._low
+        quote = card.quote if whole else short(card.quote, LOW_QUOTE if self._low else SHORT)
         over.words(x, y, icon(card.icon), "muted", "text")
         score = self._measure(card.score, "strong")
         over.words(x + room, y, card.score, "text", "strong", right=True)
@@ -276,9 +287,9 @@ class Cards:
                 return
             x += over.words(x, y, one.task, "text" if one.asked else "hint", "small", room=max(px(30), end - x))
             x += px(8)
-            for outcome in one.last:
+            for outcome in one.last[-max(0, int((end - x) / px(SQUARE + 2))) :] if end - x >= px(SQUARE + 2) else ():
                 over.rect(x, y + px(2), px(SQUARE), px(SQUARE), OUTCOME_LOOKS[outcome].color, px(2))
                 x += px(SQUARE + 2)
-            if one.figure:
+            if one.figure and x + figure <= end:
                 x += px(4) + over.words(x + px(4), y, one.figure, "hint", "small")
             x += px(16)

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.figures import count
+from core.commands.panel.bullets import local_day
 from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES, Plots, Series
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, matching
+from gui.toolkit.messages import begun
 from gui.toolkit.typeset import visible
 from gui.views.looks import Looks, capital, short_folder
 
@@ -152,7 +154,7 @@ def document_rows(state: LibraryPage) -> list[FlowRow]:
         active, status = one["status"] == "active", str(one["status"])
         can = {"active": {"archive"}, "archived": {"restore"}}.get(status, set())
         meta = ["" if active else status, one["content_type"], count(one["chunks"], "chunk"),
-                str(one["ingested_at"])[:10], short_folder(str(one["path"]))]  # fmt: skip
+                local_day(str(one["ingested_at"])), short_folder(str(one["path"]))]  # fmt: skip
         made.append(
             FlowRow(one["id"], short(plain(str(one["title"] or one["path"])), TITLE),
                     SEPARATOR.join(part for part in meta if part),
@@ -206,7 +208,7 @@ def plan_rows(state: LibraryPage) -> list[FlowRow]:
             many = alike.pop((change.table, change.what), 0)  # one row for those that are told in the same words
             if not many:
                 continue
-            words = capital(plain(change.what) or change.table.replace("_", " ")) + (
+            words = begun(plain(change.what) or change.table.replace("_", " ")) + (
                 f" ({many:,} rows)" if many > 1 else ""
             )
             made.append(FlowRow(("change", at), words, change.table.replace("_", " "),
@@ -221,10 +223,10 @@ def plan_rows(state: LibraryPage) -> list[FlowRow]:
                                     SEPARATOR.join((name, row.document)), "hourglass", "hint",
                                     can=frozenset({"walk"})))  # fmt: skip
     for run in state.runs:
-        gone = run.undone_at is not None
+        gone, day = run.undone_at is not None, local_day(run.started_at.isoformat())
         changed = int(run.report.get("changed", 0))
         made.append(FlowRow(("run", run.id), f"Consolidated: {count(changed, 'change')}",
-                            SEPARATOR.join((f"{run.started_at:%Y-%m-%d %H:%M}", "taken back" if gone else run.id[:8])),
+                            SEPARATOR.join((day, "taken back" if gone else run.id[:8])),
                             "history", "hint" if gone else "accent", "hint" if gone else "text",
                             frozenset() if gone else frozenset({"undo"})))  # fmt: skip
     return made
@@ -368,13 +370,15 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
     if not one.tally and not said:
         made.append(Words("Never yet. W, P, M or L says how it served you.", "hint"))
     for task, numbers in sorted(one.tally.items(), key=lambda row: (row[0] != one.task_type, row[0])):
-        made.append(Stack(named(task), numbers, outcome_words(numbers), "text" if task == one.task_type else "muted"))
+        color = "text" if task == one.task_type else "muted"
+        made.append(Stack(named(task), numbers, f"{sum(numbers.values()):,}", color))
+        made.append(Words(outcome_words(numbers), "hint", "small"))
     last = tuple(trace.outcome for trace in reversed(one.traces[:SQUARES]))
     if last:
-        made.append(Squares("the last", last, ""))
+        made.append(Squares("latest", last, ""))
     for trace in one.traces[:4]:
         note = f": {plain(trace.notes)}" if trace.notes else ""
-        made.append(Words(f"{trace.timestamp:%Y-%m-%d} {trace.outcome}{note}", "muted", "small"))
+        made.append(Words(f"{local_day(trace.timestamp.isoformat())}: {trace.outcome}{note}", "muted", "small"))
     if said:
         made.append(Words(f"You said: {said}", OUTCOME_LOOKS[said].color, "strong"))
     if first != whole:
@@ -398,7 +402,7 @@ def document_sheet(one: Mapping[str, Any]) -> list[Block]:
         Rule(),
         Words(str(one["content_type"]), label="Type"),
         Words(str(one["chunks"]), label="Chunks"),
-        Words(str(one["ingested_at"])[:16].replace("T", " "), label="Taken in"),
+        Words(local_day(str(one["ingested_at"])), label="Added"),
         Words(str(one["status"]), "text" if one["status"] == "active" else "edited", label="State"),
     ]
 
@@ -485,19 +489,37 @@ def plan_sheet(state: LibraryPage) -> list[Block]:
     kind, at = state.chosen[:2] if isinstance(state.chosen, tuple) and len(state.chosen) > 1 else ("", 0)
     if kind == "change" and int(at) < len(plan.changes):
         change = plan.changes[int(at)]
-        made += [Rule(), Words(capital(plain(change.what) or change.table), "text", "strong")]
+        made += [Rule(), Words(short(begun(plain(change.what) or change.table), TITLE), "text", "strong")]
         for name, values in (("Before", change.before), ("After", change.after)):
             made.append(Words(name, "muted", "strong"))
-            shown = [Words(plain(str(value))[:400], "text", label=key.replace("_", " ")[:14])
-                    for key, value in (values or {}).items() if value not in (None, "", [], {})]  # fmt: skip
-            made += shown or [Words("nothing", "hint")]
+            made += value_lines(values or {}) or [Words("nothing", "hint")]
     return made
+
+
+FIELDS = {"functional_profile": "Profile", "trace_counts": "Outcomes", "source_type": "Type"}
+
+
+def value_lines(values: Mapping[str, Any]) -> list[Block]:
+    """The columns of a change, one line each; times and what only the library reads are left out."""
+    untold = {"id", "profiled_traces", *(key for key in values if key.endswith("_at"))}
+    told = [key for key, value in values.items() if value not in (None, "", [], {}) and key not in untold]
+    return [Words(value_words(values[key]), label=FIELDS.get(key, capital(key.replace("_", " ")))) for key in told]
+
+
+def value_words(value: Any) -> str:
+    """A value as it is said: outcomes by kind of task as words, a list with commas."""
+    if isinstance(value, Mapping):
+        rows = {named(str(key)): outcome_words(row) if isinstance(row, Mapping) else row for key, row in value.items()}
+        value = "; ".join(f"{key}: {row}" for key, row in rows.items())
+    elif isinstance(value, list | tuple):
+        value = ", ".join(map(str, value))
+    return f"{value:.2f}" if isinstance(value, float) else short(plain(str(value)), FIRST)
 
 
 def concept_sheet(state: LibraryPage) -> list[Block]:
     """The way that one came, the graph, and what is known of the place."""
     if state.around is None:
-        return []
+        return [Words("Choose a concept: what stands near it is drawn here.", "hint")] if state.concepts else []
     here = state.around.centre
     way = "  ›  ".join(short(plain(one.name), 28) for one in (*state.way[-3:], here))
     made: list[Block] = [Words(way, "accent", "small"), Graph(state.around), Rule(),

@@ -160,6 +160,7 @@ class LibraryView(ListView[LibraryPage]):
 
     def _show(self, keep: bool = False) -> None:
         self.arrange(keep)
+        self.back.enable(self.data.around is not None)
         self.cards.take(self.data, bool(self.list.rows))
         blocks = [] if self.missing else sheet(self.data)
         if self.columns.shows("sheet") != bool(blocks or self.list.rows):

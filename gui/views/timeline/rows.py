@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import PurePath
@@ -20,6 +20,7 @@ BY_WEEK = 140
 """A strip of more days than that has a bar for each week."""
 LEVELS = ("field", "accent@22", "accent@42", "accent@68", "accent")
 TOOL_COLORS = ("muted", "handle", "hint@60", "line")
+LONGEST = 90
 NO_TOOL, NO_PROJECT = "other", "no project"
 
 
@@ -72,8 +73,9 @@ def project_of(talk: Talk) -> str:
 
 
 def title_of(talk: Talk) -> str:
-    """What a person calls it."""
-    return talk.called.title or plain_name(talk.name) or talk.key
+    """What a person calls it; a name as long as a message ends in three points."""
+    title = talk.called.title or plain_name(talk.name) or talk.key
+    return title if len(title) <= LONGEST else f"{title[:LONGEST].rstrip()}…"
 
 
 def wanted(talks: Iterable[Talk], wish: Wish) -> list[Talk]:
@@ -135,6 +137,13 @@ def span(wish: Wish, today: date) -> tuple[date, date]:
     return max(first, first_day(today)), last
 
 
+def reach(wish: Wish, today: date) -> tuple[float, float]:
+    """Where the strip begins and ends below the calendar, in columns of it: this week's is there as a whole."""
+    first, last = span(wish, today)
+    begin = first_day(today)
+    return (first - begin).days / 7, WEEKS if last >= today else ((last - begin).days + 1) / 7
+
+
 def zoomed(wish: Wish, today: date, at: float, steps: int) -> Wish:
     """The strip nearer (`steps` > 0) or farther, with the day under the mouse (0.0 to 1.0 of its width) where it is."""
     first, last = span(wish, today)
@@ -179,6 +188,19 @@ def groups_of(days: Iterable[Sum], most: int = 3) -> list[tuple[str, int]]:
     rest = sum(total.values()) - sum(number for _, number in found)
     found += [("more", rest)] * bool(rest)
     return [*found, ("lost", lost)] if lost else found
+
+
+def fitting(
+    parts: Sequence[tuple[str, str, int]], room: float, wide: Callable[[str], float], beside: float
+) -> list[tuple[str, str, int]]:
+    """The entries of a legend (name, label, amount) that have room side by side; all others are one, `more`. `beside`:
+    what an entry takes beside its words, in the units of `wide`."""
+    for number in range(len(parts), -1, -1):
+        rest = sum(amount for _, _, amount in parts[number:])
+        found = [*parts[:number], *([("more", "more", rest)] if number < len(parts) else [])]
+        if sum(wide(f"{label} {amount:,}") + beside for _, label, amount in found) <= room:
+            return found
+    return []
 
 
 def grouped(sums: Sum, groups: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -271,15 +293,19 @@ def number(amount: int, one: str, many: str = "") -> str:
     return f"{amount:,} {one if amount == 1 else many or one + 's'}"
 
 
-def year_words(talks: Sequence[Talk], own: Mapping[str, int], first: date, wish: Wish) -> str:
-    """The line beside the calendar's title."""
+def year_words(
+    talks: Sequence[Talk], own: Mapping[str, int], first: date, wish: Wish, fits: Callable[[str], bool] = bool
+) -> str:
+    """The line beside the calendar's title: as much of it as `fits(line)`, the most important first."""
     kept = sum(talk.kept for talk in talks)
     mine = 0 if wish.tool or wish.project else sum(row for name, row in own.items() if wish.category in ("", name))
     lost = sum(talk.fate == LOST for talk in talks)
     parts = [number(len(talks), "conversation"), f"{number(kept + mine, 'bullet')} kept"]
-    parts += [f"{lost:,} deleted before their harvest"] if lost else []
+    parts += [f"{lost:,} lost unread"] if lost else []
     older = sum(talk.day < first for talk in talks)
     parts += [f"{older:,} older than a year"] if older else []
+    while len(parts) > 1 and not fits(SEPARATOR.join(parts)):
+        parts.pop()
     return SEPARATOR.join(parts)
 
 
@@ -293,7 +319,7 @@ def day_title(first: date, last: date) -> str:
 def bubble_words(first: date, last: date, sums: Sum) -> str:
     """What stands beside the mouse."""
     when = f"{first:%a} {first.day} {first:%b}" if first == last else day_title(first, last)
-    lost = f", {sums.lost:,} deleted before their harvest" if sums.lost else ""
+    lost = f", {sums.lost:,} lost unread" if sums.lost else ""
     return f"{when}  ·  {number(sums.talks, 'conversation')}, {number(sums.kept, 'bullet')}{lost}"
 
 
@@ -316,7 +342,7 @@ def talk_rows(talks: Iterable[Talk]) -> tuple[FlowRow, ...]:
 
 
 def _about(talk: Talk) -> str:
-    gave = "deleted before its harvest" if talk.fate == LOST else f"+{talk.kept:,}" if talk.kept else "nothing new"
+    gave = "lost unread" if talk.fate == LOST else f"+{talk.kept:,}" if talk.kept else "nothing new"
     parts = (tile(talk.called.tool), gave, talk.called.project_name)
     return SEPARATOR.join(part for part in parts if part)
 

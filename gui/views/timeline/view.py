@@ -23,6 +23,7 @@ from gui.toolkit.drawing import Drawing
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import box
+from gui.toolkit.letters import LETTERS
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
@@ -31,6 +32,7 @@ from gui.views.timeline.rows import (
     EMPTY,
     LEVELS,
     RANGES,
+    TOOL_COLORS,
     WEEKS,
     Bar,
     Sum,
@@ -38,6 +40,7 @@ from gui.views.timeline.rows import (
     bars,
     day_title,
     first_day,
+    fitting,
     group_color,
     grouped,
     groups_of,
@@ -47,6 +50,7 @@ from gui.views.timeline.rows import (
     number,
     parts_of,
     project_of,
+    reach,
     span,
     spending,
     sum_of,
@@ -106,7 +110,6 @@ class TimelineView:
     def build(self, parent: int) -> None:
         """Make the drawings, the column of the day, and the page for a home without a conversation."""
         look = self._look
-        self._parent = parent
         line = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "chips")
         self._line = line
         self.tool = Button(look, line, "All tools", self._choose_tool, icon="terminal", tip="Only one tool")
@@ -136,7 +139,7 @@ class TimelineView:
         self._list_holder = box(look, self._side, "clear", height=200)
         self.list = FlowList(look, on_select=self._follow, on_open=self._open)
         self.list.build(self._list_holder)
-        self._cost_title = text(look, self._side, "What harvests cost", "strong", "muted")
+        text(look, self._side, "What harvests cost", "strong", "muted")
         self._cost = text(look, self._side, "", "number")
         self._cost_words = text(look, self._side, "", "small", "muted", wrap=True)
         self._cost_bars = Bars(look, self._side, self._side, count=30, height=34)
@@ -236,9 +239,9 @@ class TimelineView:
             button.set_kind("tab-on" if on else "secondary")
         self.clear.show(wish.filters)
         self._show_ranges()
-        first, last = span(wish, self.today)
+        (first, last), begin = span(wish, self.today), first_day(self.today)
         for name, days in RANGES.items():
-            self.ranges[name].set_kind("tab-on" if (last - first).days + 1 == days else "tab")
+            self.ranges[name].set_kind("tab-on" if first == max(begin, last - timedelta(days=days - 1)) else "tab")
         self._under = None
         self._tiles.set(known(self.talks, self.time.own, self.wish))
         self._show_day()
@@ -266,7 +269,7 @@ class TimelineView:
         talks = [talk for talk in self.talks if first <= talk.day <= last]
         sums = sum_of(self.days, first, last)
         dpg.set_value(self._title, day_title(first, last))
-        lost = f"  ·  {sums.lost:,} deleted before their harvest" if sums.lost else ""
+        lost = f"  ·  {sums.lost:,} lost unread" if sums.lost else ""
         dpg.set_value(self._sums, f"{number(sums.talks, 'conversation')}  ·  {number(sums.kept, 'bullet')} kept{lost}")
         parts = parts_of(sums.lines)
         self._bar.set(parts, sums.kept)
@@ -301,12 +304,12 @@ class TimelineView:
         return left, self._look.px(44), min(self._look.px(22), (drawing.width - left) / WEEKS)
 
     def _draw_year(self, drawing: Drawing) -> None:
-        look, layer = self._look, drawing.below
-        px = look.px
+        look, layer, px = self._look, drawing.below, self._look.px
         begin = first_day(self.today)
         wide = layer.words(0, 0, "A year", "text", "strong")
-        words = year_words(self.talks, self.time.own, begin, self.wish)
-        layer.words(wide + px(12), px(2), words, "hint", "small", room=max(drawing.width - wide - px(150), px(40)))
+        room, long = max(drawing.width - wide - px(150), px(40)), LETTERS.wide(look.font_id("small")) or len
+        words = year_words(self.talks, self.time.own, begin, self.wish, lambda line: long(line) <= room)
+        layer.words(wide + px(12), px(2), words, "hint", "small", room=room)
         x = float(drawing.width)
         x -= layer.words(x, px(2), "more", "hint", "small", right=True) + px(8)
         for step in reversed(range(5)):
@@ -333,8 +336,7 @@ class TimelineView:
             x, y = left + back // 7 * pitch, top + back % 7 * pitch
             color = "deleted@35" if lost else LEVELS[level(amount, most)]
             layer.rect(x, y, size, size, color, px(2) if size > px(9) else 0)
-        first, last = span(self.wish, self.today)
-        start, end = (first - begin).days / 7 * pitch, ((last - begin).days + 1) / 7 * pitch
+        start, end = (column * pitch for column in reach(self.wish, self.today))
         y = top + 7 * pitch + px(5)
         layer.rect(left, y, WEEKS * pitch, px(3), "field", px(1))
         layer.rect(left + start, y, max(end - start, px(4)), px(3), "accent", px(1))
@@ -368,16 +370,14 @@ class TimelineView:
         for bar in self._bars:
             shown.add(bar.sum)
         x = layer.words(0, 0, "Bullets kept", "text", "strong") + px(14)
-        for name, look_of in CATEGORIES.items():
-            if not shown.lines.get(name):
-                continue
-            begin = x
-            layer.rect(x, px(4), px(9), px(9), look_of.color, px(2))
-            x += px(14)
-            x += layer.words(x, px(1), f"{look_of.name} {shown.lines[name]:,}", "muted", "small") + px(12)
-            self._places.append((begin, 0, x - begin, px(18), "category", name))
-            if x > drawing.width - px(120):
-                break
+        wide = LETTERS.wide(self._look.font_id("small")) or len
+        parts = [(name, row.name, shown.lines[name]) for name, row in CATEGORIES.items() if shown.lines.get(name)]
+        for name, label, amount in fitting(parts, drawing.width - x, wide, px(26)):
+            layer.rect(x, px(4), px(9), px(9), CATEGORIES[name].color if name in CATEGORIES else "handle", px(2))
+            begin, x = x, x + px(14)
+            x += layer.words(x, px(1), f"{label} {amount:,}", "muted", "small") + px(12)
+            if name in CATEGORIES:
+                self._places.append((begin, 0, x - begin, px(18), "category", name))
         left, top, foot = px(30), px(28), px(22)
         axis_room = px(20)
         room = drawing.tall - top - foot - axis_room
@@ -417,20 +417,19 @@ class TimelineView:
             layer.words(left + (at + 0.5) * step, axis + px(2), f"{day.day} {day:%b}", "hint", "small", middle=True)
         x, y = 0.0, drawing.tall - px(17)
         x += layer.words(0, y, "Conversations", "text", "small") + px(12)
-        order = sorted(range(len(groups)), key=lambda at: groups[at][0] != "lost")  # what went unread is always told
-        for at, (name, amount) in [(at, groups[at]) for at in order]:
-            begin = x
-            layer.rect(x, y + px(4), px(9), px(9), group_color(at, name), px(2))
-            x += px(14)
-            label = "deleted before their harvest" if name == "lost" else name
+        turn = "by tool" if self.wish.by_project else "by project"
+        ordered = sorted(groups, key=lambda row: row[0] != "lost")  # what went unread is always told
+        parts = [(name, "lost unread" if name == "lost" else name, amount) for name, amount in ordered]
+        colors = {name: group_color(at, name) for at, (name, _) in enumerate(groups)}
+        for name, label, amount in fitting(parts, drawing.width - x - wide(turn) - px(12), wide, px(26)):
+            layer.rect(x, y + px(4), px(9), px(9), colors.get(name, TOOL_COLORS[-1]), px(2))
+            begin, x = x, x + px(14)
             x += layer.words(x, y, f"{label} {amount:,}", "muted", "small") + px(12)
             kind = "project" if self.wish.by_project else "tool"
-            if x > drawing.width - px(190):
-                break
             if name not in ("lost", "more"):
                 self._places.append((begin, y, x - begin, px(18), kind, name))
-        wide = layer.words(drawing.width, y, "by tool" if self.wish.by_project else "by project", "accent", right=True)
-        self._places.append((drawing.width - wide, y, wide, px(18), "turn", None))
+        long = layer.words(drawing.width, y, turn, "accent", right=True)
+        self._places.append((drawing.width - long, y, long, px(18), "turn", None))
         self._mark_bar(drawing)
 
     def _mark_bar(self, drawing: Drawing) -> None:

@@ -1,0 +1,93 @@
+"""A glance at a large ledger says what the whole of it says, or says nothing."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.result import Ok
+from core.commands.history import ledger
+from core.commands.panel.titles import first_rows
+from core.knowledge import ledger_index
+from core.knowledge.ledger import counts_by_status, write_ledger
+from core.knowledge.ledger_index import glance
+from tests.panel_desk import workspace_at
+
+
+def entries(count: int, seed: int = 1) -> dict[str, dict[str, Any]]:
+    """Entries with everything that could be taken for another one: names, line breaks and fields within fields."""
+    chance = random.Random(seed)
+    words = ['\n      "at": "1999', '"status": "pruned"', "会議\n    }", "\\", '\n    },\n    "', ""]
+    found: dict[str, dict[str, Any]] = {}
+    for number in range(count):
+        key = f"{chance.getrandbits(256):064x}" if number % 5 else f'path:/tmp/"{chance.choice(words)}{number}"'
+        found[key] = {
+            "at": f"2026-01-{chance.randrange(1, 28):02d}T12:00:00+00:00",
+            "path": f"/c/{chance.choice(words)}-{number}",
+            "status": chance.choice(["harvested", "pruned", "too-large", "会"]),
+            "items": {"status": 3, "at": "x"} if number % 3 else {},
+            "trash": {"at": {"at": chance.choice(words), "status": "y"}},
+            "title": chance.choice(words) * chance.randrange(3),
+        }
+    return found
+
+
+@pytest.mark.parametrize("part", [120, 700, 5000, 1 << 20])
+def test_every_row_of_a_glance_is_the_row_of_the_whole_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    """Else the window shows one conversation and opens another, or a count that is not so."""
+    monkeypatch.setattr(ledger_index, "GLANCE_BYTES", part)
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    workspace, made = workspace_at(tmp_path, demo=False), entries(300)
+    write_ledger(workspace.paths, made)
+    found, whole = first_rows(workspace), ledger(workspace)
+    assert found is not None and isinstance(whole, Ok)
+    assert list(found) == whole.value and found[-3:] == whole.value[-3:]
+    known = counts_by_status(made)
+    assert {name: number for name, number in known.items() if number} == found.counts
+
+
+def test_a_ledger_in_another_layout_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody edited or merged it: what is guessed then would be wrong."""
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    paths, made = workspace_at(tmp_path, demo=False).paths, entries(20)
+    assert glance(paths) is None  # there is none
+    write_ledger(paths, made)
+    good = paths.ledger.read_bytes()
+    late = good.replace(b'      "at": "2026', b'       "at": "2026', 1)
+    lines = good.splitlines(keepends=True)
+    merged = b"".join([*lines[:4], b"<<<<<<< one\n", *lines[4:9], b"=======\n", b">>>>>>> other\n", *lines[9:]])
+    for text in (
+        json.dumps({"entries": made}).encode(),
+        late,
+        merged,
+        good[:-3],
+        b"",
+        good.replace(b'"at"', b'"day"', 1),
+    ):
+        paths.ledger.write_bytes(text)
+        assert glance(paths) is None, text[:200]
+    paths.ledger.write_bytes(good)
+    assert glance(paths) is not None
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", len(good) + 1)
+    assert glance(paths) is None  # small: not worth a glance
+
+
+def test_a_ledger_that_is_exchanged_meanwhile_gives_no_row_of_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A harvest may end while the window opens; half an entry of one and half of the other is no conversation."""
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    workspace = workspace_at(tmp_path, demo=False)
+    write_ledger(workspace.paths, entries(20))
+    found = first_rows(workspace)
+    assert found is not None and found[3].key
+    write_ledger(workspace.paths, entries(20, seed=2))
+    assert found[3].key == "" and found[3].entry == {"name": "Reading…"} and len(found) == 20
+    workspace.paths.ledger.unlink()
+    assert found[0].key == ""
