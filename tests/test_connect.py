@@ -365,6 +365,20 @@ def test_a_hook_beside_ours_stays_where_it_was_written(person: Path) -> None:
     assert json_text.value_at(hooks.read_bytes(), ("hooks",)) == {"SessionEnd": [], "SessionStart": [{"k": "v"}]}
 
 
+def test_what_stands_behind_ours_on_its_line_does_not_become_a_comment(person: Path) -> None:
+    """Somebody typed on where ours ends: a line above that ends in a comment must not swallow it."""
+    settings = files_of("gemini_cli")[0]
+    settings.parent.mkdir()
+    settings.write_text('{\n  "x": 1 // last\n}\n')
+    assert call("connect", "gemini")[0] == 0
+    settings.write_text("{" + '"y": 3,' + settings.read_text()[1:].replace("\n  }\n}", '\n  }, "z": 2\n}'))
+    code, _, err = call("connect", "gemini", "--remove")
+    assert code == 0, err
+    assert (
+        json_text.value_at(settings.read_bytes(), ()) == {"y": 3, "x": 1, "z": 2} and "// last" in settings.read_text()
+    )
+
+
 def test_a_line_of_ours_that_somebody_changed_stays_whole(person: Path) -> None:
     """It is said to stay as it is: half of it must not."""
     rules = next(row for row in files_of("opencode") if row.name == "AGENTS.md")
