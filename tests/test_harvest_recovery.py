@@ -23,7 +23,8 @@ from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.committer import Committer
 from core.harvest.report import THROUGH, Progress
-from core.knowledge.journal import Journal, read_journal
+from core.knowledge import ledger
+from core.knowledge.journal import Journal, encode, read_journal
 from tests.bad_input import as_nobody, closed_to_nobody, give_away
 from tests.harvest_world import NOW, FakeModel, World, never, ordinary, says, sha256
 from tests.waiting import wait_until
@@ -157,6 +158,35 @@ def test_what_lies_in_the_trash_is_known_though_a_power_cut_took_the_last_record
     assert world.entry("a")["trash"] == {sha256("a"): str(path)} and world.entry("a")["deleted"]
     world.run(FakeModel(never))
     assert world.entry("a")["trash"] == {sha256("a"): str(path)}
+
+
+def test_a_lost_ledger_looks_into_the_trash_once_for_all_moves_that_were_refused(world: World) -> None:
+    """It listed the whole trash for each: two thousand of them in a folder that may not be written took minutes."""
+    paths = [world.converse(str(number)) for number in range(3)]
+    refused = OSError(errno.EROFS, "Read-only file system")
+    with patch("core.harvest.reclaim._rename_into", side_effect=refused):
+        assert len(world.run(FakeModel()).errors) == 3
+    world.paths.ledger.unlink()
+    with patch("core.knowledge.ledger.in_trash", wraps=ledger.in_trash) as listed:
+        assert not any(entry["deleted"] for entry in world.entries().values())
+    assert listed.call_count == 1 and all(path.exists() for path in paths)
+
+
+def test_records_of_another_kind_than_ours_cost_no_rebuilt_ledger(world: World) -> None:
+    """A store may come from elsewhere, and anybody can write a checksum."""
+    world.converse("a")
+    world.run(FakeModel())
+    [archive] = world.paths.plans.iterdir()
+    odd: list[dict[str, Any]] = [
+        {"t": "reclaimed", "sha": sha256("a"), "path": ["x"], "trash": ["y"]},
+        {"t": "moving", "sha": sha256("a"), "path": "\0"},
+        {"t": "entry", "sha": "b", "entry": {"status": "harvested", "trash": 7}},
+        {"t": "moving", "sha": "b", "path": 7},
+        {"t": "reclaimed", "sha": "b", "trash": "b"},
+    ]
+    archive.write_bytes(archive.read_bytes() + b"".join(map(encode, odd)))
+    world.paths.ledger.unlink()
+    assert world.entry("a")["status"] == "harvested"
 
 
 def test_a_copy_in_the_trash_keeps_its_place_when_a_power_cut_brings_the_other_back(world: World) -> None:

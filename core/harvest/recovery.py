@@ -339,7 +339,7 @@ def _notice_unrecorded_moves(paths: Paths, states: dict[str, Pending], entries: 
     cut = {sha: state for sha, state in states.items() if sha in entries and state.unrecorded}
     trash = in_trash(paths) if cut else {}
     for sha, state in cut.items():
-        note_unrecorded_moves(paths, state, entries[sha], trash)
+        note_unrecorded_moves(state, entries[sha], trash)
 
 
 def _notice_purged(paths: Paths, states: dict[str, Pending], entries: Entries, when: str) -> None:

@@ -68,7 +68,7 @@ class Pending:
     @property
     def unrecorded(self) -> list[str]:
         """The places that it was about to leave, without a record that it has."""
-        recorded = {row.get("path") for row in self.reclaimed}
+        recorded = {str(row.get("path", "")) for row in self.reclaimed}
         return [path for path in dict.fromkeys(self.moving) if path not in recorded]
 
 

@@ -292,6 +292,7 @@ def rebuild_with(paths: Paths, damaged: bytes) -> tuple[Entries, int]:
 def rebuild(paths: Paths) -> Entries:
     """All entries that the archived runs tell of, the later run winning. Raises OSError."""
     entries: Entries = {}
+    trash: dict[str, list[str]] | None = None
     if not paths.plans.is_dir():
         return entries
     from core.knowledge.journal import read_journal, states_by_sha
@@ -303,7 +304,8 @@ def rebuild(paths: Paths) -> Entries:
             for moved in state.reclaimed:
                 note_reclaimed(entries.setdefault(sha, dict(state.entry or {})), moved)
             if sha in entries and state.unrecorded:
-                note_unrecorded_moves(paths, state, entries[sha], in_trash(paths))
+                trash = in_trash(paths) if trash is None else trash
+                note_unrecorded_moves(state, entries[sha], trash)
     return entries
 
 
@@ -315,13 +317,13 @@ def in_trash(paths: Paths) -> dict[str, list[str]]:
     return found
 
 
-def note_unrecorded_moves(paths: Paths, state: Pending, entry: Entry, trash: Mapping[str, list[str]]) -> None:
+def note_unrecorded_moves(state: Pending, entry: Entry, trash: Mapping[str, list[str]]) -> None:
     """Write into an entry the moves that a crash kept from being recorded: from which place each copy came that lies in
     the trash. A power cut may have brought one back to its place, and kept the other: its place is known then too.
 
     Without a date in the ledger the trash keeps it for the whole grace period from the moment of the rename.
     """
-    known = {*entry.get("trash", {}), *(row.get("trash") for row in state.reclaimed)}
+    known = {*_table(entry, "trash"), *(str(row.get("trash", "")) for row in state.reclaimed)}
     held = [name for name in trash.get(state.sha256, ()) if name not in known]
     moving = sorted(state.unrecorded, key=files.exists)  # those that are gone first
     for path, name in zip_longest(moving, held[: len(moving)], fillvalue=""):
@@ -345,7 +347,7 @@ def note_reclaimed(entry: Entry, moved: dict[str, Any]) -> None:
     """Write into an entry that its conversation was moved to the trash (or removed, with a grace period of none)."""
     entry["deleted"] = True
     if moved.get("trash"):
-        entry["trash"] = {**entry.get("trash", {}), str(moved["trash"]): str(moved["path"])}
+        entry["trash"] = {**_table(entry, "trash"), str(moved["trash"]): str(moved.get("path", ""))}
         entry["trashed_until"] = str(moved.get("until", ""))
 
 
