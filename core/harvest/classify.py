@@ -248,10 +248,10 @@ def _before(
     classified: list[Classified], hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]
 ) -> Callable[[str], str]:
     """Says the hash of the last harvest of a path, "" for none, if any content here was not harvested yet."""
-    wanted = (entries.get(hashes.get(row.artifact.path, ""), {}) for row in classified if row.verdict == "harvest")
-    unknown = any(entry.get("status") != "harvested" for entry in wanted)
     if isinstance(entries, LedgerOnDemand):
         return entries.earlier
+    wanted = (entries.get(hashes.get(row.artifact.path, ""), {}) for row in classified if row.verdict == "harvest")
+    unknown = any(entry.get("status") != "harvested" for entry in wanted)
     known = earlier_by_path(entries) if unknown and entries else {}
     return lambda path: known.get(path, "")
 

@@ -1,4 +1,4 @@
-"""Stage 7: take a conversation away, once its harvest is proven. The only module that removes one.
+"""Stage 6: take a conversation away, once its harvest is proven. The only module that removes one.
 
 The caller vouches for the gate (a DONE record for this very hash). Here the file is opened again, must be the same file
 with the same hash, is renamed into the trash without replacing anything, hashed once more through the open descriptor,

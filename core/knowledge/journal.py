@@ -11,7 +11,7 @@ what follows a torn write is not trusted. Kinds of record, in the life of one co
 - `purging`    sha, trash: a trashed conversation is about to go for good, or is gone
 - `entry`      sha, entry: a ledger entry without a harvest (failed, too large, deleted, pruned)
 
-At the end of a run the records are archived as `.state/plans/<run>.jsonl`, and only then is the journal removed.
+At the end of a run the journal becomes `.state/plans/<run>.jsonl`; what is unfinished stays in a new one.
 """
 
 from __future__ import annotations
