@@ -109,18 +109,21 @@ def test_buttons_that_do_not_fit_into_a_row_keep_their_icons(desk: Desk) -> None
     from gui.toolkit.layout import box
 
     names = ("Keep new", "Keep old", "Keep both")
-    flow = FlowList(desk.look, actions=[RowAction(name, "copy", "", label=name) for name in names])
+    flow = FlowList(desk.look, actions=[RowAction(name, "copy", "The old one stays", label=name) for name in names])
     around = box(desk.look, desk.page, width=600, height=300)
     flow.build(around)
     flow.set_rows([FlowRow(1, WORDS, "30 → 60 · Facts", "tag", can=frozenset(names))])
     flow.select(1)
     desk.frames(6)
-    button = flow.bar.buttons["Keep new"].item
+    new = flow.bar.buttons["Keep new"]
+    button = new.item
     assert "Keep new" in desk.dpg.get_item_label(button)
     desk.look.size(around, width=320)
     desk.frames(6)
     assert "Keep new" not in desk.dpg.get_item_label(button)
+    assert desk.dpg.get_value(new._hint) == "Keep new: The old one stays", "two of them have the same icon"
     assert desk.dpg.get_item_rect_min(button)[0] >= desk.dpg.get_item_pos(around)[0]
     desk.look.size(around, width=600)
     desk.frames(6)
     assert "Keep new" in desk.dpg.get_item_label(button)
+    assert desk.dpg.get_value(new._hint) == "The old one stays"

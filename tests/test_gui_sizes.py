@@ -11,7 +11,7 @@ import pytest
 
 from tests import panel_gallery
 from tests.gui_window import Desk, desk_fixture
-from tests.panel_desk import at_home_fixture, seated, workspace_at
+from tests.panel_desk import at_home_fixture, seated, workspace_at, write_ledger
 from tests.panel_overflow import overflowing
 
 __all__ = ["at_home_fixture", "desk_fixture"]
@@ -125,3 +125,22 @@ def test_what_an_empty_field_says_is_cut_and_comes_back(desk: Desk) -> None:
     desk.dpg.configure_item(holder, width=400)
     desk.frames(4)
     assert desk.dpg.get_item_configuration(item)["hint"].endswith("/")
+
+
+def test_a_scroll_bar_of_the_rail_does_not_come_and_go_for_ever(desk: Desk, at_home: Path) -> None:
+    """With it a sentence takes a line more, without it one less: the left column flickered until something changed."""
+    workspace = workspace_at(at_home, demo=False)
+    write_ledger(
+        workspace, [{"path": "/c/talk", "status": "harvested", "items": {}, "at": "2026-05-01T00:00:00+00:00"}]
+    )
+    with seated(desk, workspace) as seat:
+        rail, dpg = seat.panel.rail, desk.dpg
+        dpg.configure_item(rail._cards[1], height=480)
+        desk.frames(1)
+        rail._filled = (0, 0, 0)
+        desk.frames(12)
+        seen = set()
+        for _ in range(4):
+            desk.frames(1)
+            seen.add((*(tuple(dpg.get_item_rect_size(card)) for card in rail._cards), rail._filled))
+        assert len(seen) == 1, seen

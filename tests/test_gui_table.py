@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from core.commands.panel.titles import FirstRows
 from core.knowledge import ledger_index
 from core.knowledge.ledger import write_ledger
 from gui import gather
 from gui.toolkit.columns import Column, moved_to
+from gui.views import ledger as ledger_view
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import Seat, at_home_fixture, workspace_at  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_desk import Seat, at_home_fixture, seated, workspace_at  # noqa: F401 - pytest finds the fixture by itself
 from tests.waiting import PATIENCE_SECONDS
 
 COUNT = 100_000
@@ -198,27 +200,38 @@ def test_a_tooltip_is_of_the_row_under_the_mouse_and_goes_when_another_comes_the
     assert all(dpg.is_item_shown(tooltip(slot)) for slot in range(len(table._pool)))
 
 
-def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
-    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever keeps a hundred thousand conversations would look at an empty window for seconds, or at wrong counts."""
-    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
-    read_on, read = threading.Event(), gather.overview
+def held(monkeypatch: pytest.MonkeyPatch, room: Any, name: str) -> tuple[threading.Event, threading.Event]:
+    """A function of a module waits before it begins: that it was called, and what lets it go on."""
+    begun, go_on, real = threading.Event(), threading.Event(), getattr(room, name)
 
     def slowly(*args: Any, **more: Any) -> Any:
-        assert read_on.wait(PATIENCE_SECONDS)
-        return read(*args, **more)
+        begun.set()
+        assert go_on.wait(PATIENCE_SECONDS)
+        return real(*args, **more)
 
-    monkeypatch.setattr(gather, "overview", slowly)
-    workspace = workspace_at(at_home, demo=False)
-    made = {
+    monkeypatch.setattr(room, name, slowly)
+    return begun, go_on
+
+
+def entries() -> dict[str, dict[str, Any]]:
+    """Three hundred for a ledger, every fourth too large."""
+    return {
         f"{number:064x}": {
             "at": f"2026-05-01T{number % 24:02d}:00:00+00:00", "path": f"/c/talk-{number:03d}", "items": {},
             "status": "harvested" if number % 4 else "too-large", "title": f"Talk {number % 7}", "error": "long",
         }
         for number in range(300)
     }  # fmt: skip
-    write_ledger(workspace.paths, made)
+
+
+def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever keeps a hundred thousand conversations would look at an empty window for seconds, or at wrong counts."""
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    _, read_on = held(monkeypatch, gather, "overview")
+    workspace = workspace_at(at_home, demo=False)
+    write_ledger(workspace.paths, entries())
     seat = Seat(desk, workspace)
     try:
         view = seat.panel.workbench.views["ledger"]
@@ -240,3 +253,77 @@ def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
     finally:
         read_on.set()
         seat.leave()
+
+
+def test_what_is_wished_while_a_large_ledger_is_arranged_is_there_afterwards(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chip would be lit beside rows that it does not stand for, until somebody presses another one."""
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    monkeypatch.setattr(ledger_view, "AT_ONCE", 10)
+    _, read_on = held(monkeypatch, gather, "overview")
+    begun, go_on = held(monkeypatch, ledger_view, "arrange")
+    workspace = workspace_at(at_home, demo=False)
+    write_ledger(workspace.paths, entries())
+    seat = Seat(desk, workspace)
+    try:
+        view = seat.panel.workbench.views["ledger"]
+        seat.until(lambda: isinstance(view.entries, FirstRows))
+        read_on.set()
+        seat.until(begun.is_set)
+        view._toggle("too-large", True)
+        go_on.set()
+        seat.settle()
+        assert len(view.table.rows) == 75 and view.all.count == 300
+    finally:
+        read_on.set()
+        go_on.set()
+        seat.leave()
+
+
+def test_no_entry_of_a_large_ledger_is_read_to_find_a_selected_row(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is read from the file when it is asked for: while a hundred thousand of them are looked through for a row of
+    another home, or of a file that was exchanged, the window stands still for seconds. Nor is one chosen that has gone.
+    """
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 20_000)
+    asked, row_at = list[int](), FirstRows.__getitem__
+
+    def counted(rows: FirstRows, place: Any) -> Any:
+        asked.extend([place] if isinstance(place, int) else [])
+        return row_at(rows, place)
+
+    made = entries()
+    small, large = workspace_at(at_home, demo=False), at_home / "large"
+    large.mkdir()
+    other = workspace_at(large, demo=False)
+    write_ledger(small.paths, dict(list(made.items())[:20]))
+    write_ledger(other.paths, made)
+    with seated(desk, small) as seat:
+        view = seat.panel.workbench.views["ledger"]
+        view.table.select(5)
+        view._select(5)
+        desk.frames(3)
+        _, read_on = held(monkeypatch, gather, "overview")
+        monkeypatch.setattr(FirstRows, "__getitem__", counted)
+        monkeypatch.setattr(ledger_view, "FIRST", 2)
+        try:
+            seat.panel.shell.use_home(other)
+            seat.until(lambda: isinstance(view.entries, FirstRows))
+            assert view.table.selected is None and max(asked) < 100
+            view.table.select(3)
+            view._select(3)
+            chosen = seat.state.selected.key
+            write_ledger(other.paths, made | {"f" * 64: made[f"{4:064x}"]})
+            view._rows.clear()
+            view._select(250)
+            view._open(250)
+            view._context(250)
+            assert chosen and seat.state.selected.key == chosen
+            asked.clear()
+        finally:
+            read_on.set()
+        seat.settle()
+        assert len(view.table.rows) == 301 and max(asked, default=0) < 100
+        assert view._selected_key() == chosen

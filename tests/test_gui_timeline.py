@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -179,6 +182,32 @@ def test_the_titles_of_a_huge_ledger_come_to_an_end(tmp_path: Path, monkeypatch:
     rows = [LedgerRow(f"{at:064x}", {"path": f"/gone/talk-{at}", "status": "harvested"}) for at in range(12)]
     found = titles(workspace, rows)
     assert found.rest is None and not found.by_key and titles(workspace, rows, found) is found
+
+
+def test_titles_that_were_read_outlast_another_ledger_and_other_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a harvest runs the ledger is another one every few seconds: titles came and went, and never were all read.
+    Whoever switches redaction on meanwhile means what is read from then on, too."""
+    looks = itertools.count()
+    monkeypatch.setattr(titles_module, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
+    monkeypatch.setattr(titles_module, "FIRST_SECONDS", 4.5)
+    monkeypatch.setattr(titles_module, "SECONDS", 4.5)
+    workspace = workspace_at(tmp_path, demo=False)
+    key = "-".join(("sk", "ant", "api03", "Ab3dEf6hIj9kLmN0pQrStUvWxYz12345678"))
+    rows = []
+    for at in range(20):
+        talk = tmp_path / f"talk-{at}.md"
+        talk.write_text(f"## User\n{at} is {key}\n\n## Assistant\nyes\n", encoding="utf-8")
+        rows.append(LedgerRow(f"{at:064x}", {"path": str(talk), "status": "harvested"}))
+    plain = replace(workspace, loaded=replace(workspace.loaded, config=replace(workspace.config, redact=False)))
+    found = titles(plain, rows)
+    assert 0 < len(found.by_key) < 10 and all(key in one.title for one in found.by_key.values())
+    after = titles(workspace, rows, found)
+    assert found.by_key.keys() < after.by_key.keys()
+    assert not any(key in after.by_key[one].title for one in after.by_key.keys() - found.by_key.keys())
+    other = titles(workspace, [*rows], after)
+    assert after.by_key.keys() < other.by_key.keys()
 
 
 @pytest.mark.parametrize("name", ["talk-1.md", "_x", "設計", "a b", "-dash", "[from: x]", "<script>", "x" * 300, ""])

@@ -139,3 +139,5 @@ def test_an_error_names_a_place_as_the_rest_of_the_window_does(monkeypatch: pyte
     error = ErrorInfo("read-only", "this file is read-only", "/home/someone/facts.md", "make it writable")
     if os.sep == "/":
         assert error_words(error) == "This file is read-only (~/facts.md). Make it writable."
+    other = ErrorInfo("read-only", "this file is read-only", "/backup/home/someone/facts.md")
+    assert error_words(other) == "This file is read-only (/backup/home/someone/facts.md)."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 
@@ -31,7 +32,8 @@ def begun(sentence: str) -> str:
 def error_words(error: ErrorInfo) -> str:
     """An error as a person reads it: a sentence, with the folder of the person as `~`."""
     home = os.path.expanduser("~")
-    return begun(str(error).replace(home + os.sep, "~" + os.sep) if len(home) > 1 else str(error))
+    within = rf"(?<![\w./\\-]){re.escape(home)}(?=[/\\])"  # not of `/backup/home/someone`
+    return begun(re.sub(within, "~", str(error)) if len(home) > 1 else str(error))
 
 
 class EmptyState:

@@ -63,7 +63,8 @@ class Button:
         look.theme(self.item, kind)
         if width:
             look.size(self.item, width=width)
-        words = hint(look, self.item, tip or label, shortcut) if tip or shortcut else 0
+        self._says, words = tip, hint(look, self.item, tip or label, shortcut) if tip or shortcut else 0
+        self._hint = words
         self._tip = int(dpg.get_item_parent(dpg.get_item_parent(words) or 0) or 0) if words else 0
 
     def _clicked(self) -> None:
@@ -75,8 +76,10 @@ class Button:
         self.words(not self._wordless)
 
     def words(self, on: bool) -> None:
-        """Whether its label is there beside its icon; the tooltip has it in any case."""
+        """Whether its label is there beside its icon; the tooltip has it where it is not."""
         self._wordless = not on and bool(self._icon)
+        if self._hint and self._says and self._label:
+            say_hint(self._hint, f"{self._label}: {self._says}" if self._wordless else self._says)
         dpg.configure_item(self.item, label=self.label if on else labelled("", self._icon) or self._label)
 
     @property

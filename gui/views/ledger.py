@@ -23,7 +23,7 @@ from core.commands.panel.titles import Called, FirstRows, called
 from core.commands.trash import trash_restore
 from core.knowledge.run_state import INTERRUPTED, RunState
 from gui.shell import GATHER, Shell
-from gui.state import State
+from gui.state import Selection, State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.icons import icon
@@ -382,8 +382,10 @@ class LedgerView(FilteredView):
             self._minute, self._now = minute, time.time()
             self.table.refresh()
         selected = state.selected
+        if isinstance(self.entries, FirstRows):
+            return  # to find one of them is to read all: that waits for the whole ledger
         if selected.kind == "conversation" and self._selected_key() != selected.key:
-            self.table.select(next((at for at, row in enumerate(self.entries) if row.key == selected.key), None))
+            self.table.select(self._place_of(selected))
         elif selected.kind != "conversation" and self.table.selected is not None:
             self.table.select(None)
 
@@ -416,15 +418,22 @@ class LedgerView(FilteredView):
         at = self.table.selected
         return self.entries[at].key if at is not None and at < len(self.entries) else ""
 
+    def _place_of(self, selected: Selection) -> int | None:
+        """Where the conversation stands that is selected, None for none."""
+        if selected.kind != "conversation" or isinstance(self.entries, FirstRows):
+            return None
+        return next((at for at, row in enumerate(self.entries) if row.key == selected.key), None)
+
     def _begin(self, rows: FirstRows) -> None:
         """Show a large ledger at once. Until it has been read whole, the order stays the usual one."""
-        self._names = rows.names
+        self._seen, self._texts, self._names = [], [], rows.names
+        self._ticket += 1  # what is arranged at the moment is of another home
         self.table.leave_out(says_the_same(rows[:FIRST], rows.names) | {"why"})
         self._show(rows, range(len(rows)), chip_counts(rows.counts), fresh=True)
 
     def _order(self, fresh: bool = False) -> None:
         """Filter and sort anew what was read last; `fresh`: it is another ledger, or other titles."""
-        if isinstance(self.entries, FirstRows) and not fresh:
+        if isinstance(self.entries, FirstRows) and not self._seen and not fresh:
             return  # with the whole ledger comes what is wished by then
         self._ticket += 1
         ticket, wish, entries, texts, names = self._ticket, self.wish, self._seen, self._texts, self._names
@@ -457,7 +466,6 @@ class LedgerView(FilteredView):
             self._shell.submit("Arranging the ledger", lambda _job: work(), done, lane=GATHER)
 
     def _show(self, entries: Sequence[LedgerRow], order: Sequence[int], counts: Mapping[str, int], fresh: bool) -> None:
-        key = self._selected_key()
         self._now = time.time()
         if fresh:
             self.entries = entries
@@ -466,8 +474,7 @@ class LedgerView(FilteredView):
             for status, number in counts.items():
                 if status in self.chips:
                     self.chips[status].set_count(number)
-            if key:
-                self.table.selected = next((at for at, row in enumerate(entries) if row.key == key), None)
+            self.table.selected = self._place_of(self._shell.state.selected)
         self.table.set_rows(order, keep_place=fresh)
         self._shell.rows_shown(len(order), len(entries), self.name)
         self._teach_state(self._shell.state)
@@ -514,13 +521,17 @@ class LedgerView(FilteredView):
         self._order()
 
     def _select(self, at: int) -> None:
-        self._shell.select("conversation", self.entries[at].key)
+        if key := self.entries[at].key:  # a row that has gone from the file meanwhile has none
+            self._shell.select("conversation", key)
 
     def _open(self, at: int) -> None:
-        self._shell.read(key=self.entries[at].key)
+        if key := self.entries[at].key:
+            self._shell.read(key=key)
 
     def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
         row = self.row(index)
+        if not row.key:
+            return
         lines = []
         if row.place == "in trash":
             lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))

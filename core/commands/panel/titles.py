@@ -103,13 +103,13 @@ def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | Non
     """What every conversation of the ledger is called, `rows` with the newest first; `before` itself when that has not
     changed. Files are read for half a second at the most, at the first look for less: somebody waits for it."""
     rest = before.rest if before is not None else None
+    cache = rest.cache if rest is not None else _TitleCache(workspace)  # with what has not been written yet
+    cache.workspace = workspace  # its settings may be others by now
     if before is not None and rest is not None and rest.rows is rows:
         learned = _read_on(rest, SECONDS)
         if rest.places:
             return replace(before, by_key={**before.by_key, **learned}) if learned else before
-        cache = rest.cache
     else:
-        cache = _TitleCache(workspace)
         rest = _Rest(rows, [at for at in range(min(KEPT, len(rows)) - 1, -1, -1) if cache.lacks(*rows[at])], cache)
         _read_on(rest, SECONDS if before is not None else FIRST_SECONDS)
     by_key: dict[str, Called] = {}
@@ -201,7 +201,7 @@ class _TitleCache:
     """Titles that were read before, in one file of the cache folder."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
         self._file = cache_folder(workspace.paths.home, workspace.environment) / "titles.json"
         self._new = 0
         self.rows: dict[str, Called] = {}
@@ -218,7 +218,7 @@ class _TitleCache:
 
     def read(self, key: str, entry: dict[str, Any]) -> Called:
         """The title of a conversation that was harvested, from its file or from the trash."""
-        _, now, _ = whereabouts(self._workspace.paths, key, entry, str(entry.get("path", "")))
+        _, now, _ = whereabouts(self.workspace.paths, key, entry, str(entry.get("path", "")))
         return self.read_file(key, now) if now else self._learn(key, UNCALLED)
 
     def read_file(self, key: str, path: str) -> Called:
@@ -229,7 +229,7 @@ class _TitleCache:
             return self._learn(key, UNCALLED)
         read = read_conversation(Path(path).name, data)
         title = read.title
-        if self._workspace.config.redact:
+        if self.workspace.config.redact:
             title = clear_title(title, (turn.text for turn in read.turns))
         return self._learn(key, Called(title_of(title), read.format, (read.ended or read.started)[:10], read.folder))
 
