@@ -22,7 +22,7 @@ from core.base.late import dataclass
 from core.base.ready import file_states, keep_rows, kept_rows
 from core.base.result import ErrorInfo, Ok
 from core.base.search_entry import SearchEntry
-from core.memory_file import Memory, new_memory, read_memory, render_memory, slugify
+from core.memory_file import LARGEST_ID, Memory, new_memory, read_memory, render_memory, slugify
 
 ARCHIVE = "archive"
 FEW = 50
@@ -193,7 +193,7 @@ def next_id(shelf: Shelf, cache: Path | None = None) -> int:
             highest = max(highest, int(numbered[1] or numbered[2]))
         # A person may have given another id inside than in the name.
         highest = max([highest, *(int(row[2].partition(" ")[2]) for row in place.rows)])
-    return highest + 1
+    return min(highest + 1, LARGEST_ID)
 
 
 def write_memory(shelf: Shelf, content: str, tags: Sequence[str], now: datetime, cache: Path | None = None) -> Memory:

@@ -263,6 +263,14 @@ def test_a_number_of_thousands_of_digits_names_no_memory(home: Path) -> None:
     assert code == 1 and "there is no memory" in err
 
 
+def test_the_largest_id_leaves_room_for_the_next_memory(home: Path) -> None:
+    """Somebody numbers by hand: what is saved after that is found all the same."""
+    put(home / "knowledge" / "memories", 10**18 - 1, "by hand")
+    for words in ("Prefers tabs", "Prefers spaces"):
+        assert run(home, "save", words)[0] == 0
+        assert words in run(home, "recall", words)[1]
+
+
 @pytest.mark.parametrize("broken", [True, False])
 def test_a_search_that_found_less_than_there_is_says_so(
     home: Path, monkeypatch: pytest.MonkeyPatch, broken: bool
@@ -454,11 +462,14 @@ def test_tags_are_bounded(tags: list[str]) -> None:
         ("id: true\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
         ("id: 0\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
         ("id: 1.5\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
+        (f"id: {10**18}\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
+        (f"id: 0x{'f' * 4500}\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
         ("id: 1\ncreated: yesterday", "'created'", 3),
         ("id: 1\ncreated: 5", "'created'", 3),
         ("id: 1\ncreated: 2026-02-09", "'created'", 3),
         ("id: 1\ncreated: 2026-02-09T14:00:00Z\ntags: python", "'tags'", 4),
         ("id: 1\ncreated: 2026-02-09T14:00:00Z\ntags: [1]", "'tags'", 4),
+        (f"id: 1\ncreated: 2026-02-09T14:00:00Z\ntags: [0x{'f' * 4500}]", "'tags'", 4),
         ("id: 1\ncreated: 2026-02-09T14:00:00Z\nsource: 3", "'source'", 4),
         ("id: 1\ncreated: 2026-02-09T14:00:00Z\nupdated: now", "'updated'", 4),
         ("id: 1\ncreated: 2026-02-09T14:00:00Z\nauto_category: []", "'auto_category'", 4),
