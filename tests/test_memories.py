@@ -268,7 +268,7 @@ def test_the_largest_id_leaves_room_for_the_next_memory(home: Path) -> None:
     put(home / "knowledge" / "memories", 10**18 - 1, "by hand")
     for words in ("Prefers tabs", "Prefers spaces"):
         assert run(home, "save", words)[0] == 0
-        assert words in run(home, "recall", words)[1]
+        assert run(home, "recall", words)[1].startswith("Found 1 memory")
 
 
 @pytest.mark.parametrize("broken", [True, False])

@@ -38,6 +38,8 @@ FEW, PART = 1000, 8
 """Who asks for more entries, and for more than one in so many of all, is faster with the whole ledger."""
 LEAST_BYTES = GLANCE_BYTES = 1 << 20
 """A smaller ledger is read whole in no time; and how much of a larger one is looked at a time."""
+_LONGEST = 8 << 20
+"""A longer entry is none of ours: to look for its end with each part read would take minutes."""
 _BETWEEN = re.compile(re.escape(BETWEEN))
 _AT = re.compile(rb'\n      "at": "([^"\\\n]*)"')
 _STATUS = re.compile(rb'\n      "status": "([^"\\\n]*)"')
@@ -213,7 +215,7 @@ class LedgerGlance:
             stop = max(part.rfind(BETWEEN), 0) if more else len(part)
             if (base == 0 and not part.startswith(HEAD)) or (not more and not part.endswith(TAIL)):
                 return False
-            if b"\n>>>>>>> " in part:
+            if b"\n>>>>>>> " in part or len(part) > _LONGEST + GLANCE_BYTES:
                 return False
             self._begins.extend(base + found.end() - 1 for found in _BETWEEN.finditer(part, 0, stop))
             times += _AT.findall(part, 0, stop)
