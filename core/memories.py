@@ -109,12 +109,14 @@ class Shelf:
         """The memory of a row."""
         return row[4] if isinstance(row[4], Memory) else _memory_of(row[4], self.folder / row[0], self.scope)
 
-    def same(self, content: str, tags: Sequence[str]) -> Memory | None:
-        """The memory with the lowest id that says the same under these tags at least, None for none."""
+    def same(
+        self, content: str, tags: Sequence[str], readable: Callable[[Path], bool] = lambda path: True
+    ) -> Memory | None:
+        """The memory with the lowest id that says the same under these tags at least and is `readable`, or None."""
         begins = _folded(content.strip())
         found = [self.memory(row) for row in self.rows if row[3].startswith(begins)]
         alike = [row for row in found if row.content.strip() == content.strip() and set(tags) <= set(row.tags)]
-        return min(alike, key=_by_id, default=None)
+        return min((row for row in alike if readable(row.path)), key=_by_id, default=None)
 
 
 def load_memories(
