@@ -389,12 +389,16 @@ def test_a_harvest_that_is_undone_during_a_look_ends_in_no_traceback(
 def test_who_asks_for_most_of_a_large_ledger_reads_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Thirty thousand conversations that stay where they are were looked up one by one, in three times as long."""
     workspace, opened = home(tmp_path), list[int]()
-    wanted = large_ledger(random.Random(4))
+    wanted = json.loads(json.dumps(large_ledger(random.Random(4))))
     write_ledger(workspace.paths, wanted)
-    wanted = value(seen_ledger(workspace.paths))
     monkeypatch.setattr(ledger_index, "FEW", 20)
     one = ledger_index._entry_at
-    monkeypatch.setattr(ledger_index, "_entry_at", lambda *asked: opened.append(1) or one(*asked))
+
+    def counted(*asked: Any) -> tuple[str, dict[str, Any]]:
+        opened.append(1)
+        return one(*asked)
+
+    monkeypatch.setattr(ledger_index, "_entry_at", counted)
     ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
     assert all(ledger.get(f"{number:064x}") is None for number in range(200)), "what is not there costs nothing"
     assert {key: ledger.get(key) for key in wanted} == wanted

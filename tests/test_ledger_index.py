@@ -13,7 +13,7 @@ from core.base.result import Ok
 from core.commands.history import ledger
 from core.commands.panel.titles import first_rows
 from core.knowledge import ledger_index
-from core.knowledge.ledger import counts_by_status, write_ledger
+from core.knowledge.ledger import HEAD, TAIL, counts_by_status, write_ledger
 from core.knowledge.ledger_index import glance
 from tests.panel_desk import workspace_at
 
@@ -85,7 +85,7 @@ def test_a_ledger_without_an_end_of_an_entry_is_given_up_soon(tmp_path: Path, mo
     monkeypatch.setattr(ledger_index, "_LONGEST", 5000)
     paths = workspace_at(tmp_path, demo=False).paths
     paths.knowledge.mkdir(parents=True, exist_ok=True)
-    paths.ledger.write_bytes(ledger_index.HEAD + b"x" * 100_000 + ledger_index.TAIL)
+    paths.ledger.write_bytes(HEAD + b"x" * 100_000 + TAIL)
     with paths.ledger.open("rb") as file:
         assert not ledger_index.LedgerGlance(paths.ledger, paths.ledger.stat()).read(file)
         assert file.tell() < 50_000
