@@ -22,7 +22,7 @@ from core.base.late import dataclass
 from core.base.ready import file_states, keep_rows, kept_rows
 from core.base.result import ErrorInfo, Ok
 from core.base.search_entry import SearchEntry
-from core.memory_file import Memory, new_memory, read_memory, render_memory, slugify
+from core.memory_file import LARGEST_ID, Memory, new_memory, read_memory, render_memory, slugify
 
 ARCHIVE = "archive"
 FEW = 50
@@ -109,12 +109,14 @@ class Shelf:
         """The memory of a row."""
         return row[4] if isinstance(row[4], Memory) else _memory_of(row[4], self.folder / row[0], self.scope)
 
-    def same(self, content: str, tags: Sequence[str]) -> Memory | None:
-        """The memory with the lowest id that says the same under these tags at least, None for none."""
+    def same(
+        self, content: str, tags: Sequence[str], readable: Callable[[Path], bool] = lambda path: True
+    ) -> Memory | None:
+        """The memory with the lowest id that says the same under these tags at least and is `readable`, or None."""
         begins = _folded(content.strip())
         found = [self.memory(row) for row in self.rows if row[3].startswith(begins)]
         alike = [row for row in found if row.content.strip() == content.strip() and set(tags) <= set(row.tags)]
-        return min(alike, key=_by_id, default=None)
+        return min((row for row in alike if readable(row.path)), key=_by_id, default=None)
 
 
 def load_memories(
@@ -193,7 +195,7 @@ def next_id(shelf: Shelf, cache: Path | None = None) -> int:
             highest = max(highest, int(numbered[1] or numbered[2]))
         # A person may have given another id inside than in the name.
         highest = max([highest, *(int(row[2].partition(" ")[2]) for row in place.rows)])
-    return highest + 1
+    return min(highest + 1, LARGEST_ID)
 
 
 def write_memory(shelf: Shelf, content: str, tags: Sequence[str], now: datetime, cache: Path | None = None) -> Memory:

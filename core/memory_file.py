@@ -37,9 +37,11 @@ USER_TOLD, DETECTED = "user-told", "detected"
 SLUG_CHARACTERS = 50
 CONTENT_BYTES = 64 * 1024
 TAGS, TAG_CHARACTERS = 20, 50
+LARGEST_ID = 10**18 - 1
+"""A larger one fits no file name, and Python writes none of thousands of digits."""
 # name -> what its value must be, as (test, words); the first two are required.
 FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "id": (lambda value: type(value) is int and value > 0, "a whole number above 0"),
+    "id": (lambda value: type(value) is int and 0 < value <= LARGEST_ID, "a whole number above 0, at most 18 digits"),
     "created": (lambda value: _is_time(value), "a time, YYYY-MM-DDTHH:MM:SS with its time zone"),
     "tags": (
         lambda value: value is None or (isinstance(value, list) and all(isinstance(tag, str) for tag in value)),
@@ -119,8 +121,15 @@ def validate_memory(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
     for name, (accepts, words) in FIELDS.items():
         if name in fields and not accepts(fields[name]):
-            wrong.append((name, f"the field '{name}' must be {words}, not {fields[name]!r:.60}"))
+            wrong.append((name, f"the field '{name}' must be {words}, not {_shown(fields[name])}"))
     return wrong
+
+
+def _shown(value: Any) -> str:
+    try:
+        return f"{value!r:.60}"
+    except ValueError:  # a hexadecimal number of thousands of digits
+        return "a number as long as that"
 
 
 def _is_time(value: Any) -> bool:

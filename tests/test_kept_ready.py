@@ -24,6 +24,7 @@ from core.commands import alike
 from core.commands.memories import memories_archive, memories_restore, recall_command, save
 from core.commands.status import status
 from core.commands.workspace import Workspace
+from core.knowledge import ledger_index
 from core.knowledge.digest import current_digest
 from core.knowledge.ledger import read_ledger, seen_ledger, write_ledger
 from core.knowledge.ledger_index import LedgerOnDemand
@@ -361,6 +362,47 @@ def test_a_ledger_that_changes_in_the_middle_of_a_look_is_read_again(tmp_path: P
     script = f"import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.write_text({change})"
     subprocess.run([sys.executable, "-c", script, str(workspace.paths.ledger)], check=True, timeout=PATIENCE_SECONDS)
     assert ledger.earlier(path) == ""
+
+
+def test_a_harvest_that_is_undone_during_a_look_ends_in_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its entry was found by the path, and is gone when it is asked for by its key."""
+    workspace, left = home(tmp_path), large_ledger(random.Random(2))
+    talks = workspace.paths.conversations
+    talks.mkdir(parents=True)
+    talk = talks / f"talk-{uuid.UUID(int=1, version=4)}"
+    talk.write_text("User: what about it?\n")
+    gone = {"status": "harvested", "at": "2026-05-01T10:00:00Z", "path": str(talk)}
+    write_ledger(workspace.paths, left | {"c" * 64: gone})
+    one = ledger_index._entry_at
+
+    def undone(*asked: Any) -> tuple[str, dict[str, Any]]:
+        found = one(*asked)
+        write_ledger(workspace.paths, left)
+        return found
+
+    monkeypatch.setattr(ledger_index, "_entry_at", undone)
+    assert value(status(workspace)).pending["conversations"] == 1
+
+
+def test_who_asks_for_most_of_a_large_ledger_reads_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thirty thousand conversations that stay where they are were looked up one by one, in three times as long."""
+    workspace, opened = home(tmp_path), list[int]()
+    wanted = json.loads(json.dumps(large_ledger(random.Random(4))))
+    write_ledger(workspace.paths, wanted)
+    monkeypatch.setattr(ledger_index, "FEW", 20)
+    one = ledger_index._entry_at
+
+    def counted(*asked: Any) -> tuple[str, dict[str, Any]]:
+        opened.append(1)
+        return one(*asked)
+
+    monkeypatch.setattr(ledger_index, "_entry_at", counted)
+    ledger = LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)
+    assert all(ledger.get(f"{number:064x}") is None for number in range(200)), "what is not there costs nothing"
+    assert {key: ledger.get(key) for key in wanted} == wanted
+    assert len(opened) == len(wanted) // ledger_index.PART
 
 
 def test_a_ledger_that_changed_a_moment_ago_is_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

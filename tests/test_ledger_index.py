@@ -13,7 +13,7 @@ from core.base.result import Ok
 from core.commands.history import ledger
 from core.commands.panel.titles import first_rows
 from core.knowledge import ledger_index
-from core.knowledge.ledger import counts_by_status, write_ledger
+from core.knowledge.ledger import HEAD, TAIL, counts_by_status, write_ledger
 from core.knowledge.ledger_index import glance
 from tests.panel_desk import workspace_at
 
@@ -76,6 +76,26 @@ def test_a_ledger_in_another_layout_is_read_whole(tmp_path: Path, monkeypatch: p
     assert glance(paths) is not None
     monkeypatch.setattr(ledger_index, "LEAST_BYTES", len(good) + 1)
     assert glance(paths) is None  # small: not worth a glance
+
+
+def test_a_ledger_without_an_end_of_an_entry_is_given_up_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty damaged megabytes kept the window waiting for twenty seconds, twice as many for a minute more."""
+    monkeypatch.setattr(ledger_index, "LEAST_BYTES", 0)
+    monkeypatch.setattr(ledger_index, "GLANCE_BYTES", 100)
+    monkeypatch.setattr(ledger_index, "_LONGEST", 5000)
+    paths = workspace_at(tmp_path, demo=False).paths
+    paths.knowledge.mkdir(parents=True, exist_ok=True)
+    paths.ledger.write_bytes(HEAD + b"x" * 100_000 + TAIL)
+    with paths.ledger.open("rb") as file:
+        assert not ledger_index.LedgerGlance(paths.ledger, paths.ledger.stat()).read(file)
+        assert file.tell() < 50_000
+    one = {
+        "a" * 64: {"at": "2026", "status": "harvested", "title": "long " * 900},
+        "b" * 64: {"at": "2025", "status": "x"},
+    }
+    write_ledger(paths, one)
+    found = glance(paths)
+    assert found is not None and len(found) == 2
 
 
 def test_a_ledger_that_is_exchanged_meanwhile_gives_no_row_of_the_other(

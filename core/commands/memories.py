@@ -246,7 +246,8 @@ def save(
 
     def write() -> tuple[Memory, bool]:
         shelf = Shelf(scope, where.memories, cache=workspace.cache)
-        same = shelf.same(content, tags)
+        readable = may_read(workspace, where.home.parent)  # or tags of somebody else would be trusted with the words
+        same = shelf.same(content, tags, readable if scope == "project" else lambda path: True)
         return (same, True) if same else (write_memory(shelf, content, tags, now(), workspace.cache), False)
 
     written = _locked(where, write)

@@ -211,9 +211,10 @@ class _Choices:
         if entry is not None and entry.get("status") == "harvested":
             return None
         last = self.before(known_as(item.path, item.source))
-        if not last or not self.is_proven(last, self.entries[last]):
+        known = self.entries.get(last) if last else None  # the ledger may be another one by now
+        if known is None or not self.is_proven(last, known):
             return None
-        return earlier_of(last, self.entries[last], whole=not _is_harvested(self.entries[last], self.limits))
+        return earlier_of(last, known, whole=not _is_harvested(known, self.limits))
 
     def _is_full(self) -> bool:
         return self.limits.limit is not None and self.number >= self.limits.limit

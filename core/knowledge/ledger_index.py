@@ -34,8 +34,12 @@ _END = b"\n    }"
 """Behind an entry."""
 _ENTRY_BYTES = 4096
 """So much is read at first: most entries are shorter."""
+FEW, PART = 1000, 8
+"""Who asks for more entries, and for more than one in so many of all, is faster with the whole ledger."""
 LEAST_BYTES = GLANCE_BYTES = 1 << 20
 """A smaller ledger is read whole in no time; and how much of a larger one is looked at a time."""
+_LONGEST = 8 << 20
+"""A longer entry is none of ours: to look for its end with each part read would take minutes."""
 _BETWEEN = re.compile(re.escape(BETWEEN))
 _AT = re.compile(rb'\n      "at": "([^"\\\n]*)"')
 _STATUS = re.compile(rb'\n      "status": "([^"\\\n]*)"')
@@ -51,7 +55,7 @@ class LedgerOnDemand(Mapping[str, Entry]):
 
     def __init__(self, paths: Paths, cache: Path, by_path: ByPath) -> None:
         self._paths, self._cache, self._by_path = paths, cache, by_path
-        self._looked = False
+        self._looked, self._read = False, 0
         self._places: _Places | None = None
         self._entries: Mapping[str, Entry] | None = None
         self._keys: Mapping[str, str] | None = None
@@ -102,6 +106,9 @@ class LedgerOnDemand(Mapping[str, Entry]):
         at = bisect_left(places.names, number)
         if at == len(places.names) or places.names[at] != number:
             return "", {}
+        self._read += 1
+        if self._read > max(FEW, places.entries // PART):
+            return None
         try:
             return _entry_at(self._paths.ledger, places.state, places.offsets[at])
         except (OSError, ValueError, RecursionError):
@@ -208,7 +215,7 @@ class LedgerGlance:
             stop = max(part.rfind(BETWEEN), 0) if more else len(part)
             if (base == 0 and not part.startswith(HEAD)) or (not more and not part.endswith(TAIL)):
                 return False
-            if b"\n>>>>>>> " in part:
+            if b"\n>>>>>>> " in part or len(part) > _LONGEST + GLANCE_BYTES:
                 return False
             self._begins.extend(base + found.end() - 1 for found in _BETWEEN.finditer(part, 0, stop))
             times += _AT.findall(part, 0, stop)
