@@ -258,6 +258,11 @@ def test_the_dry_run_threatens_no_conversation_that_stays(home: Workspace) -> No
     assert "in this home wait 14 days" in said((*own, *other)) and said((*own, *other)).endswith("stay where they are.")
     assert said(other, reclaim_foreign=True).endswith("in the trash.")
     assert "in the trash" not in said(own, reclaim="never")
+    stored = tuple(row._replace(artifact=row.artifact._replace(kind="session")) for row in other)
+    assert said(stored, reclaim_foreign=True).endswith("Every conversation stays where it is."), "no store is cut up"
+    mixed = said((*other, *stored), reclaim_foreign=True)
+    assert "in this home" not in mixed and mixed.endswith("; those in another tool's store stay where they are.")
+    assert "stays" not in said(()), "a run that was interrupted may take what it has harvested"
 
 
 def test_the_best_bullets_say_how_long_ago_they_came() -> None:

@@ -8,6 +8,8 @@ table more or less.
 from __future__ import annotations
 
 import copy
+import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -78,7 +80,7 @@ def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) ->
     for name in path[:-1]:
         inner = inner[name]
     del inner[path[-1]]
-    for new in (_cut_off(text, path, table), _taken_out(text, path)):
+    for new in (_cut_off(text, path), _taken_out(text, path)):
         if new is not None and (_holds(new, expected) or _holds(new, _without_empty(expected, path))):
             return Ok(new.encode("utf-8"))
     return fail("cannot-edit", "it cannot be changed without touching something else", hint="change it by hand")
@@ -115,13 +117,27 @@ def _inside(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str | N
     return f"{mark}{plain[:end]}{comma} {path[-1]} = {row.as_string()}{plain[end:]}"
 
 
-def _cut_off(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str | None:
-    block = _block(path, table, _line_end(text))
-    if text.count(block) != 1:
-        return None
-    before, _, after = text.partition(block)
-    line_end = _line_end(text)
-    return before.removesuffix(line_end) + after if before.endswith(line_end * 2) or not after else before + after
+def _cut_off(text: str, path: Sequence[str]) -> str:
+    """The text without the table and those below it. Comments at their end stay: they belong to what follows."""
+    mark = MARK if text.startswith(MARK) else ""
+    own = re.compile(r"[ \t]*\[[ \t]*" + r"[ \t]*\.[ \t]*".join(map(re.escape, path)) + r"[ \t]*[].]")
+    left, behind, inside = list[str](), list[str](), False
+    for row in text.removeprefix(mark).splitlines(keepends=True):
+        plain = row.strip()
+        if plain.startswith("["):
+            began, inside = inside, own.match(row) is not None
+            if inside and not began and left and not left[-1].strip():
+                left.pop()  # the blank line above it came with it
+            if not inside:
+                left += behind
+            behind = []
+        if not inside:
+            left.append(row)
+        elif plain and not plain.startswith("#"):
+            behind = []
+        else:
+            behind.append(row)
+    return mark + "".join(left + behind)
 
 
 def _taken_out(text: str, path: Sequence[str]) -> str | None:
@@ -152,8 +168,11 @@ def _without_empty(document: Any, path: Sequence[str]) -> Any:
 
 
 def _holds(text: str, expected: Any) -> bool:
+    """Whether a text says exactly that, in whatever order its tables stand."""
     try:
-        return repr(tomllib.loads(text.removeprefix(MARK))) == repr(expected)
+        found = tomllib.loads(text.removeprefix(MARK))
+        one, other = (json.dumps(row, sort_keys=True, default=repr) for row in (found, expected))
+        return one == other
     except (ValueError, RecursionError):
         return False
 

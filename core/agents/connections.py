@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents import json_text
-from core.agents.entries import as_row, from_row, has, put, sha, take, without_entries
+from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take, without_pieces
 from core.agents.tools import AGENT, END, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
@@ -161,7 +161,9 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
         row = known.get(str(file))
         stands = row is not None and all(has(entry, current) for entry in entries if entry.part)
         data = current if stands else _without_ours(current, file, row, record)
-        for entry in entries if not stands else ():
+        for entry in entries:
+            if stands and has(entry, data):
+                continue
             new = put(entry, data)
             if isinstance(new, Err):
                 if not (entry.part or new.error.code != "taken"):
@@ -231,11 +233,7 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
     whole = copy != Path() and sha(before) == str(row.get("before", ""))
     if whole and sha(data) == row.get("after"):
         return Ok(before)
-    rows = row.get("entries")
-    entries = [entry for found in (rows if isinstance(rows, list) else []) if (entry := from_row(file, found))]
-    merged = without_entries(data, before, str(row.get("after")), entries) if whole else None
-    if merged is not None:
-        return Ok(merged)
+    entries = of_row(file, row)
     left: bytes | None = data
     for entry in sorted(entries, key=lambda entry: not entry.part):
         if left is None or (not entry.part and _needed(left, before, entries)):
@@ -246,7 +244,8 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
         left = taken.value
     if not row.get("before") and left is not None and left.strip() in (b"", b"{}"):
         return Ok(None)
-    return Ok(left)
+    pieces = without_pieces(data, before, str(row.get("after")), entries, left) if whole and left != data else None
+    return Ok(left if pieces is None else pieces)
 
 
 def _needed(data: bytes, before: bytes | None, entries: Sequence[Entry]) -> bool:
@@ -267,7 +266,8 @@ def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[s
         for change in plan.changes:
             if not change.is_change and str(change.path) not in rows:
                 continue  # it was like that before: by the person's own hand
-            rows[str(change.path)] = _noted(change, entries.get(change.path, []), rows.get(str(change.path)), record)
+            written = [row for row in entries.get(change.path, []) if row.part in ("", *change.parts)]
+            rows[str(change.path)] = _noted(change, written, rows.get(str(change.path)), record)
         record.tools[agent.name] = rows
         record.write()
         for change in plan.changes:
@@ -342,8 +342,7 @@ def _forget(tool: str, record: Record) -> None:
             data = _read(file)
         except OSError:
             continue
-        entries = [from_row(file, entry) for entry in rows[path].get("entries", ())]
-        if not any(entry is not None and entry.part and has(entry, data) for entry in entries):
+        if not any(entry.part and has(entry, data) for entry in of_row(file, rows[path])):
             copy = record.copy_of(rows[path])
             if copy is not None:
                 files.discard(copy)
@@ -371,6 +370,8 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
         file = Path(path)
         try:
             current = _read(file)
+            if agent.name not in record.tools:
+                row = {**row, "entries": _unrecorded(file, row, current)}
             taken = _taken_back(current, file, row, record)
             if isinstance(taken, Ok) and taken.value != current:
                 _require_writable(file)
@@ -381,13 +382,20 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
             errors.append(_placed(taken.error, file, agent))
         elif taken.value != current or str(file) in record.tools.get(agent.name, {}):
             changes.append(FileChange(agent.name, file, current, taken.value))
-            found = [entry for one in row.get("entries", ()) if (entry := from_row(file, one)) and entry.part]
-            gone = [PARTS[entry.part] for entry in found if entry.part in PARTS and not has(entry, current)]
+            found = [entry for entry in of_row(file, row) if entry.part in PARTS]
+            gone = [PARTS[entry.part] for entry in found if not has(entry, current)]
             if gone and current is not None:
                 notes.append(
                     f"{file}: somebody has changed or removed this since: {', '.join(gone)}; it stays as it is"
                 )
     return Plan(agent.name, agent.title, tuple(changes), tuple(notes), tuple(errors))
+
+
+def _unrecorded(file: Path, row: Mapping[str, Any], current: bytes | None) -> list[dict[str, Any]]:
+    """The entries that may be taken without a record: in our very words, and what they need only where one stands."""
+    entries = [entry for entry in of_row(file, row) if not is_changed(entry, current)]
+    stands = any(entry.part and has(entry, current) for entry in entries)
+    return [as_row(entry) for entry in entries if entry.part or stands]
 
 
 def take_back(plan: Plan, agent: Agent, record: Record) -> Err | None:
@@ -429,8 +437,8 @@ def standing(agent: Agent, program: Program, environment: Mapping[str, str], rec
         except OSError as error:
             problems.append(f"{path} cannot be read: {error.strerror or error}")
             continue
-        for entry in (from_row(file, found) for found in row.get("entries", ())):
-            if entry is None or not entry.part:
+        for entry in of_row(file, row):
+            if entry.part not in PARTS:
                 continue
             if not has(entry, data):
                 missing.append(entry.part)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ from core.agents.tools import Entry
 from core.base.result import Err, Ok, Result, fail
 
 _WORDS = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|\w+|\r?\n[ \t]*|[ \t]+|.', re.DOTALL)
-MOST_WORDS = 3000
-"""Where more than this differs, comparing takes too long; the caller has another way."""
+MOST_WORDS = 1000
+"""Where more than this differs, comparing takes too long (its square); the caller has another way."""
 Change = tuple[int, int, list[str]]
 """A place in a text, from and to, and what stands there instead."""
 
@@ -58,6 +58,11 @@ def has(entry: Entry, data: bytes | None) -> bool:
     return _standing(entry, data) is not None
 
 
+def is_changed(entry: Entry, data: bytes | None) -> bool:
+    """Whether a file has an entry, but not in our words: without a record of it, it may be the person's own."""
+    return _standing(entry, data) not in (None, entry.value)
+
+
 def _same_start(found: Any, value: Any) -> bool:
     return bool(_starts(value)) and _starts(found) == _starts(value)
 
@@ -73,6 +78,8 @@ def _starts(value: Any) -> list[Any]:
 
 def put(entry: Entry, data: bytes | None) -> Result[bytes]:
     """The file with an entry. Errors: those of its form; `taken` where something else has its name."""
+    if entry.append and has(entry, data):  # one of the person's own, which runs the same: twice would be once too often
+        return Ok(data or b"")
     match entry.form:
         case "json":
             return json_text.added(data or b"", entry.path, entry.value, append=entry.append)
@@ -88,9 +95,10 @@ def put(entry: Entry, data: bytes | None) -> Result[bytes]:
 
 def take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None]:
     """The file without one entry; None where nothing is left of what was not there before we came."""
-    found = _standing(entry, data)
-    if found is None or has(entry, before):  # it is gone, or was the person's own before
+    if has(entry, before):  # it was the person's own before
         return Ok(data)
+    standing = _standing(entry, data)
+    found = entry.value if standing is None else standing  # where it is gone, a file that cannot be read is still told
     match entry.form:
         case "json":
             kept = [entry.path[:n] for n in range(1, len(entry.path) + 1)]
@@ -101,7 +109,7 @@ def take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None
         case "rules":
             return Ok(appended.without_line(data, entry.value))
         case _:
-            return Ok(None)
+            return Ok(data if standing is None else None)
 
 
 def _widened(result: Result[bytes]) -> Result[bytes | None]:
@@ -119,19 +127,31 @@ def as_row(entry: Entry) -> dict[str, Any]:
     }
 
 
-def from_row(file: Path, row: Any) -> Entry | None:
+def _from_row(file: Path, row: Any) -> Entry | None:
     """An entry of the record, None for one that is damaged."""
     if not isinstance(row, dict) or not isinstance(row.get("path"), list) or row.get("form") not in _FORMS:
         return None
-    path = tuple(map(str, row["path"]))
+    path, kind = tuple(map(str, row["path"])), {"json": object, "toml": dict}.get(row["form"], str)
+    if not isinstance(row.get("value"), kind) or (not path and kind is not str):
+        return None
     return Entry(str(row.get("part", "")), file, str(row["form"]), row.get("value"), path, row.get("append") is True)
+
+
+def of_row(file: Path, row: Mapping[str, Any]) -> list[Entry]:
+    """The entries that the record has of a file, without those that are damaged."""
+    rows = row.get("entries")
+    return [entry for one in (rows if isinstance(rows, list) else []) if (entry := _from_row(file, one))]
 
 
 _FORMS = ("json", "toml", "rules", "own")
 
 
-def without_entries(data: bytes, before: bytes | None, after: str, entries: Sequence[Entry]) -> bytes | None:
-    """The file as it is without our pieces, None where that cannot be told: then each entry is looked for in it."""
+def without_pieces(
+    data: bytes, before: bytes | None, after: str, entries: Sequence[Entry], taken: bytes | None
+) -> bytes | None:
+    """The file as it is without our pieces. None where that cannot be told, or where it would not say the same as
+    `taken`, the file out of which each entry was taken by its value: what somebody wrote into an entry of ours, or
+    between two, would move to another place of theirs."""
     made = before
     for entry in entries:
         new = put(entry, made)
@@ -143,19 +163,32 @@ def without_entries(data: bytes, before: bytes | None, after: str, entries: Sequ
     if before is None or made is None or sha(made) != after:
         return None
     try:
-        text = _without_pieces(before.decode("utf-8"), made.decode("utf-8"), data.decode("utf-8"))
+        text = _text_without_pieces(before.decode("utf-8"), made.decode("utf-8"), data.decode("utf-8"))
     except UnicodeDecodeError:
         return None
     left = text.encode("utf-8") if text is not None else None
-    # Proven: nothing of ours is in it that was not there before, and the same can still be put into it.
-    for entry in entries if left is not None else ():
-        clean = not has(entry, left) or has(entry, before)
-        if entry.part and not (clean and isinstance(put(entry, left), Ok)):
-            return None
-    return left
+    same = left is not None and all(_says(row.form, left) == _says(row.form, taken) is not None for row in entries)
+    return left if same else None
 
 
-def _without_pieces(before: str, after: str, now: str) -> str | None:
+def _says(form: str, data: bytes | None) -> Any:
+    """What a file says, however it is written; None where there is none, or it cannot be read."""
+    if data is None:
+        return None
+    match form:
+        case "json":
+            try:
+                node = json_text.read(data.decode("utf-8-sig"))
+            except (json_text.NotJsonError, UnicodeDecodeError):
+                return None
+            return node.value if node is not None else {}
+        case "toml":
+            return appended.table_at(data, ())
+        case _:
+            return data.decode("utf-8", "replace").splitlines()
+
+
+def _text_without_pieces(before: str, after: str, now: str) -> str | None:
     """`now` without what `after` has more than `before`; None where the two changes touch each other."""
     words = _WORDS.findall(after)
     ours, theirs = _changes(words, _WORDS.findall(before)), _changes(words, _WORDS.findall(now))

@@ -342,15 +342,16 @@ def _cut(text: str, node: Node, at: int) -> str:
     """The text without one item: its line or lines, and the comma that it needed."""
     item = node.items[at]
     begin = item.start - (len(text[: item.start]) - len(text[: item.start].rstrip(" \t")))
-    before = text[:begin]
+    before, end = text[:begin], item.comma + 1 if item.comma >= 0 else item.node.end
+    is_last = at == len(node.items) - 1
+    if not is_last and before.endswith("\n") and "\n" not in text[end : node.items[at + 1].start]:
+        return before + text[end:]  # the next one stands on its line, and above may be a comment
     if before.endswith("\r\n"):
         before = before[:-2]
     elif before.endswith("\n"):
         before = before[:-1]
     elif at == 0 or text[begin - 1] != ",":
         before = text[: item.start]  # something else stands on its line
-    end = item.comma + 1 if item.comma >= 0 else item.node.end
-    is_last = at == len(node.items) - 1
     if is_last and item.comma < 0 and at > 0:
         comma = node.items[at - 1].comma
         before = before[:comma] + before[comma + 1 :]

@@ -37,7 +37,8 @@ _UNREAD = ("unread-conversation", "overpacked-conversation")
 
 @dataclass
 class Committer:
-    """The state of one applied run. Methods return True when the conversation ended as planned.
+    """The state of one applied run. Methods that return a bool: True when the conversation ended as planned, of `stage`
+    when its plan is in the journal.
 
     `trusted` turns false after an fsync error: then nothing more is reclaimed and the run ends.
     """
@@ -67,7 +68,7 @@ class Committer:
     # --- one conversation ---
 
     def stage(self, step: Step, harvest: Harvest, meter: Meter | None) -> bool:
-        """For a conversation that was distilled: freeze its plan and journal it. What follows comes with
+        """Stage 4, for a conversation that was distilled: freeze its plan and journal it. What follows comes with
         `flush`, for all that were staged; until then a crash costs nothing, for the next run finds the plans."""
         try:
             plan = self._freeze(step, harvest, meter, self.now())
@@ -105,7 +106,8 @@ class Committer:
         return rows
 
     def flush(self) -> None:
-        """For all that were staged: intents, lines, read-back, done, reclaim."""
+        """Stages 5 and 6, for all that were staged: intents that changed, lines, read-back, `done` and `moving`,
+        reclaim. Freezing calls it too, where what waits must stand in the files first."""
         rows = self._batch.take()
         if not rows:
             return
@@ -156,7 +158,7 @@ class Committer:
         return may_reclaim(row.plan.entry, self.limits, row.step.artifact)
 
     def notice_missing(self, also: Iterable[str]) -> None:
-        """Before anything else: have lines of earlier harvests vanished? `also` are hashes that the run will meet."""
+        """Before any step: have lines of earlier harvests vanished? `also` are hashes that the run will meet."""
         try:
             before = marks(self.entries)
             found = find_missing(self.paths, self.entries, self.proofs, self.now(), self.options.trash_days, also)
@@ -194,7 +196,8 @@ class Committer:
         return plan
 
     def _beside_earlier(self, step: Step, plan: FrozenPlan) -> FrozenPlan:
-        """A plan without what an earlier harvest of this content, or of it before it grew, has written."""
+        """The plan beside an earlier harvest: of the same content the lines that stand stay as they are, of the
+        conversation before it grew the plan takes over what still stands; what the person removed stays away."""
         old = self.entries.get(step.sha256, {})
         again = bool(old.get("items"))
         if not again and step.earlier is None:
@@ -233,7 +236,7 @@ class Committer:
         add_counts(self.report.redacted, harvest.redacted)
 
     def take_away(self, step: Step) -> bool:
-        """Step 7, for content that was harvested before, if that is proven."""
+        """Stage 6, for content that was harvested before, if that is proven and its lines have not vanished."""
         plan = self.proofs.plan(step.sha256, self.entries.get(step.sha256))
         if plan is None:
             self.report.kept += 1
@@ -349,7 +352,7 @@ class Committer:
         return self.fail(step, ErrorInfo(SYNC_FAILED, message, hint="check the disk, then run again"), meter)
 
     def finish(self) -> None:
-        """The close: durable moves, changes, ledger, archive; only then the journal goes."""
+        """Stage 7: make the moves durable, then `close_run`."""
         self._journal.close()
         try:
             sync_reclaimed(self.paths)

@@ -1,4 +1,5 @@
-"""The driver: recover, plan, distil, commit, close, digest; and how conversations are handed to a model and back."""
+"""The driver of the stages that core/README.md tells: recover, look and plan, distil, freeze, write, reclaim, close,
+digest; and how conversations are handed to a model and back."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ CANCELLED = "cancelled"
 
 @dataclass(frozen=True)
 class Distilled:
-    """What became of one step that needed the model (or the rules). `answers` are kept until it is proven."""
+    """One step on its way to the files: of a harvest what the model (or the rules) gave, of any other step an empty
+    `Harvest`. `answers` are kept until it is proven."""
 
     step: Step
     result: Result[Harvest]
@@ -128,7 +130,7 @@ def run_harvest(
             plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
             if generate is not None:
                 options = replace(options, known=KnownStore.read(paths, recovered.entries))
-            return Ok(_apply(paths, options, generate, plan, recovered, now, progress, cancelled))
+            return Ok(_run_plan(paths, options, generate, plan, recovered, now, progress, cancelled))
     except locks.LockHeldError as error:
         return locks.refused(error)
     except OSError as error:
@@ -136,7 +138,7 @@ def run_harvest(
         return fail("store-failed", message, error.filename or "", advice(error))
 
 
-def _apply(
+def _run_plan(
     paths: Paths,
     options: HarvestOptions,
     generate: Generate | None,
@@ -146,6 +148,7 @@ def _apply(
     progress: Report,
     cancelled: Callable[[], bool],
 ) -> HarvestReport:
+    """Stages 3 to 8 for all steps of a plan, behind the two checks."""
     report = HarvestReport(applied=True, run=new_run(now()), plan=plan, ledger=str(paths.ledger))
     report.errors += [*recovered.errors, *plan.errors]
     careful = [f"nothing is reclaimed: {plan.careful}"] if plan.careful else []
@@ -176,7 +179,8 @@ def _apply(
 @dataclass
 class _Run:
     """The way of the steps of a plan from their answers to the files, and what the person is told on it. `done` of them
-    are through; `_twins` wait for the one conversation of their content that is harvested."""
+    are through; `_twins` wait for the one conversation of their content that is harvested; `_paid` are the answers that
+    are kept until the lines are written, both by sha256."""
 
     committer: Committer
     live: Live
@@ -215,7 +219,7 @@ class _Run:
         step = distilled.step
         if distilled.answers is not None:
             self._paid[step.sha256] = distilled.answers
-        outcome = _carry_out(distilled, self.committer)
+        outcome = _do_step(distilled, self.committer)
         if outcome is not None:
             self._through(step, outcome)
             if step.action == "harvest":
@@ -240,7 +244,7 @@ class _Run:
     def _release_twins(self, step: Step) -> None:
         self._waiting.discard(step.sha256)
         for twin in self._twins.pop(step.sha256, ()):
-            self._through(twin, _carry_out(Distilled(twin, Ok(Harvest(())), None), self.committer) or "")
+            self._through(twin, _do_step(Distilled(twin, Ok(Harvest(())), None), self.committer) or "")
 
     def _through(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
         self.done += 1
@@ -288,8 +292,9 @@ def _distilled(
     committer: Committer,
     cancelled: Callable[[], bool],
 ) -> Generator[Distilled | None, None, None]:
-    """The steps in their order, those that ask the model as their answers come: a slow one holds nobody up. None stands
-    for a moment in which no answer is there. Ends early when cancelled."""
+    """All steps of a plan in their order, those that ask the model as their answers come: a slow one holds nobody up.
+    What needs no answer, or is not to be harvested now, passes through. None stands for a moment in which no answer is
+    there. Ends early when cancelled."""
     left = {*committer.recovered.unfinished, *committer.recovered.held}
     jobs = max(1, options.jobs)
     with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
@@ -379,9 +384,9 @@ class _Asking:
                 yield future.result()
 
 
-def _carry_out(distilled: Distilled, committer: Committer) -> str | None:
-    """From the plan to the reclaimed conversation, for one step; returns what became of it, in a word or two for the
-    progress line. None: it is staged, and `Committer.written` tells when it was written, or why not."""
+def _do_step(distilled: Distilled, committer: Committer) -> str | None:
+    """Do one step, or stage its harvest; returns what became of it, in a word or two for the progress line. None: it is
+    staged, `Committer.flush` does the rest, and `Committer.written` tells when it was written, or why not."""
     step, meter, report = distilled.step, distilled.meter, committer.report
     if meter is not None:
         report.input_tokens += meter.input_tokens or 0

@@ -1,8 +1,9 @@
-"""What happens before a run: whatever the last one left unfinished is brought to its end.
+"""What happens before a run: whatever the last one left unfinished is brought to its end. And the close of every run
+(stage 7), for recovery closes one as well; `with_store` does the same before other commands.
 
-It reads the journal, replays every intent without a DONE from its frozen
-plan (the model is not asked again), then closes that run as if it had ended by itself. A damaged journal is set aside;
-each record carries its own checksum, so those that are whole still count, and a DONE proves what an INTENT has lost.
+It reads the journal, replays every `intent` without a `done` from its frozen plan (the model is not asked again), then
+closes that run as if it had ended by itself. A damaged journal is set aside; each record carries its own checksum, so
+those that are whole still count, and a `done` proves what an `intent` has lost.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ _MOVES = ("moving", "reclaimed")
 class Recovered:
     """The state of the store before a run. `unfinished` holds plans that still cannot be written, by sha256. `damaged`
     are the bytes of a journal that was not whole, b"" when they are kept already, None for a whole one; `held` are
-    conversations whose lines stand in the files without a proof (unproven.py)."""
+    the hashes of conversations whose lines stand in the files without a proof (added by unproven.py, not by recovery;
+    no items of the quarantine)."""
 
     entries: Entries
     unfinished: dict[str, Pending] = field(default_factory=dict)
@@ -131,7 +133,7 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
     try:
         journal.resume()
         waiting = [row for row in states_by_sha(records).values() if row.plan is not None and not row.done]
-        replayed = _apply(paths, waiting, journal, run, state, editor_wait, reported)
+        replayed = _write_unfinished(paths, waiting, journal, run, state, editor_wait, reported)
     finally:
         journal.close()
     if replayed:
@@ -164,37 +166,37 @@ def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[R
     return found
 
 
-def _lost_intent(state: Pending, records: list[Record], run: str, entry: Entry | None) -> list[Record]:
+def _lost_intent(pending: Pending, records: list[Record], run: str, entry: Entry | None) -> list[Record]:
     """What stands for an intent that is lost, before the first record that came after it."""
-    applied = [row for row in records if row.get("sha") == state.sha256 and row.get("t") == "applied"]
-    if state.done and state.entry is not None:
-        return [_intent(state, applied)]
-    return [{"t": "entry", "sha": state.sha256, "entry": _cut_off(state, run, entry)}] if applied else []
+    applied = [row for row in records if row.get("sha") == pending.sha256 and row.get("t") == "applied"]
+    if pending.done and pending.entry is not None:
+        return [_stand_in_intent(pending, applied)]
+    return [{"t": "entry", "sha": pending.sha256, "entry": _cut_off(pending, run, entry)}] if applied else []
 
 
-def _lost_writes(state: Pending, reported: Collection[tuple[str, str]]) -> list[Record]:
+def _lost_writes(pending: Pending, reported: Collection[tuple[str, str]]) -> list[Record]:
     """The `applied` records that a harvest which says DONE has lost."""
     return [
-        {"t": "applied", "sha": state.sha256, "file": planned.name,
+        {"t": "applied", "sha": pending.sha256, "file": planned.name,
          "added": [line for line in planned.all_lines if (planned.name, line) not in reported]}
-        for planned in (state.plan.files if state.plan is not None else ())
-        if planned.name not in state.applied
+        for planned in (pending.plan.files if pending.plan is not None else ())
+        if planned.name not in pending.applied
     ]  # fmt: skip
 
 
-def _intent(state: Pending, applied: list[Record]) -> Record:
+def _stand_in_intent(pending: Pending, applied: list[Record]) -> Record:
     """The plan of a harvest that was proven, from what was written of it."""
-    entry = dict(state.entry or {})
+    entry = dict(pending.entry or {})
     lines = {str(row.get("file", "")): tuple(map(str, row.get("added", ()))) for row in applied}
     planned = tuple(PlannedFile(name, "", rows) for name, rows in lines.items())
     plan = FrozenPlan(planned, dict(entry.get("items", {})), entry=entry)
-    return {"t": "intent", "sha": state.sha256, "path": str(entry.get("path", "")), "plan": plan_to_json(plan)}
+    return {"t": "intent", "sha": pending.sha256, "path": str(entry.get("path", "")), "plan": plan_to_json(plan)}
 
 
-def _cut_off(state: Pending, run: str, old: Entry | None) -> Entry:
+def _cut_off(pending: Pending, run: str, old: Entry | None) -> Entry:
     """The entry of a harvest of which only a part is known: its lines are told under its run, and it is not asked for
     again while they stand."""
-    path = next((path for path in (*state.moving, str((old or {}).get("path", "")))), "")
+    path = next((path for path in (*pending.moving, str((old or {}).get("path", "")))), "")
     error = "its journal was damaged, and nobody knows whether all of it was written"
     return {"path": path, "status": "harvest-failed", "at": "", "deleted": False, "error": error} | {
         "run": run,
@@ -202,7 +204,7 @@ def _cut_off(state: Pending, run: str, old: Entry | None) -> Entry:
     }
 
 
-def _apply(
+def _write_unfinished(
     paths: Paths,
     waiting: Sequence[Pending],
     journal: Journal,
@@ -284,11 +286,11 @@ def run_of(records: list[Record]) -> str:
 
 
 def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Sequence[Record] | None = None) -> None:
-    """The end of a run: changes, file ids, ledger, archive, and only then the journal. Raises OSError.
+    """The end of a run: changes, file ids, ledger, and last the archive, out of the journal. Raises OSError.
 
-    Safe to repeat from any point. Entries are taken from the journal; an intent without DONE stays in it. `behind` is
-    given after a crash: whole records that stand behind a damaged one, which are trusted for nothing but for where
-    a conversation was that lies in the trash.
+    Safe to repeat from any point. Entries are taken from the journal; an `intent` without `done` stays in it.
+    `behind` is given after a crash: whole records that stand behind a damaged one, which are trusted for nothing but
+    for where a conversation was that lies in the trash.
     """
     data = files.read_or_empty(paths.journal)
     records = list(decode(data))

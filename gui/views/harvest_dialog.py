@@ -211,12 +211,15 @@ def provider_line(config: Config, report: HarvestReport) -> Line:
 
 
 def _fate(config: Config, report: HarvestReport, taken: bool) -> str:
-    """What becomes of the conversations once they are harvested: other tools keep theirs, unless it was asked for."""
-    stay = [step.artifact.is_foreign and not config.reclaim_foreign for step in report.plan.steps]
-    if not taken or all(stay):
+    """What becomes of the conversations once they are harvested: other tools keep theirs unless it was asked for, and
+    what they hold in a store of their own always."""
+    kept = [row.artifact.is_foreign and not config.reclaim_foreign for row in report.plan.steps]
+    stay = [one or row.artifact.kind == "session" for one, row in zip(kept, report.plan.steps, strict=True)]
+    if not taken or (stay and all(stay)):
         return "Every conversation stays where it is."
-    whose = "Harvested conversations in this home" if any(stay) else "Harvested conversations"
-    rest = "; those of other tools stay where they are" if any(stay) else ""
+    whose = "Harvested conversations in this home" if any(kept) else "Harvested conversations"
+    others = "those of other tools" if any(kept) else "those in another tool's store"
+    rest = f"; {others} stay where they are" if any(stay) else ""
     return f"{whose} wait {config.trash_days} days in the trash{rest}."
 
 
