@@ -359,7 +359,7 @@ DOCUMENTED = [
 ]
 
 
-HIDDEN = ("Meadow" + "89?fy", "Harbor" + "26am!x")
+PASSWORDS = ("Meadow" + "89?fy", "Harbor" + "26am!x")
 TABLES = {
     "markdown": "| Service | User | Password |\n|---|---|---|\n| mail | dora | @@ |\n| web | kim | `##` |",
     "no bars at the sides": "Service | Password | User\n--- | :-: | ---\nmail | @@ | dora\nweb | ## | kim\n",
@@ -377,7 +377,7 @@ TABLES = {
 @pytest.mark.parametrize("table", TABLES.values(), ids=[*TABLES])
 def test_what_stands_below_a_heading_is_found_however_the_table_is_drawn(table: str) -> None:
     """The way a client of a database prints its users: the label stands lines above the value."""
-    text = table.replace("@@", HIDDEN[0]).replace("##", HIDDEN[1])
+    text = table.replace("@@", PASSWORDS[0]).replace("##", PASSWORDS[1])
     mark = f"{MARK}password]"
     assert redact(text).text == table.replace("@@", mark).replace("##", mark)
     words = table.replace("@@", "reset").replace("##", "set in 2024")
