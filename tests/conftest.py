@@ -75,6 +75,23 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                 return "windows"
             return file if file in _SHARING else nodeid
 
+        def _reschedule(self, node: Any) -> None:
+            """A process begins a test once it knows the next, or that there is none: one by itself, handed to a process
+            that stands in for another, would wait for ever."""
+            while self.workqueue and not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
+                self._assign_work_unit(node)
+            super()._reschedule(node)
+
+        def remove_node(self, node: Any) -> str | None:
+            """A process has ended: the test that ended it has failed, and what it had not begun is for the others."""
+            work = self.assigned_work.pop(node)
+            left = [(scope, name) for scope, unit in work.items() for name, done in unit.items() if not done]
+            for scope, name in left[1:]:
+                self.workqueue.setdefault(scope, {})[name] = False
+            for other in self.assigned_work.keys() & self.registered_collections.keys() if left else ():
+                self._reschedule(other)
+            return left[0][1] if left else None
+
     return Sharing(config, log)
 
 

@@ -359,6 +359,31 @@ DOCUMENTED = [
 ]
 
 
+PASSWORDS = ("Meadow" + "89?fy", "Harbor" + "26am!x")
+TABLES = {
+    "markdown": "| Service | User | Password |\n|---|---|---|\n| mail | dora | @@ |\n| web | kim | `##` |",
+    "no bars at the sides": "Service | Password | User\n--- | :-: | ---\nmail | @@ | dora\nweb | ## | kim\n",
+    "quoted": "> | Service | Password | User |\n> |:--|:-:|--:|\n> | mail | @@ | dora |\n> | web | ## | kim |",
+    "behind other words": "- logins: | Service | Password |\n  |---|---|\n  | mail | @@ |\n  | web | ## |",
+    "line ends of Windows": "| User | Password |\r\n|---|---|\r\n| dora | @@ |\r\n| kim | ## |\r\n",
+    "psql": " service |  password  | user\n---------+------------+------\n mail    | @@ | dora\n web     | ## | kim\n",
+    "mysql": "+------+----------+\n| user | password |\n+------+----------+\n| dora | @@ |\n+------+----------+\n"
+             "| kim  | ## |\n+------+----------+\n",
+    "boxes": "┌──────┬──────────┐\n│ user │ password │\n├──────┼──────────┤\n│ dora │ @@ │\n├──────┼──────────┤\n"
+             "│ kim  │ ## │\n└──────┴──────────┘",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=[*TABLES])
+def test_what_stands_below_a_heading_is_found_however_the_table_is_drawn(table: str) -> None:
+    """The way a client of a database prints its users: the label stands lines above the value."""
+    text = table.replace("@@", PASSWORDS[0]).replace("##", PASSWORDS[1])
+    mark = f"{MARK}password]"
+    assert redact(text).text == table.replace("@@", mark).replace("##", mark)
+    words = table.replace("@@", "reset").replace("##", "set in 2024")
+    assert redact(words).text == words
+
+
 @pytest.mark.parametrize("text", DOCUMENTED)
 def test_words_that_stand_for_a_secret_are_kept(text: str) -> None:
     """Documentation full of placeholders of ours would be knowledge lost."""

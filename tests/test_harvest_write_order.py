@@ -247,6 +247,22 @@ def test_no_descriptor_is_left_open(world: World, tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+def test_reading_tells_a_link_a_replaced_file_and_the_last_byte(tmp_path: Path) -> None:
+    """What is written into a file that an editor has just replaced would be in nobody's file."""
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(OSError, match="a symbolic link stands there, which is not followed"):
+        files.open_regular(tmp_path / "link")
+    path = tmp_path / "a"
+    path.write_bytes(b"abc")
+    fd = files.open_regular(path)
+    assert files.last_byte(fd) == b"c" and files.is_same_file(fd, path)
+    path.rename(tmp_path / "b")
+    assert not files.is_same_file(fd, path)
+    path.symlink_to("b")
+    assert not files.is_same_file(fd, path)
+    os.close(fd)
+
+
 def test_a_file_that_is_being_saved_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two programs in one folder are daily life: a reader that meets a writer tries again before it gives up."""
     path = tmp_path / "a"

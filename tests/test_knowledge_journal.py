@@ -165,6 +165,16 @@ def test_an_archive_is_there_before_the_journal_shrinks(tmp_path: Path) -> None:
     assert read_plans(plans, "r") == {"a": PLAN}
 
 
+def test_a_run_that_a_ledger_made_up_leads_nowhere(tmp_path: Path) -> None:
+    """Not out of the folder of archives, and to nothing hidden in it, although a whole archive lies there."""
+    plans, whole = tmp_path / "plans", b"".join(map(encode, RECORDS))
+    for run in ("../r", f"{tmp_path}/r", ".r", "in/r"):
+        (plans / f"{run}.jsonl").parent.mkdir(parents=True, exist_ok=True)
+        (plans / f"{run}.jsonl").write_bytes(whole)
+        assert read_plans(plans, run) == {}, run
+    assert read_plans(plans, "") == read_plans(plans, "r\0") == read_plans(plans, "nothing") == {}
+
+
 # --- the ledger ------------------------------------------------------------------------------------------------------
 
 
@@ -175,6 +185,14 @@ def test_a_ledger_to_the_byte() -> None:
         b'      "path": "/\xc3\xbc/\\udcff"\n    },\n    "b": {\n      "status": "x"\n    }\n  }\n}\n'
     )
     assert parse_ledger(format_ledger(entries), Path("l")) == Ok(entries)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"{}", b'{"entries": []}', b'{"entries": {"a": 1}}', b"\xff", b"[" * 99999]
+)
+def test_a_damaged_ledger_is_never_an_empty_one(data: bytes) -> None:
+    found = parse_ledger(data, Path("ledger.json"))
+    assert isinstance(found, Err) and found.error.code == "ledger-corrupt"
 
 
 @given(st.binary(max_size=100))

@@ -163,23 +163,25 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         if found:
             done = found[1]
             yield found
-    if "|" in text and "--" in text:
+    if ("|" in text and "--" in text) or "┼" in text or "╪" in text:
         yield from _columns(text)
 
 
 def _columns(text: str) -> Iterator[tuple[int, int, str]]:
-    """The cells below a heading such as `Password` in a table of markdown."""
+    """The cells below a heading such as `Password` in a table of markdown, or in one that a database's client drew."""
     done = 0
-    for head in _TABLE_HEAD.finditer(text):
-        if head.start() < done:
-            continue  # a row of the table before
-        names = [NAME.search(cell.lower()) for cell in head["head"].strip().strip("|").split("|")]
+    for rule in _TABLE_RULE.finditer(text):
+        begins = text.rfind("\n", 0, max(0, rule.start() - 1)) + 1
+        head = text[max(begins, rule.start() - _WIDEST) : rule.start()]
+        if rule.start() < done or not _BAR.search(head):
+            continue  # a line between the rows of the table before, or its upper edge
+        edged = rule["edge"] is not None  # what stands before the first bar is no cell
+        names = [NAME.search(cell.lower()) for _, cell in _cells(head, edged)]
         if not any(names):
             continue
-        at = head.end() + 1
+        at = rule.end() + 1
         while row := _TABLE_ROW.match(text, at):
-            place = row.start("row")
-            for cell, name in zip(row["row"].split("|"), names, strict=False):
+            for (place, cell), name in zip(_cells(row["row"], edged), names, strict=False):
                 value = cell.strip().strip("`*")
                 if (
                     name
@@ -187,14 +189,27 @@ def _columns(text: str) -> Iterator[tuple[int, int, str]]:
                     and " " not in value
                     and _is_secret(value, name["p"] is not None, False, "cell", False, "|", name[0])
                 ):
-                    start = place + cell.index(value)
+                    start = row.start("row") + place + cell.index(value)
                     yield start, start + len(value), "password" if name["p"] else "secret"
-                place += len(cell) + 1
             at = done = row.end() + 1
 
 
-_TABLE_HEAD = late(r"^(?P<head>[ \t>]{0,12}\|[^\n]{3,400})\n[ \t>]{0,12}\|[ \t:|-]{3,400}$", re.M)
-_TABLE_ROW = late(r"[ \t>]{0,12}\|(?P<row>[^\n]{1,1000}?)\|?[ \t]{0,12}(?:$|(?=\n))")
+def _cells(row: str, edged: bool) -> Iterator[tuple[int, str]]:
+    """The cells of a row of a table, each with its place in it."""
+    place = 0
+    for number, cell in enumerate(_BAR.split(row)):
+        if number or not (edged or not cell.strip(" \t>")):
+            yield place, cell
+        place += len(cell) + 1
+
+
+_WIDEST = 1000
+_BAR = late(r"[|│┃║]")
+_TABLE_RULE = late(
+    r"^[ \t>]{0,12}(?=[-:=|+├╞┣╠─═━])(?P<edge>[|+├╞┣╠])?(?=[^\n]{0,400}[|+┼╪╋╬┤╡┫╣])[-:=|+ \t─═━┼╪╋╬┤╡┫╣]{3,400}\r?$",
+    re.M,
+)
+_TABLE_ROW = late(r"(?=[^\n]{0,1000}[|│┃║]|[ \t>]{0,12}[+├╟┠][-=─━┄+┼┤┨╢]{3,400}\r?$)(?P<row>[^\n]{1,1000})$", re.M)
 
 
 def _places(lowered: str, present: frozenset[str]) -> list[int]:
