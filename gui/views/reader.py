@@ -305,7 +305,7 @@ class ConversationReader:
         if here:
             item, looks = marks[at].item, CATEGORIES[marks[at].category]
             where = f"   {item.file.rpartition('/')[2]}:{item.line}" if item.line else ""
-            words = f"{looks.noun.capitalize()}: {one_line_of(item.text)[:ITEM]}{where}"
+            words = f"{looks.noun.capitalize()}: {one_line_of(item.text).replace("`", "").replace("**", "")[:ITEM]}{where}"
         dpg.set_value(self._says, words)
         dpg.configure_item(self._says, show=here)
 
