@@ -152,7 +152,7 @@ def tags_in(words: str) -> list[str]:
 
 
 ADDING = "\n new"  # no file is called so
-NEW = "Any agent can recall it"
+NEW = "Agents can recall it"
 STAYS = "Its tags and its date stay"
 GONE = "The file is gone: it was deleted or archived outside. Yours can be saved as a new memory."
 
