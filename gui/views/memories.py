@@ -152,7 +152,7 @@ def tags_in(words: str) -> list[str]:
 
 
 ADDING = "\n new"  # no file is called so
-NEW = "A file of its own; any agent can recall it"
+NEW = "Agents can recall it"
 STAYS = "Its tags and its date stay"
 GONE = "The file is gone: it was deleted or archived outside. Yours can be saved as a new memory."
 
@@ -179,7 +179,7 @@ class MemorySession(Editing[MemoryTarget]):
         least=4,
         most=14,
         spare=1,
-        small=(SmallField("tags", 300, placeholder=f"{icon('tag')}  Tags, with commas between"),),
+        small=(SmallField("tags", 300, placeholder=f"{icon('tag')}  Tags, with commas"),),
         switch=("Only in this project", "Save it into the project around this folder instead of your home"),
     )
     project = ""

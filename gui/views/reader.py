@@ -305,7 +305,8 @@ class ConversationReader:
         if here:
             item, looks = marks[at].item, CATEGORIES[marks[at].category]
             where = f"   {item.file.rpartition('/')[2]}:{item.line}" if item.line else ""
-            words = f"{looks.noun.capitalize()}: {one_line_of(item.text)[:ITEM]}{where}"
+            shown = one_line_of(item.text).replace("`", "").replace("**", "")[:ITEM]
+            words = f"{looks.noun.capitalize()}: {shown}{where}"
         dpg.set_value(self._says, words)
         dpg.configure_item(self._says, show=here)
 

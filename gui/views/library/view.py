@@ -123,7 +123,7 @@ class LibraryView(ListView[LibraryPage]):
                              tip="What was asked and recorded in this time", shortcut="D")  # fmt: skip
         line = self.lines[DOCUMENTS] = int(dpg.add_group(parent=parent))
         self.path = text_field(
-            look, line, placeholder=f"{icon('plus')}  Add a file, a folder or an address, then Enter      N"
+            look, line, placeholder=f"{icon('plus')}  Add a file, folder or address, then Enter      N"
         )
         row = int(dpg.add_group(horizontal=True, parent=line))
         self.add = Button(look, row, "Add", self.ingest, icon="plus", tip="Take it in", shortcut="Enter")
@@ -383,7 +383,7 @@ class LibraryView(ListView[LibraryPage]):
             self.data = replace(self.data, answered=found, said={},
                                 chosen=dossiers[0].chunk.id if dossiers else None)  # fmt: skip
             self.list.selected = self.data.chosen
-            how = "inferred from the question" if retrieved.inferred else "as asked"
+            how = "inferred" if retrieved.inferred else "as asked"
             dpg.set_value(self.task, f"{count(len(dossiers), 'passage')} for {named(retrieved.task_type)}, {how}")
             self.tell(found.warnings)
 
