@@ -184,7 +184,7 @@ def same_words(one: FactRow, other: FactRow) -> bool:
     return one.stated == other.stated and all(getattr(one.fact, key) == getattr(other.fact, key) for key in keys)
 
 
-STAYS = "Its id, its dates and its confirmations stay"
+STAYS = "Id, dates and confirmations stay"
 SAID = "Changed the fact"
 
 

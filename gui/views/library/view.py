@@ -123,7 +123,7 @@ class LibraryView(ListView[LibraryPage]):
                              tip="What was asked and recorded in this time", shortcut="D")  # fmt: skip
         line = self.lines[DOCUMENTS] = int(dpg.add_group(parent=parent))
         self.path = text_field(
-            look, line, placeholder=f"{icon('plus')}  Add a file, a folder or an address, then Enter      N"
+            look, line, placeholder=f"{icon('plus')}  Add a file, folder or address, then Enter      N"
         )
         row = int(dpg.add_group(horizontal=True, parent=line))
         self.add = Button(look, row, "Add", self.ingest, icon="plus", tip="Take it in", shortcut="Enter")
