@@ -146,6 +146,7 @@ def day_words(days: Sequence[Day]) -> str:
 
 
 NARROW_RAIL, YOUNG = 236, 4
+TURNS = 3  # so often the height of the cards may change while what they show is the same
 
 
 class Rail:
@@ -183,7 +184,7 @@ class Rail:
         self._tall, self._narrow = 0.0, False
         self._inner, self._shares = 0.0, ("", "", "")
         look.follow(digest.item, self._fit_share)
-        self._filled, self._young = (0, 0, 0), 0
+        self._filled, self._young, self._turns = (0, 0, 0), 0, 0
         self._measured: tuple[object, ...] = ()
         look.follow(parent, self._fit)
         look.every_tick(self._fill)
@@ -206,11 +207,12 @@ class Rail:
         # A scroll bar makes sentences wrap, and these make it come and go: the most counts, once what is new stands.
         self._young = YOUNG if self._measured is not self._seen else max(0, self._young - 1)
         most, gaps = max(around, self._filled[1]), 2 * self._look.px(8) + 2
-        around = most if same and not self._young and self._tall - most - gaps < needed else around
+        full = self._turns > TURNS or self._tall - most - gaps < needed
+        around = most if same and not self._young and full else around
         now, self._measured = (int(self._tall), around, needed), self._seen
         if now == self._filled:
             return self._young > 0
-        self._filled = now
+        self._filled, self._turns = now, self._turns + 1 if same else 0
         height = max(self._tall - around - gaps, needed)
         dpg.configure_item(files, height=int(height), auto_resize_y=False)
         return True
