@@ -320,7 +320,7 @@ class KnowledgePanel:
         """Hide one of `PANES`, or show it again; remembered."""
         on = self.shell.choice(f"pane.{name}") == "hidden"
         if name in self.columns.crowded:
-            words = "The window is too narrow for this column; in a wider one it comes back"
+            words = "Too narrow for this column: widen the window"
             self.shell.toast(words, icon="info", color="accent", seconds=4.0)
             return
         self.shell.choices[f"pane.{name}"] = "shown" if on else "hidden"

@@ -153,7 +153,7 @@ def _digest(seen: Seen, run: RunState) -> DigestStands:
         if run.at_work and not seen.once:
             return DigestStands(UNWRITTEN, "not written yet: the run that is at work writes it at its end")
         if run.state == INTERRUPTED and not seen.once:
-            return DigestStands(UNWRITTEN, "not written yet: the harvest was cut off before")
+            return DigestStands(UNWRITTEN, "not written yet: the harvest was cut off")
         if seen.would is None:
             return DigestStands(UNWRITTEN, "not written yet: there is nothing to put into it")
         if seen.once:

@@ -258,7 +258,7 @@ class KnowledgeView(ListView[Knowledge]):
                              shortcut="Ctrl+Enter")  # fmt: skip
         self.drop = Button(look, self._all, "", self._shell.in_order(drop), icon="trash-2", kind="ghost",
                            tip="Drop all that are shown; Undo brings them back", shortcut="Shift+Delete")  # fmt: skip
-        text(look, lowered(look, self._all, 7), "Numbers in the filter choose some: 3 5-9", "small", "hint", fit=END)
+        text(look, lowered(look, self._all, 7), "To choose some, filter: 3 5-9", "small", "hint", fit=END)
 
     def refresh(self, state: State) -> None:
         """Show what was read; compare it while somebody looks."""

@@ -181,7 +181,7 @@ class SourceCard:
         self.toggle.set_label(row.title)
         if self.toggle.on != row.on:
             self.toggle.set_on(row.on)
-        dpg.set_value(self._read, "read by every harvest" if row.on else "not read unless you ask")
+        dpg.set_value(self._read, "read by every harvest" if row.on else "read only if you ask")
         dpg.set_value(self._words, row.words)
         self._bar.set(row.parts, row.total or 1)
         for item in (self._bar.item, self._legend):
@@ -267,7 +267,7 @@ class SourcesView:
         self.cards = [SourceCard(look, self._page, self.switch, self.harvest, self._open) for _ in NAMES]
         self._rest = int(dpg.add_group(parent=self._page, show=False))
         space(look, self._rest, 2)
-        section(look, self._rest, "Not on this disk", "switch one on, and a harvest reads it once it is there")
+        section(look, self._rest, "Not on this disk", "switch one on to read it once it is there")
         holder = look.theme(int(dpg.add_group(parent=card(look, self._rest).item)), "no-gap")
         self.lines = [SourceLine(look, holder, self.switch) for _ in NAMES]
         self._paths = text(look, self._page, "", "small", "hint", wrap=True)
