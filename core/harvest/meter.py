@@ -103,7 +103,7 @@ class Breaker:
 def stopped_note(not_tried: int, reason: ErrorInfo) -> str:
     """The sentence about conversations that were not tried; `reason` itself stands among the errors of the run."""
     who = "1 conversation was" if not_tried == 1 else f"{not_tried} conversations were"
-    return f"{who} not tried, for no other would fare better ({reason.message.rstrip('.')}); they stay as they are"
+    return f"{who} not tried, for each would fail in the same way ({reason.message.rstrip('.')}); they stay as they are"
 
 
 BYTES_A_TOKEN = 4

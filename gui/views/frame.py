@@ -387,7 +387,7 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
         return "triangle-alert", "edited", f"{words} · {failed:,} failed{' in all' if last else ''}"
     if waiting:
         return "circle-dot", "accent", words
-    return "circle-check", "harvested", f"Up to date · {words[0].lower()}{words[1:]}"
+    return "circle-check", "harvested", f"Nothing is waiting · {words[0].lower()}{words[1:]}"
 
 
 class StatusLine:
