@@ -46,7 +46,12 @@ def test_no_word_stands_out_of_its_place_in_any_state(desk: Desk, at_home: Path)
         seen.append(name)
         for width, height, scale in ((1280, 800, 1.5), *(SIZES if every or name == "knowledge" else ())):
             sized(desk, look, width, height, scale)
-            wrong.extend(f"{name} {width}x{height} at {scale}: {one}" for one in overflowing(desk.dpg))
+            out = overflowing(desk.dpg)
+            for _ in range(6):  # a dialog that has just opened knows the widths of its columns some frames later
+                if out:
+                    desk.frames(3)
+                    out = overflowing(desk.dpg)
+            wrong.extend(f"{name} {width}x{height} at {scale}: {one}" for one in out)
         if every or name == "knowledge":
             sized(desk, look, 1280, 800, 1.5)
 

@@ -301,7 +301,10 @@ def teaching(run: RunState | None) -> tuple[str, str]:
         title = "The first harvest is running" if run.work == "harvest" else TEACH[0]
         return title, f"{capital(run.words)}.\nWhat a harvest reads appears here when it has finished."
     if run is not None and run.state == INTERRUPTED:
-        return "The first harvest was cut off", f"{capital(run.words)}.\n“Finish now” below writes that, and asks no model."
+        return (
+            "The first harvest was cut off",
+            f"{capital(run.words)}.\n“Finish now” below writes that, and asks no model.",
+        )
     return TEACH
 
 
