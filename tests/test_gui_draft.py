@@ -12,12 +12,12 @@ from gui.toolkit.draft import (
     Layout,
     after_key,
     code_in,
+    dragged,
     erased,
     laid,
     letter_after,
     letter_before,
     moved,
-    over,
     parted,
     redone,
     spanned,
@@ -204,7 +204,7 @@ def test_a_drag_after_two_clicks_selects_whole_words_both_ways() -> None:
     """Else the half of a word that the hand did not reach stays behind."""
     draft = Draft("one two three four")
     first = word_at(draft.text, 9)
-    assert over(draft, first, word_at(draft.text, 15)).selected == "three four"
-    back = over(draft, first, word_at(draft.text, 1))
+    assert dragged(draft, first, word_at(draft.text, 15)).selected == "three four"
+    back = dragged(draft, first, word_at(draft.text, 1))
     assert back.selected == "one two three" and back.caret == 0
-    assert over(draft, first, first).selected == "three"
+    assert dragged(draft, first, first).selected == "three"

@@ -120,7 +120,7 @@ class Committer:
                 self.paths,
                 [(row.step.sha256, row.plan) for row in rows],
                 known=lambda name: name in self._known,
-                on_applied=lambda applied: self._journal.extend(self._told(applied)),
+                on_applied=lambda applied: self._journal.extend(self._applied_records(applied)),
                 editor_wait=self.options.editor_wait,
                 own=self._own,
             )
@@ -129,7 +129,7 @@ class Committer:
             proven = [row for row in rows if row.error is None]
             done = [{"t": "done", "sha": row.step.sha256} for row in proven]
             moving = [_moving(row.step) for row in proven if self._may_go(row)]
-            self._journal.extend([*self._told(last), *done, *moving], durable=True)
+            self._journal.extend([*self._applied_records(last), *done, *moving], durable=True)
         except (files.SyncError, JournalError) as error:
             for row in rows:
                 row.error = error
@@ -219,8 +219,8 @@ class Committer:
             return name
         return clean.text.replace("[", "(").replace("]", ")")  # square brackets end a provenance
 
-    def _told(self, rows: Sequence[Applied]) -> list[Record]:
-        """The records that tell which lines were new in a file, which is known from now on."""
+    def _applied_records(self, rows: Sequence[Applied]) -> list[Record]:
+        """A record a file: which lines were new in it. From now on the file is known."""
         self._known.update(row.name for row in rows)
         return [{"t": "applied", "sha": row.sha256, "file": row.name, "added": row.added} for row in rows]
 

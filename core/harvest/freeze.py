@@ -63,7 +63,7 @@ def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quot
         if item.category == "files" and item.path:
             rows[mark_of_text(note_as_fact(item))] = {"about": item.path[:ABOUT_CHARACTERS], **row}
         if item.category in ("facts", "playbooks", "questions"):
-            row |= _said_of(item, quotes_checked=quotes_checked)
+            row |= _lesson_of(item, quotes_checked=quotes_checked)
         if row:
             rows[mark_of_text(item.text)] = row
     quotes = {mark_of_text(item.text): quote for item in kept if (quote := sanitise_line(item.quote, QUOTE_CHARACTERS))}
@@ -80,7 +80,7 @@ def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quot
     return {"domain": domain, "rows": rows} | {key: value for key, value in more.items() if value}
 
 
-def _said_of(item: Item, *, quotes_checked: bool) -> dict[str, Any]:
+def _lesson_of(item: Item, *, quotes_checked: bool) -> dict[str, Any]:
     """What a model said about an item; where it does not say how certain it is, its quote tells."""
     confidence = item.confidence
     if confidence is None and quotes_checked:

@@ -67,14 +67,14 @@ class Live:
 
     def begun(self, step: Step) -> None:
         """A conversation is being read."""
-        self._tell(step, BEGUN, 0)
+        self._report(step, BEGUN, 0)
 
     def answered(self, step: Step) -> None:
         """A model has answered about a part of it."""
         meter = self.meters.get(step)
-        self._tell(step, ANSWERED, meter.calls if meter is not None else 0)
+        self._report(step, ANSWERED, meter.calls if meter is not None else 0)
 
-    def _tell(self, step: Step, kind: str, calls: int) -> None:
+    def _report(self, step: Step, kind: str, calls: int) -> None:
         sent, received = self.spent
         item = step.artifact
         self._progress(Progress(0, self._total, item.name, "", 0, kind, item.path, calls, sent=sent, received=received))
@@ -194,7 +194,7 @@ class _Run:
         self._waiting = {step.sha256 for step in self._steps if step.action == "harvest"}
 
     def go_on(self, distilled: Distilled | None) -> None:
-        """With one step as it came back; None where no answer is there: time to write what is staged, if there is
+        """Go on with one step as it came back; None where no answer is there: time to write what is staged, if there is
         enough of it."""
         if distilled is None:
             self.committer.flush() if self.committer.seconds_left() == 0 else self.committer.sync()
@@ -203,15 +203,15 @@ class _Run:
         else:
             if distilled.step.action == "prune":
                 self.committer.flush()
-                self._settle()
+                self._finish_written()
             self._take(distilled)
-        self._settle()
+        self._finish_written()
 
     def end(self) -> None:
         """Write what is still staged."""
         if self.committer.trusted:
             self.committer.flush()
-        self._settle()
+        self._finish_written()
         cut = self.done < len(self._steps) and self.committer.trusted
         self.report.cancelled = self.report.cancelled or cut
 
@@ -229,11 +229,11 @@ class _Run:
             if self.committer.is_full():
                 self.committer.flush()
 
-    def _settle(self) -> None:
+    def _finish_written(self) -> None:
         """For what was written since: the answers need not be kept any more, and the twins may go."""
         for row in self.committer.written():
             if row.error is not None:
-                self._tell(row.step, "failed")
+                self._report(row.step, "failed")
             else:
                 entry = row.harvest.entry
                 add_counts(self.report.changed, {entry["change"]: 1} if "change" in entry else {})
@@ -248,9 +248,9 @@ class _Run:
 
     def _through(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
         self.done += 1
-        self._tell(step, outcome, lines)
+        self._report(step, outcome, lines)
 
-    def _tell(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
+    def _report(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
         used = self.report.input_tokens + self.report.output_tokens  # as the report counts them: of what is through
         item, (sent, received) = step.artifact, self.live.spent
         self.progress(

@@ -222,7 +222,7 @@ def _write_unfinished(
             paths,
             [(row.sha256, _left_to_write(plans[row.sha256], row.applied, stores)) for row in waiting],
             known=lambda name: (paths.knowledge / name).exists(),
-            on_applied=lambda rows: journal.extend(_told(plans, reported, rows)),
+            on_applied=lambda rows: journal.extend(_applied_records(plans, reported, rows)),
             recovering=True,
             editor_wait=editor_wait,
         )
@@ -232,7 +232,7 @@ def _write_unfinished(
         wrong, last = dict.fromkeys(plans, error), []
     done = [sha for sha in plans if sha not in wrong]
     proven = [{"t": "done", "sha": sha, "entry": {**plans[sha].entry, "run": run}} for sha in done]
-    journal.extend([*_told(plans, reported, last), *proven], durable=True)
+    journal.extend([*_applied_records(plans, reported, last), *proven], durable=True)
     for row in waiting:
         if row.sha256 in wrong:
             why = wrong[row.sha256]
@@ -268,7 +268,9 @@ def _left_to_write(plan: FrozenPlan, applied: set[str], stores: Mapping[str, set
     return replace(plan, files=tuple(row for row in rows if row.all_lines and row.name not in applied))
 
 
-def _told(plans: Mapping[str, FrozenPlan], reported: set[tuple[str, str]], rows: Sequence[Applied]) -> list[Record]:
+def _applied_records(
+    plans: Mapping[str, FrozenPlan], reported: set[tuple[str, str]], rows: Sequence[Applied]
+) -> list[Record]:
     """The records of files that were brought up to date. Lines that were written before the crash count as added,
     though they were found there: unless changes.jsonl tells of them (`reported`), nobody else knows whose they are."""
     planned = {(sha, row.name): row.all_lines for sha, plan in plans.items() for row in plan.files}

@@ -66,7 +66,7 @@ class LedgerOnDemand(Mapping[str, Entry]):
             return self._all()[key]
         if not found[0]:
             raise KeyError(key)
-        return found[1]
+        return found[1] if found[0] == key else self._all()[key]  # two names may have one number
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())

@@ -233,7 +233,7 @@ def spanned(draft: Draft, begin: int, end: int) -> Draft:
     return replace(moved(draft, end), anchor=begin)
 
 
-def over(draft: Draft, first: tuple[int, int], last: tuple[int, int]) -> Draft:
+def dragged(draft: Draft, first: tuple[int, int], last: tuple[int, int]) -> Draft:
     """What a drag selects that began on one word, or line, and is at another: both, and all between."""
     return spanned(draft, first[1], last[0]) if last[0] < first[0] else spanned(draft, first[0], max(first[1], last[1]))
 

@@ -18,10 +18,10 @@ from gui.toolkit.draft import (
     Layout,
     after_key,
     code_in,
+    dragged,
     laid,
     letter_before,
     moved,
-    over,
     paragraph_at,
     spanned,
     typed,
@@ -247,7 +247,7 @@ class TextArea:
         times = self._press[3]
         if before:
             if times > 1:  # by whole words, or lines, from the one that was clicked
-                after = over(self.draft, self._clicked, UNITS[times](layout.text, within))
+                after = dragged(self.draft, self._clicked, UNITS[times](layout.text, within))
             else:
                 after = moved(self.draft, to, True, upstream=upstream)
             if (after.caret, after.anchor) != (self.draft.caret, self.draft.anchor):
