@@ -402,7 +402,11 @@ def test_a_change_is_told_in_words() -> None:
     """A person decides by it whether to consolidate: braces, column names and clocks would say nothing to them."""
     before = {"profiled_traces": 0, "updated_at": "2026-11-23T02:35:38.701472+00:00"}
     assert value_lines(before) == []
-    after = {"trace_counts": {"implementation_howto": {"win": 8, "miss": 1}}, "tags": ["a", "b"], "weight": 0.25}
+    after = {
+        "trace_counts_by_task": {"implementation_howto": {"win": 8, "miss": 1}},
+        "tags": ["a", "b"],
+        "weight": 0.25,
+    }
     assert [(row.label, row.words) for row in value_lines(after)] == [
         ("Outcomes", "implementation how-to: 8 wins, 1 miss"), ("Tags", "a, b"), ("Weight", "0.25"),
     ]  # fmt: skip

@@ -496,7 +496,7 @@ def plan_sheet(state: LibraryPage) -> list[Block]:
     return made
 
 
-FIELDS = {"functional_profile": "Profile", "trace_counts": "Outcomes", "source_type": "Type"}
+FIELDS = {"functional_profile": "Profile", "trace_counts_by_task": "Outcomes", "source_type": "Type"}
 
 
 def value_lines(values: Mapping[str, Any]) -> list[Block]:
