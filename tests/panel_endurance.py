@@ -1,13 +1,12 @@
-"""A long working day in the panel: `python -m tests.panel_endurance [500] [100] [beside]`.
+"""A long working day in the panel: `python -m tests.panel_endurance [500] [beside]`.
 
 A harvest of that many small conversations, four at a time, by a model that answers as the person goes on: they write
-and edit bullets, scroll and filter the ledger with real keys and mouse. Then that many harvests one after the other,
-with what they leave behind in memory. With `beside` a second program harvests, and the panel only looks on.
+and edit bullets, scroll and filter the ledger with real keys and mouse. With `beside` a second program harvests, and
+the panel only looks on. What many harvests leave behind in memory is told by `tests/bench/bench_panel.py`.
 """
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import statistics
@@ -274,39 +273,8 @@ def faults_of(day: Day, workspace: Workspace, conversations: int) -> list[str]:
     return found
 
 
-# --- many harvests ---------------------------------------------------------------------------------------------------
-
-
-def held() -> dict[str, int]:
-    """What this process holds on to: memory (KB, after everything that can be given back was), descriptors, threads."""
-    import ctypes
-
-    gc.collect()
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).malloc_trim(0)
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    return {
-        "memory": pages * os.sysconf("SC_PAGESIZE") // 1024,
-        "descriptors": len(os.listdir("/proc/self/fd")),
-        "threads": threading.active_count(),
-    }
-
-
-def harvest_once(seat: Seat, number: int) -> None:
-    """One conversation, from its dry run to its result."""
-    converse(seat.workspace, 1, begin=100_000 + number)
-    run = seat.panel.run
-    seat.panel.shell.run("harvest")
-    seat.until(lambda: run.now.phase == "planned")
-    seat.panel.harvest.dialog.confirm()
-    seat.until(lambda: run.now.phase == "ended")
-    assert run.now.report is not None and run.now.report.harvested == 1
-    seat.panel.harvest.dialog.confirm()
-    seat.settle()
-
-
-def main(conversations: int, harvests: int, beside: bool = False) -> int:
-    """Both, with their figures; 1 when something is not as it must be."""
+def main(conversations: int = 500, beside: bool = False) -> int:
+    """That day, with its figures; 1 when something is not as it must be."""
     desk = open_desk()
     desk.fresh()
     folder = Path(tempfile.mkdtemp(prefix="knowledge-endurance-"))
@@ -321,19 +289,9 @@ def main(conversations: int, harvests: int, beside: bool = False) -> int:
         flush=True,
     )
     faults = faults_of(day, workspace, conversations)
-    with model_home(Path(tempfile.mkdtemp(prefix="knowledge-endurance-"))) as (workspace, _model):
-        seat = Seat(desk, workspace)
-        seat.settle()
-        for number in range(harvests):
-            harvest_once(seat, number)
-            if (number + 1) % max(1, harvests // 5) == 0:
-                print(f"{number + 1:>4} harvests: {desk.items()} items, {held()}", flush=True)
-        faults += [str(fault) for fault in seat.faults()]
-        seat.leave()
     print("\n".join(faults) or "nothing lost, nothing doubled")
     return int(bool(faults))
 
 
 if __name__ == "__main__":
-    asked = [int(word) for word in sys.argv[1:] if word.isdigit()]
-    sys.exit(main(*asked, *(500, 100)[len(asked) :], beside="beside" in sys.argv))
+    sys.exit(main(*(int(word) for word in sys.argv[1:] if word.isdigit()), beside="beside" in sys.argv))

@@ -1,4 +1,4 @@
-"""Runs every `bench_*.py` beside this file that has a `figures()`: rows of (what, ratio, at most)."""
+"""Runs every `bench_*.py` beside this file: its `figures()` are rows of (what, figure, at most)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ import importlib
 import sys
 from pathlib import Path
 
+from tests.bench import printed
+
 
 def main(wanted: list[str]) -> int:
-    """Print the rows; 1 when a ratio is above what it may be. `wanted` are parts of names, none for all."""
-    missed = 0
-    for path in sorted(Path(__file__).parent.glob("bench_*.py")):
-        if wanted and not any(word in path.stem for word in wanted):
-            continue
-        module = importlib.import_module(f"tests.bench.{path.stem}")
-        if not hasattr(module, "figures"):
-            continue
-        for what, ratio, most in module.figures():
-            missed += ratio > most
-            print(f"{'ok  ' if ratio <= most else 'MISS'} {ratio:7.2f}  (at most {most:g})  {what}", flush=True)
-    return int(missed > 0)
+    """Print the rows; 1 when a figure is above what it may be. `wanted` are parts of names, none for all."""
+    names = [path.stem for path in sorted(Path(__file__).parent.glob("bench_*.py"))]
+    chosen = [name for name in names if not wanted or any(word in name for word in wanted)]
+    return int(sum(printed(importlib.import_module(f"tests.bench.{name}").figures()) for name in chosen) > 0)
 
 
 if __name__ == "__main__":

@@ -10,15 +10,16 @@ import json
 import os
 import random
 import resource
-import shutil
 import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 from core.base.result import Ok
 from core.commands.conversations import find, index_folder
@@ -28,14 +29,14 @@ from core.conversation_index import look
 from core.search.candidates import EVERYTHING
 from core.search.conversation_query import conversations
 from core.search.conversations import open_sealed
-from tests.bench.bench_search import made_words
+from tests.bench import Row, answered, printed, seconds_of
+from tests.bench.bench_search import bare_query, made_words
 
 ROOT = Path(__file__).resolve().parents[2]
 CONVERSATIONS = 300
 QUERIES = 40
 LARGE = 500_000
 """From so many turns on queries are compared: what the ranking costs grows no further, what the table costs does."""
-Row = tuple[str, float, float]
 
 
 def made_transcript(dice: random.Random, words: list[str], weights: list[float], number: int) -> bytes:
@@ -105,26 +106,13 @@ class _Quick(random.Random):
         return super().choices(population, cum_weights=self._sums, k=k)
 
 
-def _timed(act: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    act()
-    return time.perf_counter() - began
-
-
 def figures(number: int = CONVERSATIONS) -> Iterator[Row]:
     """Ratios to bare FTS5, and milliseconds of one grown session beyond a commit."""
-    folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
-    before = dict(os.environ)
-    try:
-        os.environ.update({
-            "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "XDG_CONFIG_HOME": str(folder / "settings"),
-            "XDG_DATA_HOME": str(folder / "data"),
-        })  # fmt: skip
-        yield from _figures(folder, number)
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-        shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="knowledge-bench-") as place:
+        folder = Path(place)
+        own = {f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("CACHE", "CONFIG", "DATA")}
+        with patch.dict(os.environ, HOME=place, **own):
+            yield from _figures(folder, number)
 
 
 def _figures(folder: Path, number: int) -> Iterator[Row]:
@@ -167,22 +155,16 @@ def _queries(workspace: Workspace, folder: Path) -> Iterator[Row]:
     turns = database.execute("SELECT count(*) FROM turns").fetchone()[0]
     print(f"     bare FTS5 over the same {turns:,} turns: {time.perf_counter() - began:.0f} s")
 
-    def bare_query(text: str) -> None:
-        match = " OR ".join(f'"{word}"' for word in text.split())
-        sql = "SELECT rows.* FROM words JOIN rows ON rows.id = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT 10"
-        bare.execute(sql, (match,)).fetchall()
+    def ours(text: str) -> object:
+        return conversations(database, text, EVERYTHING, 10)
 
     dice, words = random.Random(3), made_words(20_000)
     for name, pool in (("words of every kind", words[:6000]), ("frequent words", words[:200])):
         asked = [" ".join(dice.sample(pool, 3)) for _ in range(QUERIES)]
-        mine, theirs = [], []
         for text in asked:  # once for the caches of both
-            conversations(database, text, EVERYTHING, 10)
-            bare_query(text)
-        for text in asked:
-            mine.append(min(_timed(lambda t=text: conversations(database, t, EVERYTHING, 10)) for _ in range(3)))  # type: ignore[misc]
-            theirs.append(min(_timed(lambda t=text: bare_query(t)) for _ in range(3)))  # type: ignore[misc]
-        one, other = statistics.median(mine), statistics.median(theirs)
+            ours(text)
+            bare_query(bare, text)
+        one, other = answered(asked, ours, partial(bare_query, bare))
         print(f"     query of three {name}: {one * 1000:.1f} ms, bare {other * 1000:.1f} ms")
         if turns > LARGE:
             yield f"conversations: query of three {name} / bare FTS5", one / other, 1.5
@@ -198,7 +180,7 @@ def _grown(workspace: Workspace, folder: Path) -> Iterator[Row]:
     def looked() -> tuple[float, float]:
         """Seconds of the processor, and by the clock."""
         spent = time.process_time()
-        took = _timed(lambda: look(where, 5.0)[0].close())  # type: ignore[union-attr]
+        took = seconds_of(lambda: look(where, 5.0)[0].close())  # type: ignore[union-attr]
         return time.process_time() - spent, took
 
     files = sorted((folder / ".claude/projects").rglob("*.jsonl"))
@@ -223,7 +205,7 @@ def _grown(workspace: Workspace, folder: Path) -> Iterator[Row]:
         grown.append(looked())
         probe.execute("BEGIN IMMEDIATE")
         probe.execute("INSERT INTO one VALUES ('x')")
-        commits.append(_timed(lambda: probe.execute("COMMIT")))
+        commits.append(seconds_of(lambda: probe.execute("COMMIT")))
     found = find(workspace, "grownword6")
     assert isinstance(found, Ok) and len(found.value.hits) == 1, found
     probe.close()
@@ -241,5 +223,4 @@ def _grown(workspace: Workspace, folder: Path) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    for what, ratio, most in figures(int(sys.argv[1]) if len(sys.argv) > 1 else CONVERSATIONS):
-        print(f"{'ok  ' if ratio <= most else 'MISS'} {ratio:7.2f}  (at most {most:g})  {what}", flush=True)
+    printed(figures(int(sys.argv[1]) if len(sys.argv) > 1 else CONVERSATIONS))

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
-import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -25,11 +22,10 @@ from core.factindex.places import PLURAL
 from core.factindex.record import History
 from core.factindex.sync import Harvests, SyncReport, sync
 from core.knowledge.swap import replace_expected
+from tests.bench import Row, ratio
 
-Row = tuple[str, float, float]
 FACTS = 100_000
 DOMAINS = 200
-ROUNDS = 5
 NOW = datetime(2026, 6, 12, tzinfo=UTC)
 TEXT = (
     "the session store keeps files for ninety days and is swept at night when a worker that holds the lease has read "
@@ -39,12 +35,12 @@ WORDS = TEXT.split()
 
 
 def figures() -> Iterator[Row]:
-    """Each a median of several rounds taken in turns with the floor."""
+    """Each a median of rounds taken in turns with the floor, in processor time: the machine has other guests."""
     import orjson
 
-    folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
-    knowledge = folder / "knowledge"
-    try:
+    with tempfile.TemporaryDirectory(prefix="knowledge-bench-") as place:
+        folder = Path(place)
+        knowledge = folder / "knowledge"
         make_facts(knowledge)
         taught: list[Taught] = []
 
@@ -92,9 +88,7 @@ def figures() -> Iterator[Row]:
             ("bootstrap of 2,000 tokens", bootstrap, 5),
         )
         for what, work, most in rows:
-            yield f"{FACTS} facts: {what} / orjson load of the same index", ratio(work, load), most
-    finally:
-        shutil.rmtree(folder)
+            yield f"{FACTS} facts: {what} / orjson load of the same index", ratio(work, load, time.process_time), most
 
 
 def make_facts(knowledge: Path) -> None:
@@ -114,16 +108,3 @@ def make_facts(knowledge: Path) -> None:
             place.mkdir(parents=True, exist_ok=True)
             text = new_file_text(domain, category, "2026-04-13") + "".join(map(item_text, rows))
             (place / f"{PLURAL[category]}.yaml").write_text(text, encoding="utf-8")
-
-
-def ratio(ours: Callable[[], None], floor: Callable[[], None]) -> float:
-    """The median of ours over the median of the floor, in processor time: the machine has other guests."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(ROUNDS):
-        for work, took in zip((ours, floor), times, strict=True):
-            started = time.process_time()
-            work()
-            took.append(time.process_time() - started)
-    if os.environ.get("BENCH_SECONDS"):
-        print([[round(second, 4) for second in took] for took in times], file=sys.stderr)
-    return statistics.median(times[0]) / statistics.median(times[1])

@@ -15,26 +15,30 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from core.base import disk, files
+from tests.bench import ROUNDS, Row, ratio, seconds_of, tell
 from tests.harvest_world import FakeModel, World, ordinary
 
-Row = tuple[str, float, float]
 CONVERSATIONS = 10_000
 BYTES = 40_000
-ROUNDS = 5
 HARVESTS = 250
 
 
+@contextmanager
+def place() -> Iterator[Path]:
+    """A folder for a while."""
+    with tempfile.TemporaryDirectory(prefix="knowledge-bench-") as folder:
+        yield Path(folder)
+
+
 def figures() -> Iterator[Row]:
-    folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
-    try:
+    with place() as folder:
         yield from dry_run_figures(folder)
-    finally:
-        shutil.rmtree(folder)
     yield from commit_figures()
     yield from growth_figures()
     yield from waiting_figures()
@@ -93,13 +97,10 @@ def commit_figures() -> Iterator[Row]:
     commit would; and how many syncs it takes."""
     ratios, most = [], 0.0
     for _ in range(ROUNDS):
-        folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
-        try:
+        with place() as folder:
             most = max(most, counted_syncs(prepared(folder / "counted")) / HARVESTS)
             ours = timed_harvest(prepared(folder / "ours"))
             floor = timed_records(folder / "floor")
-        finally:
-            shutil.rmtree(folder)
         ratios.append(ours / floor)
         tell([ours, floor])
     yield "time of a commit outside the model / a synced record of 3 KB for each", statistics.median(ratios), 6
@@ -167,8 +168,7 @@ def growth_figures() -> Iterator[Row]:
 
 def bytes_for_each(number: int) -> tuple[float, float]:
     """Bytes written and read for each of so many conversations, each giving a fact, a decision and a task."""
-    folder, counted = Path(tempfile.mkdtemp(prefix="knowledge-bench-")), Counter[str]()
-    real = disk.perform
+    counted, real = Counter[str](), disk.perform
 
     def perform(name: str, call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         done = real(name, call, *arguments, **named)
@@ -176,14 +176,12 @@ def bytes_for_each(number: int) -> tuple[float, float]:
             counted[name] += done if name == "write" else len(done)
         return done
 
-    try:
+    with place() as folder:
         world = World(folder)
         for one in range(number):
             world.converse(f"User: talk {one}\n\nAssistant: " + f"{one} words of a conversation. " * 180)
         with patch.object(disk, "perform", perform):
             assert world.run(FakeModel(answering)).harvested == number
-    finally:
-        shutil.rmtree(folder)
     return counted["write"] / number, counted["read"] / number
 
 
@@ -204,37 +202,14 @@ def waiting_figures() -> Iterator[Row]:
 
     ratios = []
     for _ in range(ROUNDS):
-        folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
-        try:
+        with place() as folder:
             world = World(folder)
             for one in range(CALLS):
                 world.converse(f"User: talk {one} \n\nAssistant: Noted.\n")
             started = time.perf_counter()
             assert world.run(FakeModel(answer), jobs=JOBS).harvested == CALLS
             ours = time.perf_counter() - started
-        finally:
-            shutil.rmtree(folder)
-        started = time.perf_counter()
         with ThreadPoolExecutor(JOBS) as pool:
-            list(pool.map(time.sleep, seconds))
-        ratios.append(ours / (time.perf_counter() - started))
+            ratios.append(ours / seconds_of(lambda: list(pool.map(time.sleep, seconds))))
         tell(ratios)
     yield f"a run with {JOBS} jobs and answers of uneven length / its calls alone", statistics.median(ratios), 1.25
-
-
-def tell(seconds: list[float] | list[list[float]]) -> None:
-    """The seconds themselves, for whoever wants to know where they go."""
-    if os.environ.get("BENCH_SECONDS"):
-        print(seconds, file=sys.stderr)
-
-
-def ratio(ours: Callable[[], None], floor: Callable[[], None]) -> float:
-    """The median of ours over the median of the floor, taken in turns: both see the same neighbours."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(ROUNDS):
-        for work, took in zip((ours, floor), times, strict=True):
-            started = time.perf_counter()
-            work()
-            took.append(time.perf_counter() - started)
-    tell([[round(second, 3) for second in took] for took in times])
-    return statistics.median(times[0]) / statistics.median(times[1])

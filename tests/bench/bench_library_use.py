@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from core.library.records import Chunk, Document, SourceProfile, UsageTrace, new
 from core.library.use.retrieve import retrieve
 from core.library.use.vectors import Embedder
 from core.search.words import STOP_WORDS, words_of
+from tests.bench import Row, printed, seconds_of
 
 CHUNKS, DIMENSIONS, ROUNDS = 100_000, 256, 30
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -100,29 +101,20 @@ def compared(library: Library, questions: list[str]) -> tuple[float, float]:
     for question in questions[:3]:
         bare(question)
         whole(question)
-    took: dict[Callable[[str], None], list[float]] = {bare: [], whole: []}
-    for question in questions:  # in turns, so that both meet the same moods of the machine
-        for work, times in took.items():
-            began = time.perf_counter()
-            work(question)
-            times.append(1000 * (time.perf_counter() - began))
+    # In turns, so that both meet the same moods of the machine.
+    took = [[1000 * seconds_of(partial(work, question)) for work in (whole, bare)] for question in questions]
     raw.close()
-    return statistics.median(took[whole]), statistics.median(took[bare])
+    ours, floor = (statistics.median(times) for times in zip(*took, strict=True))
+    return ours, floor
 
 
-def figures() -> Iterator[tuple[str, float, float]]:
-    """Rows of (what, ratio, at most)."""
+def figures() -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="knowledge-library-") as folder:
         library, questions = filled(Path(folder))
         ours, bare = compared(library, questions)
         library.close()
-    yield (
-        f"library retrieve among {CHUNKS:,} chunks: {ours:.1f} ms; bare FTS5 and a scan: {bare:.1f} ms",
-        ours / bare,
-        2.0,
-    )
+    yield f"retrieve among {CHUNKS:,} chunks: {ours:.1f} ms; bare FTS5 and a scan: {bare:.1f} ms", ours / bare, 2.0
 
 
 if __name__ == "__main__":
-    for row in figures():
-        print(*row)
+    printed(figures())

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,9 +18,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.bench import Row, printed
 from tests.export_makers import chat
 
-Row = tuple[str, float, float]
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTES = 50
 # At 50 MB the modules of a harvest (about 20 MB) are most of it; an export adds what it holds packed.
@@ -38,8 +37,8 @@ class Spent(NamedTuple):
 
 
 def figures(megabytes: int = MEGABYTES) -> Iterator[Row]:
-    folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
-    try:
+    with tempfile.TemporaryDirectory(prefix="knowledge-bench-") as place:
+        folder = Path(place)
         (folder / "config.toml").write_text(
             f'[ai_settings.knowledge]\nmax_harvest_source_bytes = {1 << 30}\nprovider = "offline"\n'
         )
@@ -59,8 +58,6 @@ def figures(megabytes: int = MEGABYTES) -> Iterator[Row]:
                 print(f"  {what} of {size / 1e6:.0f} MB of {kind}: {told}", file=sys.stderr)
                 yield f"memory of a {what} of {kind} / its file", (spent.memory - base) / size, LIMITS[kind]
             path.unlink()
-    finally:
-        shutil.rmtree(folder)
 
 
 def harvest(folder: Path, home: str, path: Path, *, apply: bool) -> Spent:
@@ -117,14 +114,12 @@ def make_codex(write: Callable[[bytes], Any], size: int) -> None:
             return
         asked = f"And service {number}? {_text(letters, 300)}"
         said = f"We decided to use port {number} for service {number}."
+        spoken = [{"type": "output_text", "text": said}]
         given = {"type": "function_call", "name": "shell", "arguments": json.dumps({"command": f"make {number}"})}
         rows: list[tuple[str, dict[str, Any]]] = [
             ("response_item", {"type": "message", "role": "user", "content": [{"text": asked}]}),
             ("event_msg", {"type": "user_message", "message": asked}),
-            (
-                "response_item",
-                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]},
-            ),
+            ("response_item", {"type": "message", "role": "assistant", "content": spoken}),
             ("event_msg", {"type": "agent_message", "message": said}),
             ("response_item", given),
             ("response_item", {"type": "function_call_output", "output": _text(letters, 8000)}),
@@ -158,5 +153,4 @@ MAKERS: dict[str, Callable[[Callable[[bytes], Any], int], None]] = {
 
 
 if __name__ == "__main__":
-    for row in figures(int(sys.argv[1]) if sys.argv[1:] else MEGABYTES):
-        print(row)
+    printed(figures(int(sys.argv[1]) if sys.argv[1:] else MEGABYTES))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
+import os
 import random
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,10 +20,10 @@ from typing import Any
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.knowledge.ledger import write_ledger
-from tests.bench.bench_harvest import Row, tell
+from tests.bench import Row, seconds_of, tell
 from tests.gui_window import Desk, open_desk
 from tests.panel_desk import Seat, workspace_at
-from tests.panel_endurance import LONG_FRAME, harvest_once, held, model_home, watched_frames
+from tests.panel_endurance import LONG_FRAME, converse, model_home, watched_frames
 from tests.test_gui_app import ROOT, environment
 
 STARTS = 5
@@ -35,11 +38,8 @@ VIEWS = ("ledger", "knowledge", "files", "settings")
 def figures() -> Iterator[Row]:
     desk = open_desk()
     for part in (start_figures, table_figures, idle_figures, refresh_figures, ledger_figures, harvest_figures):
-        folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
-        try:
-            yield from part(desk, folder)
-        finally:
-            shutil.rmtree(folder)
+        with tempfile.TemporaryDirectory(prefix="knowledge-bench-") as folder:
+            yield from part(desk, Path(folder))
 
 
 # --- the program -----------------------------------------------------------------------------------------------------
@@ -140,8 +140,34 @@ def refresh_figures(desk: Desk, folder: Path) -> Iterator[Row]:
     desk.clear()
 
 
+def held() -> dict[str, int]:
+    """What this process holds on to: memory (KB, after everything that can be given back was), descriptors, threads."""
+    gc.collect()
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).malloc_trim(0)
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return {
+        "memory": pages * os.sysconf("SC_PAGESIZE") // 1024,
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "threads": threading.active_count(),
+    }
+
+
 def more(before: dict[str, int], after: dict[str, int]) -> int:
     return sum(max(0, after[name] - before[name]) for name in ("descriptors", "threads"))
+
+
+def harvest_once(seat: Seat, number: int) -> None:
+    """One conversation, from its dry run to its result."""
+    converse(seat.workspace, 1, begin=100_000 + number)
+    run = seat.panel.run
+    seat.panel.shell.run("harvest")
+    seat.until(lambda: run.now.phase == "planned")
+    seat.panel.harvest.dialog.confirm()
+    seat.until(lambda: run.now.phase == "ended")
+    assert run.now.report is not None and run.now.report.harvested == 1
+    seat.panel.harvest.dialog.confirm()
+    seat.settle()
 
 
 def harvest_figures(desk: Desk, folder: Path) -> Iterator[Row]:
@@ -220,8 +246,8 @@ def ledger_figures(desk: Desk, folder: Path) -> Iterator[Row]:
         filtered = [until_shown(lambda words=words: view.typed(words)) for words in ("retry 99", "", "会議 7", "")]
         sorted_ = [until_shown(lambda key=key: view._sort(key, False)) for key in ("name", "items", "name", "when")]
         paths, names = [row[1].lower() for row in plain], [row[1].rsplit("/", 1)[1] for row in plain]
-        plain_filter = clocked(lambda: [at for at, path in enumerate(paths) if "retry" in path and "99" in path])
-        plain_sort = clocked(lambda: sorted(range(len(names)), key=lambda at: names[at].casefold()))
+        plain_filter = seconds_of(lambda: [at for at, path in enumerate(paths) if "retry" in path and "99" in path])
+        plain_sort = seconds_of(lambda: sorted(range(len(names)), key=lambda at: names[at].casefold()))
         tell([filtered, sorted_, [plain_filter, plain_sort, usual]])
         # Five frames belong to it in any case: one to ask, one to show, three that the test draws.
         yield f"{name}: filter / plain list and 5 frames", statistics.median(filtered) / (plain_filter + 5 * usual), 4
@@ -243,12 +269,6 @@ def ledger_figures(desk: Desk, folder: Path) -> Iterator[Row]:
         yield f"{name}: items made meanwhile", desk.items() - made_before, 60
     seat.leave()
     desk.clear()
-
-
-def clocked(call: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    call()
-    return time.perf_counter() - begun
 
 
 def frame_of(desk: Desk, frames: list[float]) -> float:

@@ -8,12 +8,12 @@ Bare FTS5 is one external-content table with the porter tokenizer, its rows inse
 from __future__ import annotations
 
 import random
-import shutil
 import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from core.base.result import Ok, Result
@@ -21,6 +21,7 @@ from core.base.search_entry import SearchEntry, SearchSource
 from core.search.index import open_index
 from core.search.query import rank_threads, search
 from core.search.words import STOP_WORDS, words_of
+from tests.bench import Row, answered, printed, seconds_of
 from tests.bench.retrieval_sets import SETS, is_there
 
 ENTRIES = 100_000
@@ -57,12 +58,6 @@ def parsed(at: int, data: bytes) -> Result[Sequence[SearchEntry]]:
     )
 
 
-def _timed(act: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    act()
-    return time.perf_counter() - began
-
-
 def _bare(path: Path, texts: Sequence[str]) -> sqlite3.Connection:
     database = sqlite3.connect(path, isolation_level=None)
     database.execute("CREATE TABLE rows(id INTEGER PRIMARY KEY, key TEXT, text TEXT, date TEXT, provenance TEXT)")
@@ -71,16 +66,10 @@ def _bare(path: Path, texts: Sequence[str]) -> sqlite3.Connection:
         "tokenize='porter unicode61')"
     )
     database.execute("BEGIN")
-    rows = [
-        (
-            at,
-            f"{at // IN_ONE_FILE}:{at % IN_ONE_FILE}",
-            text,
-            "2026-06-12",
-            f"[from: talk-{at // IN_ONE_FILE}, 2026-06-12]",
-        )
-        for at, text in enumerate(texts, start=1)
-    ]
+    rows = []
+    for number, text in enumerate(texts, start=1):
+        file, at = divmod(number, IN_ONE_FILE)
+        rows.append((number, f"{file}:{at}", text, "2026-06-12", f"[from: talk-{file}, 2026-06-12]"))
     database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", rows)
     database.executemany(
         "INSERT INTO words(rowid, text, provenance) VALUES (?, ?, ?)", ((r[0], r[2], r[4]) for r in rows)
@@ -89,7 +78,7 @@ def _bare(path: Path, texts: Sequence[str]) -> sqlite3.Connection:
     return database
 
 
-def _bare_query(database: sqlite3.Connection, text: str) -> None:
+def bare_query(database: sqlite3.Connection, text: str) -> None:
     match = " OR ".join(f'"{word}"' for word in text.split())
     database.execute(
         "SELECT rows.* FROM words JOIN rows ON rows.id = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT 10",
@@ -126,7 +115,7 @@ def talk(number: int) -> tuple[list[SearchEntry], list[str]]:
     return every[:number], asked
 
 
-def turn_figures(folder: Path) -> Iterator[tuple[str, float, float]]:
+def turn_figures(folder: Path) -> Iterator[Row]:
     """The ratio of a query for conversations to bare FTS5 on the same turns."""
     turns, asked = talk(ENTRIES)
     if not turns:
@@ -136,30 +125,22 @@ def turn_figures(folder: Path) -> Iterator[tuple[str, float, float]]:
     path.write_bytes(b"x")
     index = open_index(folder / "talk-cache", [SearchSource("talk", path, lambda _: Ok(turns))])
     bare = _bare(folder / "talk.db", [f"{turn.title} {turn.text}" for turn in turns])
-    mine, theirs = [], []
-    for text in random.Random(7).sample(asked, QUERIES):
-        mine.append(min(_timed(lambda text=text: rank_threads(index, text)) for _ in range(3)))  # type: ignore[misc]
-        theirs.append(min(_timed(lambda text=text: _bare_query(bare, text)) for _ in range(3)))  # type: ignore[misc]
+    chosen = random.Random(7).sample(asked, QUERIES)
+    one, other = answered(chosen, partial(rank_threads, index), partial(bare_query, bare))
     index.close()
     bare.close()
-    one, other = statistics.median(mine), statistics.median(theirs)
     print(f"     query of three words to {len(turns):,} turns: {one * 1000:.2f} ms, bare {other * 1000:.2f} ms")
     yield "search: conversations by three words, real turns / bare FTS5", one / other, 1.5
 
 
-def figures() -> Iterator[tuple[str, float, float]]:
+def figures() -> Iterator[Row]:
     """Ratios to bare FTS5, and the milliseconds that an update takes beyond a commit."""
-    folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
-    try:
-        yield from turn_figures(folder)
-        yield from _figures(folder)
-    finally:
-        shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="knowledge-bench-") as folder:
+        yield from turn_figures(Path(folder))
+        yield from _figures(Path(folder))
 
 
-def _figures(folder: Path) -> Iterator[tuple[str, float, float]]:
-    from functools import partial
-
+def _figures(folder: Path) -> Iterator[Row]:
     texts = made_texts(ENTRIES)
     sources = []
     for at in range(ENTRIES // IN_ONE_FILE):
@@ -170,8 +151,8 @@ def _figures(folder: Path) -> Iterator[tuple[str, float, float]]:
     ours: list[float] = []
     bare: list[float] = []
     for number in range(ROUNDS):
-        ours.append(_timed(lambda: open_index(folder / "cache", sources, anew=True).close()))
-        bare.append(_timed(lambda number=number: _bare(folder / f"bare-{number}.db", texts).close()))  # type: ignore[misc]
+        ours.append(seconds_of(lambda: open_index(folder / "cache", sources, anew=True).close()))
+        bare.append(seconds_of(lambda number=number: _bare(folder / f"bare-{number}.db", texts).close()))  # type: ignore[misc]
     print(f"     rebuild {min(ours):.2f} s, bare {min(bare):.2f} s")
     yield "search: rebuild of 100,000 entries / bare FTS5", min(ours) / min(bare), 1.5
     database = sqlite3.connect(folder / "bare-0.db", isolation_level=None)
@@ -181,10 +162,8 @@ def _figures(folder: Path) -> Iterator[tuple[str, float, float]]:
         asked = [" ".join(dice.sample(pool, 3)) for _ in range(QUERIES)]
         for text in asked:  # once for the caches of both
             search(index, text)
-            _bare_query(database, text)
-        mine = [min(_timed(lambda text=text: search(index, text)) for _ in range(3)) for text in asked]  # type: ignore[misc]
-        theirs = [min(_timed(lambda text=text: _bare_query(database, text)) for _ in range(3)) for text in asked]  # type: ignore[misc]
-        one, other = statistics.median(mine), statistics.median(theirs)
+            bare_query(database, text)
+        one, other = answered(asked, partial(search, index), partial(bare_query, database))
         print(f"     query of three {name}: {one * 1000:.2f} ms, bare {other * 1000:.2f} ms")
         yield f"search: query of three {name} / bare FTS5", one / other, 1.5
     index.close()
@@ -192,14 +171,13 @@ def _figures(folder: Path) -> Iterator[tuple[str, float, float]]:
     for number in range(9):
         path = sources[number * 50].path
         path.write_text(path.read_text("ascii") + f"\n{texts[number]} again", encoding="ascii")
-        took = _timed(lambda: open_index(folder / "cache", sources).close())
+        took = seconds_of(lambda: open_index(folder / "cache", sources).close())
         _, commit = _bare_update(database, texts[number])
         beyond.append((took - commit) * 1000)
-        looks.append(_timed(lambda: open_index(folder / "cache", sources).close()) * 1000)
+        looks.append(seconds_of(lambda: open_index(folder / "cache", sources).close()) * 1000)
     print(f"     opening with nothing to do, {len(sources)} files: {statistics.median(looks):.1f} ms")
     yield "search: milliseconds of one update beyond the commit", statistics.median(beyond), 20
 
 
 if __name__ == "__main__":
-    for what, ratio, most in figures():
-        print(f"{'ok  ' if ratio <= most else 'MISS'} {ratio:7.2f}  (at most {most:g})  {what}", flush=True)
+    printed(figures())

@@ -24,6 +24,7 @@ from core.cli.kept_context import SETTLED_SECONDS
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.ledger import write_ledger
 from core.memory_file import new_memory, render_memory
+from tests.bench import Row
 
 ROUNDS = 9
 MOST_BULLETS = 3000
@@ -41,7 +42,7 @@ AT_MOST = {
 """Command -> what it may cost on an empty home, at 1,000 and at 100,000 conversations, in bare starts."""
 
 
-def figures() -> Iterator[tuple[str, float, float]]:
+def figures() -> Iterator[Row]:
     """Processor time of whole processes, the middle of several taken in turns with a bare start, with compiled modules
     as an installed program has them."""
     with tempfile.TemporaryDirectory(prefix="knowledge-bench-") as folder:
@@ -88,11 +89,16 @@ _WORDS = {
 
 
 def _seconds(words: list[str], environment: dict[str, str], place: Path) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = _of_children()
     done = subprocess.run([sys.executable, *words], env=environment, cwd=place, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return _of_children() - before
+
+
+def _of_children() -> float:
+    """Processor time of all processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
@@ -100,7 +106,7 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 
 def _first_answer(words: list[str], environment: dict[str, str], place: Path) -> float:
     """Processor time of a server until a client has its first answer."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = _of_children()
     line = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}) + "\n"
     asked = [sys.executable, "-c", START, "mcp", *words]
     with subprocess.Popen(asked, env=environment, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
@@ -109,8 +115,7 @@ def _first_answer(words: list[str], environment: dict[str, str], place: Path) ->
         server.stdin.flush()
         assert json.loads(server.stdout.readline())["id"] == 0
         server.kill()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return _of_children() - before
 
 
 def _make_home(home: Path, number: int, place: Path) -> None:

@@ -2,10 +2,10 @@
 
 KIND is `first` (stops after its first frame), `shown` (stops once the store is on the screen), `rows` (opens on the
 ledger, stops once its rows are there), `table` (the same, once nothing is at work either), `idle` (rests, then counts
-for a while), `embedded` (the same for the host program of the page), `still` (the same for a window with one text),
-`floor` (that window, stopped after its first frame) or `resting` (that window, with a frame a second). It prints one
-line of JSON: `at` on the system's monotonic clock, which parent and child share, `cpu` in seconds of the processor
-since the process began, `now` and `most` in megabytes of memory. `PROBE_SECONDS` is how long `idle` and the like count.
+for a while), `floor` (a window with one text, stopped after its first frame) or `resting` (that window, with a frame a
+second). It prints one line of JSON: `at` on the system's monotonic clock, which parent and child share, `cpu` in
+seconds of the processor since the process began, `now` and `most` in megabytes of memory. `PROBE_SECONDS` is how long
+`idle` and `resting` count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IDLE_SECONDS = float(os.environ.get("PROBE_SECONDS") or 10)
 
 
 def floor(kind: str) -> None:
-    """What a window costs that shows nothing but one text: until its first frame, with a frame a second, or still."""
+    """What a window costs that shows nothing but one text: until its first frame, or with a frame a second."""
     import dearpygui.dearpygui as dpg
 
     dpg.create_context()
@@ -35,14 +35,7 @@ def floor(kind: str) -> None:
     dpg.show_viewport()
     dpg.render_dearpygui_frame()
     at, cpu = time.monotonic(), time.process_time()
-    if kind == "still":
-        from gui.toolkit.jobs import Jobs
-        from gui.toolkit.window import FrameLoop, find_glfw
-
-        seen, loop = Idle(), FrameLoop(Jobs(), lambda: None, glfw=find_glfw())
-        while not seen.over(time.monotonic(), loop.frames):
-            loop.step()
-    elif kind == "resting":
+    if kind == "resting":
         for _ in range(int(IDLE_SECONDS)):
             time.sleep(1)
             dpg.render_dearpygui_frame()
@@ -72,7 +65,7 @@ def watched(kind: str, words: list[str]) -> int:
 
     if kind in ("table", "rows"):
         write_geometry(Geometry(choices={"view": "ledger"}))
-    stepped, seen = window.FrameLoop.step, Idle(shown)
+    stepped, seen = window.FrameLoop.step, Idle()
 
     def step(self: Any) -> None:
         stepped(self)
@@ -85,11 +78,6 @@ def watched(kind: str, words: list[str]) -> int:
             self.stop()
 
     window.FrameLoop.step = step  # type: ignore[method-assign]
-    if kind == "embedded":
-        from tests.test_gui_host import example
-
-        exec(compile(example(), "embed.md", "exec"), {})
-        return 0
     return app.run(words)
 
 
@@ -124,15 +112,15 @@ class Idle:
 
     With `PROBE_HIDE` set, the window is taken from the screen before."""
 
-    def __init__(self, ready: Callable[[], object] = lambda: True) -> None:
-        self.ready, self.begun = ready, time.monotonic()
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
         self.counted: tuple[float, int, float] | None = None
         self.hide = bool(os.environ.get("PROBE_HIDE"))
 
     def over(self, now: float, frames: int) -> bool:
         """True once all is told."""
         if self.counted is None:
-            if not self.ready():
+            if not shown():
                 self.begun = now
             if self.hide and now > self.begun + SETTLE_SECONDS / 2:
                 self.hide = False
@@ -158,7 +146,7 @@ def hide_window() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] in ("floor", "resting", "still"):
+    if sys.argv[1] in ("floor", "resting"):
         floor(sys.argv[1])
     else:
         sys.exit(watched(sys.argv[1], sys.argv[2:]))
