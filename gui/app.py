@@ -61,7 +61,11 @@ def begin(words: Sequence[str] | None) -> int:
     own = open_workspace(asked.home, asked.config)
     if isinstance(own, Err):
         return refuse(own.error)
-    opened = demo_of(own.value) if asked.demo else own
+    opened: Result[Workspace] = own
+    if asked.demo:
+        from core.commands.demo import demo_home
+
+        opened = demo_home(own.value)
     if isinstance(opened, Err):
         return refuse(opened.error)
     geometry, warning = read_geometry()
@@ -70,13 +74,6 @@ def begin(words: Sequence[str] | None) -> int:
     if asked.light:
         geometry = replace(geometry, choices={**geometry.choices, "theme": "light"})
     return show(opened.value, geometry, asked.scale, own.value)
-
-
-def demo_of(own: Workspace) -> Result[Workspace]:
-    """A new demo home."""
-    from core.commands.demo import demo_home
-
-    return demo_home(own)
 
 
 def refuse(error: ErrorInfo, status: int = 1) -> int:

@@ -122,7 +122,7 @@ def remembered(before: Geometry, now: Geometry) -> Geometry:
     """What to write at the end: while maximised, the place from before stays and only the fact is noted."""
     if not now.maximized:
         return now
-    return moved(now, before.x, before.y, before.width, before.height)
+    return replace(now, x=before.x, y=before.y, width=before.width, height=before.height)
 
 
 def on_screen(geometry: Geometry, screens: Sequence[tuple[int, int, int, int]]) -> Geometry:
@@ -131,7 +131,7 @@ def on_screen(geometry: Geometry, screens: Sequence[tuple[int, int, int, int]]) 
     Without any known screen the window stays where it is, but not above or left of the desktop's origin.
     """
     if not screens:
-        return moved(geometry, max(geometry.x, 0), max(geometry.y, 0), geometry.width, geometry.height)
+        return replace(geometry, x=max(geometry.x, 0), y=max(geometry.y, 0))
     for left, top, width, height in screens:
         across = min(geometry.x + geometry.width, left + width) - max(geometry.x, left)
         if across >= VISIBLE_EDGE and top <= geometry.y <= top + height - VISIBLE_EDGE:
@@ -139,13 +139,15 @@ def on_screen(geometry: Geometry, screens: Sequence[tuple[int, int, int, int]]) 
             if fits and geometry.is_usual:  # nobody has put it there: then all of it is in sight
                 right, bottom = left + width - geometry.width, top + height - geometry.height
                 x, y = max(left, min(geometry.x, right)), max(top, min(geometry.y, bottom))
-                return moved(geometry, x, y, geometry.width, geometry.height)
+                return replace(geometry, x=x, y=y)
             if fits:
                 return geometry
-            return moved(geometry, left, top, min(geometry.width, width), min(geometry.height, height))
+            return replace(
+                geometry, x=left, y=top, width=min(geometry.width, width), height=min(geometry.height, height)
+            )
     left, top, width, height = screens[0]
-    new_width, new_height = min(geometry.width, width), min(geometry.height, height)
-    return moved(geometry, left + (width - new_width) // 2, top + (height - new_height) // 2, new_width, new_height)
+    wide, tall = min(geometry.width, width), min(geometry.height, height)
+    return replace(geometry, x=left + (width - wide) // 2, y=top + (height - tall) // 2, width=wide, height=tall)
 
 
 def least_size(scale: float, screen: tuple[int, int] | None) -> tuple[int, int]:
@@ -158,10 +160,4 @@ def grown(geometry: Geometry, scale: float) -> Geometry:
     """The usual window is larger at a larger scale; one that somebody chose stays as it is, if it is large enough."""
     by = scale if geometry.is_usual and scale > 1 else 1.0
     wide, tall = least_size(scale, None)
-    width, height = max(round(geometry.width * by), wide), max(round(geometry.height * by), tall)
-    return moved(geometry, geometry.x, geometry.y, width, height)
-
-
-def moved(geometry: Geometry, x: int, y: int, width: int, height: int) -> Geometry:
-    """The same with another place and size."""
-    return replace(geometry, x=x, y=y, width=width, height=height)
+    return replace(geometry, width=max(round(geometry.width * by), wide), height=max(round(geometry.height * by), tall))

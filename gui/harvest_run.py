@@ -219,7 +219,8 @@ class HarvestRun:
             self._ended(result, time.monotonic() - begun)
 
         def work(job: Job) -> Result[HarvestReport]:
-            return run_harvest(workspace, job, sources)
+            request = HarvestRequest(apply=True, sources=sources)
+            return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
         self._job = self._shell.submit("The harvest", work, finish, progress=self._step, lane=RUN)
         return True
@@ -325,12 +326,6 @@ class HarvestRun:
 def is_elsewhere(state: State) -> bool:
     """Whether another program changes the store now."""
     return state.snapshot is not None and state.snapshot.overview.status.stands.run.state == ELSEWHERE
-
-
-def run_harvest(workspace: Workspace, job: Job, sources: tuple[str, ...] = ()) -> Result[HarvestReport]:
-    """The harvest as a job of the worker: tells each conversation, looks whether it shall stop."""
-    request = HarvestRequest(apply=True, sources=sources)
-    return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
 
 def spent_so_far(plan: HarvestReport | None, tokens: int) -> float | None:

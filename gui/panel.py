@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -52,8 +51,8 @@ _living: WeakSet[KnowledgePanel] = WeakSet()
 class KnowledgePanel:
     """One panel on one home. See the top of this file.
 
-    `core` is the home with its settings; `wake` is called from other threads when a frame is wanted; `fonts` is another
-    folder with the three fonts; `palette` is dark or light. `places` and `choices` are what was remembered
+    `core` is the home with its settings; `wake` is called from other threads when a frame is wanted; `palette` is dark
+    or light. `places` and `choices` are what was remembered
     (`gui/geometry.py`); read `shell.places` and `shell.choices` at the end to remember it again. `own` is the home to
     come back to where `core` is the demo's.
     """
@@ -64,14 +63,13 @@ class KnowledgePanel:
         *,
         scale: float = 1.0,
         wake: Callable[[], None] = no_wake,
-        fonts: Path | None = None,
         palette: str = "dark",
         places: Mapping[str, float] | None = None,
         choices: Mapping[str, str] | None = None,
         own: Workspace | None = None,
     ) -> None:
         self.jobs = Jobs(wake, self._fault)
-        self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale, fonts)
+        self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale)
         self.usual_scale = scale
         self.shell = Shell(self.look, workspace, lambda: self.jobs.wake())  # the host's loop may set another
         self.shell.places.update(places or {})

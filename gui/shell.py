@@ -35,7 +35,7 @@ conversation's turns, the text of a source file) is read on demand with `shell.s
 sha256 of what was seen. On success the store is gathered again and `said` appears as a toast, with Undo when the answer
 has a `run`. On failure `failed(error)` is called, or the error stands at the top of the middle; "changed-outside" also
 gathers again, so that the person sees what is there now. Until a write has been read back keys wait by themselves; an
-act by mouse begins with `if shell.puts_off(again): return`, else it would be refused as if another had changed the
+act by mouse begins with `if shell.defers(again): return`, else it would be refused as if another had changed the
 file. What is edited in the place of its row: gui/views/list_view.py.
 
 **Places.** `shell.place(name)` remembers a small number between starts (a width), `shell.choice(name)` a word.

@@ -90,13 +90,13 @@ class Watcher:
             self.ready.clear()
             self._again.set()
 
-    def stop(self, timeout: float = 5.0) -> bool:
+    def stop(self) -> bool:
         """End the thread; True when it has ended."""
         self._stop.set()
         self._again.set()
         if self._thread is None:
             return True
-        self._thread.join(timeout)
+        self._thread.join(5.0)
         return not self._thread.is_alive()
 
     def _run(self) -> None:

@@ -96,9 +96,9 @@ def depths_of(name: str) -> tuple[ViewRow, ...]:
     return rows if len(rows) > 1 else ()
 
 
-def view_keys(views: tuple[ViewRow, ...] = VIEWS) -> tuple[Shortcut, ...]:
+def view_keys() -> tuple[Shortcut, ...]:
     """The number keys of the views; with Ctrl they open a view also out of a text field."""
-    numbered = [row for row in views if row.key]
+    numbered = [row for row in VIEWS if row.key]
     return (
         *(Shortcut(row.key, row.action, row.label) for row in numbered),
         *(Shortcut(WITH_CTRL.get(row.key, row.key), row.action, row.label, ("Ctrl",), typing=True) for row in numbered),

@@ -157,10 +157,9 @@ class Bars:
 class Progress:
     """A thin bar with words under no mouse: `fraction` 0 to 1. The words stand beside it, so that they never hide."""
 
-    def __init__(self, look: Look, parent: int, *, width: float = 220, height: float = 8) -> None:
-        self._look = look
+    def __init__(self, look: Look, parent: int, *, width: float = 220) -> None:
         self.item = int(dpg.add_progress_bar(default_value=0.0, parent=parent))
-        look.size(self.item, width=width, height=height)
+        look.size(self.item, width=width, height=8)
         look.theme(self.item, "progress")
 
     def set(self, fraction: float) -> None:

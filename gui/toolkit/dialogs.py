@@ -34,15 +34,14 @@ class Dialog:
         confirm: str,
         on_confirm: Callable[[], object],
         *,
-        icon: str = "",
-        kind: str = "primary",
+        icon: str,
         width: float = 520,
         on_cancel: Callable[[], object] | None = None,
     ) -> None:
         self._look, self._on_confirm, self._on_cancel = look, on_confirm, on_cancel
         self.is_open = False
         self.enabled = True
-        self._kind = kind
+        self._kind = "primary"
         self._words = confirm
         self._size: list[int] = []
         self._width = width
@@ -52,10 +51,7 @@ class Dialog:
         self.item, self._outer = floating(look, "modal", width, modal=True)
         outer = self._outer
         row = int(dpg.add_group(horizontal=True, parent=outer))
-        self._icon = text(
-            look, row, icon_of(icon) if icon else "", "heading", "failed" if kind == "danger" else "accent"
-        )
-        dpg.configure_item(self._icon, show=bool(icon))
+        self._icon = text(look, row, icon_of(icon), "heading", "accent")
         self._title = text(look, row, title, "heading")
         space(look, outer, 2)
         self._page = int(dpg.add_child_window(parent=outer, border=False, width=-1, height=10))
@@ -66,7 +62,7 @@ class Dialog:
         """For buttons at the left, where changing words do not move them."""
         self._note = text(look, lowered(look, left, 7), "", "small", "muted")
         self.cancel_button = Button(look, right, "Cancel  Esc", self.cancel)
-        self.confirm_button = Button(look, right, self._label(), self.confirm, kind=kind)
+        self.confirm_button = Button(look, right, self._label(), self.confirm, kind=self._kind)
         look.every_tick(self.tick)
         look.on_change(self._forget)
 
@@ -217,6 +213,9 @@ class Question:
             answer()
 
 
+MENU_WIDTH = 232
+
+
 @dataclass(frozen=True)
 class MenuRow:
     """One line: what it does in words, its icon, the key that does the same ("" for none), and what to do."""
@@ -231,12 +230,11 @@ class Menu:
     """A popup built once for `most` lines; `open(rows)` fills and shows it at the mouse. Esc and a click beside close
     it; Up, Down and Enter work as well."""
 
-    def __init__(self, look: Look, most: int = 8, width: float = 232) -> None:
+    def __init__(self, look: Look, most: int = 8) -> None:
         self._look = look
         self._rows: Sequence[MenuRow] = ()
         self._at = -1
-        self._width = width
-        self.item, body = floating(look, "menu", width, popup=True)
+        self.item, body = floating(look, "menu", MENU_WIDTH, popup=True)
         group = look.theme(int(dpg.add_group(parent=body)), "tight")
         self._items = []
         for number in range(most):
@@ -258,7 +256,7 @@ class Menu:
                 dpg.configure_item(item, label=labelled(row.label, row.icon) + (f"   {row.key}" if row.key else ""))
         self._light()
         x, y = place or dpg.get_mouse_pos(local=False)
-        wide, tall = self._look.px(self._width + 14), self._look.px(14 + 31 * len(self._rows))
+        wide, tall = self._look.px(MENU_WIDTH + 14), self._look.px(14 + 31 * len(self._rows))
         left = min(int(x), dpg.get_viewport_client_width() - wide)
         top = min(int(y), dpg.get_viewport_client_height() - tall)
         dpg.configure_item(self.item, show=True, pos=[max(0, left), max(0, top)])

@@ -84,18 +84,12 @@ def _is_flag(letter: str) -> bool:
 
 def letter_after(text: str, at: int) -> int:
     """Where the letter ends that begins there."""
-    at = min(at + 1, len(text))
-    while not parted(text, at):
-        at += 1
-    return at
+    return _behind(text, min(at + 1, len(text)))
 
 
 def letter_before(text: str, at: int) -> int:
     """Where the letter begins that ends there."""
-    at = max(at - 1, 0)
-    while not parted(text, at):
-        at -= 1
-    return at
+    return _before(text, max(at - 1, 0))
 
 
 def _kind(letter: str) -> str:
@@ -112,7 +106,7 @@ def word_after(text: str, at: int) -> int:
         at = _end_of_run(text, at) if _kind(text[at]) != " " else at
         while at < len(text) and _kind(text[at]) == " ":
             at += 1
-        return _whole(text, at)
+        return _behind(text, at)
     return min(at + 1, len(text))
 
 
@@ -126,9 +120,7 @@ def word_before(text: str, at: int) -> int:
         kind = _kind(text[at - 1])
         while at > 0 and _kind(text[at - 1]) == kind:
             at -= 1
-    while not parted(text, at):
-        at -= 1
-    return at
+    return _before(text, at)
 
 
 def word_at(text: str, at: int) -> tuple[int, int]:
@@ -143,9 +135,7 @@ def word_at(text: str, at: int) -> tuple[int, int]:
     kind, begin = _kind(text[at]), at
     while begin > 0 and _kind(text[begin - 1]) == kind:
         begin -= 1
-    while not parted(text, begin):
-        begin -= 1
-    return begin, _whole(text, _end_of_run(text, at))
+    return _before(text, begin), _behind(text, _end_of_run(text, at))
 
 
 def _end_of_run(text: str, at: int) -> int:
@@ -155,9 +145,17 @@ def _end_of_run(text: str, at: int) -> int:
     return at
 
 
-def _whole(text: str, at: int) -> int:
+def _behind(text: str, at: int) -> int:
+    """The next place where a caret may stand."""
     while not parted(text, at):
         at += 1
+    return at
+
+
+def _before(text: str, at: int) -> int:
+    """The last place before where a caret may stand."""
+    while not parted(text, at):
+        at -= 1
     return at
 
 
@@ -196,7 +194,7 @@ def erased(draft: Draft, to: int) -> Draft:
 def _changed(draft: Draft, text: str, caret: int, run: str, apart: bool) -> Draft:
     goes_on = bool(run) and run == draft.run and not apart
     past = draft.past if goes_on else (*draft.past, (draft.text, draft.caret, draft.anchor))[-STEPS:]
-    caret = _whole(text, caret)
+    caret = _behind(text, caret)
     return Draft(text, caret, caret, past=past, run=run)
 
 
@@ -220,12 +218,9 @@ def redone(draft: Draft) -> Draft:
 
 def moved(draft: Draft, to: int, hold: bool = False, *, upstream: bool = False, goal: float | None = None) -> Draft:
     """The caret somewhere else; with `hold` the selection reaches there."""
-    to = min(max(to, 0), len(draft.text))
-    while not parted(draft.text, to):
-        to -= 1
-    return replace(
-        draft, caret=to, anchor=draft.anchor if hold else to, upstream=upstream, goal=goal, run="",
-    )  # fmt: skip
+    to = _before(draft.text, min(max(to, 0), len(draft.text)))
+    anchor = draft.anchor if hold else to
+    return replace(draft, caret=to, anchor=anchor, upstream=upstream, goal=goal, run="")
 
 
 def spanned(draft: Draft, begin: int, end: int) -> Draft:

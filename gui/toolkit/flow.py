@@ -511,15 +511,13 @@ class Scroll:
         dpg.set_y_scroll(self._item, max(0.0, to))
 
     def tick(self) -> bool:
-        """Before each frame; true when it moved, or has to be asked for again."""
-        now, asked = float(dpg.get_y_scroll(self._item)), False
+        """Before each frame; true when it moved, has to be asked for again, or stands elsewhere than was asked for."""
+        now, elsewhere = float(dpg.get_y_scroll(self._item)), False
         if self._wanted is not None:
             wanted, tries = self._wanted
-            if abs(now - wanted) <= 1 or tries <= 0:
-                self._wanted = None
-            else:
-                self._wanted = (wanted, tries - 1)
+            elsewhere = now != wanted
+            self._wanted = (wanted, tries - 1) if tries > 0 and abs(now - wanted) > 1 else None
+            if self._wanted is not None:
                 dpg.set_y_scroll(self._item, wanted)
-                asked = True
-        moved, self._seen = now != self._seen or asked, now
+        moved, self._seen = now != self._seen or elsewhere, now
         return moved

@@ -92,7 +92,6 @@ class Job:
     work: Callable[[Job], Any]
     done: Callable[[Result[Any]], object] | None = None
     progress: Callable[[Any], object] | None = None
-    state: str = "waiting"  # waiting, running, done
     _stop: threading.Event = field(default_factory=threading.Event)
     _report: Callable[[Any], None] | None = None
 
@@ -138,7 +137,6 @@ class Worker:
         job = Job(name, work, done, progress)
         job._report = lambda news: self._send(job, "progress", news)
         if self._closed:
-            job.state = "done"
             closed = ErrorInfo("panel-closed", f"{name} was not started: the panel is closing")
             self._out.put((job, "done", Err(closed)))
             return job
@@ -198,9 +196,7 @@ class Worker:
 
     def _run(self) -> None:
         while (job := self._in.get()) is not None:
-            job.state = "running"
             result = self._answer(job)
-            job.state = "done"
             self._send(job, "done", result)
             del job, result  # a large result must not wait here for the next one, to go while that is made
 

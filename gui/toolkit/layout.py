@@ -137,12 +137,10 @@ def card(
     parent: int,
     title: str = "",
     aside: str = "",
-    height: float = 0,
     kind: str = "card",
-    scroll: bool = False,
 ) -> Card:
-    """A framed part with a title; `height` 0 fits the content, -1 takes what is left; `scroll`: long content moves."""
-    item = box(look, parent, kind, height=height, scroll=scroll)
+    """A framed part with a title, as high as what is in it."""
+    item = box(look, parent, kind, height=0)
     if not title:
         return Card(item, 0, 0)
     left, right = spread(look, item, lower=1)
@@ -273,8 +271,7 @@ class Columns:
         parent: int,
         panes: list[Pane],
         *,
-        kind: str = "clear",
-        on_moved: Callable[[dict[str, float]], object] | None = None,
+        on_moved: Callable[[dict[str, float]], object],
     ) -> None:
         self._look, self.panes, self._on_moved = look, panes, on_moved
         self._inside = (0.0, 0.0)
@@ -287,7 +284,7 @@ class Columns:
             if number:
                 handle = int(dpg.add_button(label="", parent=row))
                 self._handles.append(look.theme(handle, "splitter"))
-            pane.item = box(look, row, kind, scroll=pane.scroll)
+            pane.item = box(look, row, "clear", scroll=pane.scroll)
         look.follow(parent, self._fit)
         look.every_tick(self.tick)
 
@@ -350,8 +347,7 @@ class Columns:
         if held is None:
             if self._dragged is not None:
                 self._dragged = None
-                if self._on_moved is not None:
-                    self._on_moved(self.widths())
+                self._on_moved(self.widths())
             return False
         x = dpg.get_mouse_pos(local=False)[0] / self._look.scale
         left, right = self.panes[held], self.panes[held + 1]
@@ -432,13 +428,13 @@ class Lines:
 class Fold:
     """One line with what is to be looked at, and the whole of it below, for who wants it: `Fold.set(head, lines)`."""
 
-    def __init__(self, look: Look, parent: int, *, height: float = 96) -> None:
+    def __init__(self, look: Look, parent: int) -> None:
         self._look, self._open, self._head, self._room = look, False, "", 0.0
         self.item = look.theme(int(dpg.add_group(parent=parent, show=False)), "tight")
         row = int(dpg.add_group(horizontal=True, parent=self.item))
         self.button = int(dpg.add_button(label="", parent=row, callback=lambda: look.jobs.post(self.turn)))
         look.theme(self.button, "fold")
-        self._page = box(look, self.item, "well", height=height, scroll=True)
+        self._page = box(look, self.item, "well", height=96, scroll=True)
         self._words = text(look, self._page, "", "small", "muted", wrap=True)
         dpg.configure_item(self._page, show=False)
         look.every_tick(self.tick)

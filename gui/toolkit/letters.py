@@ -23,15 +23,15 @@ TIP_CELLS = 60  # letters in a line of a tooltip
 _SAMPLE = 64  # Dear PyGui rounds a width up to a whole pixel; of so many letters that does not matter
 _WIDE = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
 _CLOSING = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
-_ATOMS = re.compile(
-    r"\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s\d{4}\b[.,;:!?)]*|"  # and a day with its month
-    r"\d[\d.,]*\s(?:bytes?|tokens?|[KMG]?B|%|min|s|h|d)\b[.,;:!?)]*"  # a number stays with its unit
-    rf"|[{_WIDE}][{_CLOSING}]*|\s+|[^\s{_WIDE}]+"
-)
-
-
 BREAKABLE = re.compile(rf"[{_WIDE}][{_CLOSING}]*|\s+|[^\s{_WIDE}]+")
 """Pieces of a text that a line may end behind: a word, blanks, one letter of a script without blanks."""
+WITHOUT_BLANKS = re.compile(rf"[{_WIDE}]")
+"""A letter of such a script."""
+_ATOMS = re.compile(
+    r"\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s\d{4}\b[.,;:!?)]*|"  # and a day with its month
+    r"\d[\d.,]*\s(?:bytes?|tokens?|[KMG]?B|%|min|s|h|d)\b[.,;:!?)]*|"  # a number stays with its unit
+    + BREAKABLE.pattern
+)
 
 
 def cut(words: str, room: float, wide: Wide) -> str:
@@ -144,8 +144,6 @@ class Letters:
 
     def wide(self, font: int) -> Wide | None:
         """What measures lines in a font, in pixels of the screen; None while Dear PyGui cannot measure yet."""
-        import dearpygui.dearpygui as dpg
-
         if dpg.get_text_size("a", font=font) is None:
             return None
         known = self._known.setdefault(font, {})

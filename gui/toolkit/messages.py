@@ -162,20 +162,17 @@ class Banner:
         look: Look,
         parent: int,
         *,
-        kind: str = "banner",
-        now: Callable[[], float] = time.monotonic,
         on_height: Callable[[int], object] = lambda _high: None,
     ) -> None:
-        self._look, self._now, self._stays, self._on_height = look, now, False, on_height
+        self._look, self._now, self._stays, self._on_height = look, time.monotonic, False, on_height
         self._shown_at = self._seen_at = 0.0
         self._mouse: object = None
         self._action: Callable[[], object] | None = None
-        color, icon = ("failed", "circle-alert") if kind == "banner" else ("edited", "triangle-alert")
         self.item = int(dpg.add_child_window(parent=parent, width=-1, auto_resize_y=True, border=True, show=False))
-        look.theme(self.item, kind)
+        look.theme(self.item, "banner")
         left, right = spread(look, self.item)
         words = lowered(look, left, 6)
-        text(look, words, icon_of(icon), "text", color)
+        text(look, words, icon_of("circle-alert"), "text", "failed")
         self._words = text(look, words, "", wrap=True)
         self._button = Button(look, right, "", self._act, kind="link")
         self._below = Button(look, self.item, "", self._act, kind="link")
@@ -267,7 +264,7 @@ class Toast:
         )
         look.bind(self.item, "toast")
         body = int(dpg.add_child_window(parent=self.item, border=False, auto_resize_x=True, auto_resize_y=True))
-        row = int(dpg.add_group(horizontal=True, parent=look.theme(body, "window-body")))
+        row = int(dpg.add_group(horizontal=True, parent=look.theme(body, "page")))
         look.size(int(dpg.add_spacer(parent=row)), width=1, height=CONTROL_HEIGHT)  # room below the line of text
         words = lowered(look, row, 6)
         self._icon = text(look, words, "")

@@ -9,6 +9,7 @@ from itertools import accumulate
 
 import dearpygui.dearpygui as dpg
 
+from gui.toolkit.flow import Scroll
 from gui.toolkit.icons import icon
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import CODE_COLOURS, colours_of
@@ -109,9 +110,7 @@ class SourceLines:
         self._first: list[int] = []
         self._tall = self._wide = 0.0
         self._columns = 0
-        self._scroll = -1.0
         self._headings = False
-        self._wanted: tuple[float, int] | None = None
         self.item = 0
 
     def build(self, parent: int) -> int:
@@ -119,6 +118,7 @@ class SourceLines:
         look = self._look
         self.item = int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1))
         look.theme(self.item, "flow")
+        self._scroll = Scroll(self.item)
         self._rest = int(dpg.add_spacer(parent=self.item, height=1, width=1))
         self._pool = look.font(int(dpg.add_group(parent=self.item)), "mono")
         self._band = int(
@@ -133,12 +133,7 @@ class SourceLines:
         return self.item
 
     def set_lines(
-        self,
-        lines: Sequence[str],
-        marks: Collection[int] = (),
-        keep_place: bool = False,
-        headings: bool = False,
-        spans: Sequence[Spans] = (),
+        self, lines: Sequence[str], marks: Collection[int], keep_place: bool, headings: bool, spans: Sequence[Spans]
     ) -> None:
         """Show these lines; those in `marks` (from 1) have a pin, `spans` are the coloured parts of each, and with
         `headings` those of markdown stand out."""
@@ -147,7 +142,7 @@ class SourceLines:
         self.lit = self.lit if keep_place else None
         self._columns = 0
         if not keep_place:
-            self._go(0.0)
+            self._scroll.go(0.0)
         self._break()
 
     def light(self, start: int, end: int) -> None:
@@ -155,38 +150,22 @@ class SourceLines:
         self.lit = (start, min(end, len(self.lines))) if start else None
         if start and self._tall > 0 and self._first:
             pitch = self._look.px(PITCH)
-            scroll, top = self._scrolled(), self._row_of(start) * pitch
+            scroll, top = self._scroll.at, self._row_of(start) * pitch
             if not scroll <= top <= scroll + self._tall - 3 * pitch:
-                self._go(max(0.0, top - self._tall / 3))
+                self._scroll.go(top - self._tall / 3)
         self._fill()
 
     def scroll_by(self, pages: float) -> None:
         """Move on by so many pages, back when negative."""
-        self._go(max(0.0, min(self._scrolled() + pages * self._tall, self._length() - self._tall)))
+        self._scroll.go(min(self._scroll.at + pages * self._tall, self._length() - self._tall))
         self._fill()
 
     def tick(self) -> bool:
         """Follow the scroll; before each frame. True when other lines came into sight."""
-        scroll = float(dpg.get_y_scroll(self.item))
-        if self._wanted is not None:
-            wanted, tries = self._wanted
-            if abs(scroll - wanted) <= 1 or not tries:
-                self._wanted = None
-            else:
-                self._wanted = (wanted, tries - 1)
-                dpg.set_y_scroll(self.item, wanted)
-        elif scroll == self._scroll:
-            return False
-        self._scroll = scroll
-        self._fill()
-        return True
-
-    def _scrolled(self) -> float:
-        return self._wanted[0] if self._wanted is not None else float(dpg.get_y_scroll(self.item))
-
-    def _go(self, scroll: float) -> None:
-        self._wanted = (scroll, 5)
-        dpg.set_y_scroll(self.item, scroll)
+        moved = self._scroll.tick()
+        if moved:
+            self._fill()
+        return moved
 
     def _length(self) -> int:
         return len(self.rows) * self._look.px(PITCH)
@@ -218,7 +197,7 @@ class SourceLines:
             parts = [look.tint(int(dpg.add_text("", parent=self._pool, pos=[0, 0])), color) for color in KINDS]
             self._slots.append((number, parts))
             self._shown.append(None)
-        first = max(0, int(self._scrolled() / pitch) - MORE)
+        first = max(0, int(self._scroll.at / pitch) - MORE)
         digits = len(str(max(1, len(self.lines))))
         left = look.px(LEFT)
         text = look.px(LEFT + GAP) + round((digits + PIN) * LETTER * look.scale)

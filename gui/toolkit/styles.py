@@ -28,93 +28,57 @@ class Palette:
         return red, green, blue, round(255 * int(percent) / 100) if percent else 255
 
 
-DARK = Palette(
-    "dark",
-    MappingProxyType(
-        {
-            "window": "#0E1116",
-            "panel": "#13171D",
-            "card": "#181D24",
-            "field": "#1F2630",
-            "hover": "#27303C",
-            "pressed": "#2F3A49",
-            "line": "#262E39",
-            "handle": "#3A4656",
-            "selected": "#22304A",
-            "text": "#E4E9F0",
-            "muted": "#A3AEBD",
-            "hint": "#8E99A7",
-            "accent": "#7AA7FF",
-            "primary": "#3D6FE0",
-            "primary-hover": "#3868D6",
-            "primary-pressed": "#335FC6",
-            "on-primary": "#FFFFFF",
-            "harvested": "#63C78F",
-            "failed": "#F2776F",
-            "deleted": "#B79BF5",
-            "too-large": "#EC9A5E",
-            "edited": "#E3B558",
-            "hit": "#E3B558",
-            "on-hit": "#17130A",
-            "waiting": "#A3AEBD",
-            "code-word": "#9BB3F5",
-            "code-name": "#7CC7D8",
-            "code-text": "#9CCB9A",
-            "code-number": "#E0A878",
-            "code-mark": "#C9A8F0",
-            "code-sign": "#A3AEBD",
-            "code-note": "#8E99A7",
-            "shade": "#05070A",
-            "none": "#000000",
-        }
-    ),
-    ("#83B2FF", "#5A92EC", "#97A5BA", "#43C6BF", "#8693A9", "#9881F3", "#C6E4F8"),
+_COLORS = {
+    "window": ("#0E1116", "#E9EDF2"),
+    "panel": ("#13171D", "#F5F7FA"),
+    "card": ("#181D24", "#FFFFFF"),
+    "field": ("#1F2630", "#E6EBF2"),
+    "hover": ("#27303C", "#D9E1EB"),
+    "pressed": ("#2F3A49", "#CBD6E3"),
+    "line": ("#262E39", "#D5DCE5"),
+    "handle": ("#3A4656", "#A9B4C2"),
+    "selected": ("#22304A", "#DCE8FE"),
+    "text": ("#E4E9F0", "#17202B"),
+    "muted": ("#A3AEBD", "#445062"),
+    "hint": ("#8E99A7", "#556171"),
+    "accent": ("#7AA7FF", "#1D4FB8"),
+    "primary": ("#3D6FE0", "#2F62D6"),
+    "primary-hover": ("#3868D6", "#3A6EE4"),
+    "primary-pressed": ("#335FC6", "#2452B8"),
+    "on-primary": ("#FFFFFF", "#FFFFFF"),
+    "harvested": ("#63C78F", "#0B6640"),
+    "failed": ("#F2776F", "#A8231C"),
+    "deleted": ("#B79BF5", "#6235B5"),
+    "too-large": ("#EC9A5E", "#8C4208"),
+    "edited": ("#E3B558", "#725000"),
+    "hit": ("#E3B558", "#F4BE4A"),
+    "on-hit": ("#17130A", "#17202B"),
+    "waiting": ("#A3AEBD", "#445062"),
+    "code-word": ("#9BB3F5", "#2F4FB0"),
+    "code-name": ("#7CC7D8", "#0E6578"),
+    "code-text": ("#9CCB9A", "#2B6B2F"),
+    "code-number": ("#E0A878", "#8A4A10"),
+    "code-mark": ("#C9A8F0", "#6B3FB0"),
+    "code-sign": ("#A3AEBD", "#445062"),
+    "code-note": ("#8E99A7", "#556171"),
+    "shade": ("#05070A", "#2A3340"),
+    "none": ("#000000", "#FFFFFF"),
+}
+"""Name -> the colour in the dark palette, and in the light one."""
+_RAMP = (
+    ("#83B2FF", "#1D59C5"),
+    ("#5A92EC", "#0E3680"),
+    ("#97A5BA", "#44516A"),
+    ("#43C6BF", "#0B6A65"),
+    ("#8693A9", "#566074"),
+    ("#9881F3", "#6742D0"),
+    ("#C6E4F8", "#276588"),
 )
-
-LIGHT = Palette(
-    "light",
-    MappingProxyType(
-        {
-            "window": "#E9EDF2",
-            "panel": "#F5F7FA",
-            "card": "#FFFFFF",
-            "field": "#E6EBF2",
-            "hover": "#D9E1EB",
-            "pressed": "#CBD6E3",
-            "line": "#D5DCE5",
-            "handle": "#A9B4C2",
-            "selected": "#DCE8FE",
-            "text": "#17202B",
-            "muted": "#445062",
-            "hint": "#556171",
-            "accent": "#1D4FB8",
-            "primary": "#2F62D6",
-            "primary-hover": "#3A6EE4",
-            "primary-pressed": "#2452B8",
-            "on-primary": "#FFFFFF",
-            "harvested": "#0B6640",
-            "failed": "#A8231C",
-            "deleted": "#6235B5",
-            "too-large": "#8C4208",
-            "edited": "#725000",
-            "hit": "#F4BE4A",
-            "on-hit": "#17202B",
-            "waiting": "#445062",
-            "code-word": "#2F4FB0",
-            "code-name": "#0E6578",
-            "code-text": "#2B6B2F",
-            "code-number": "#8A4A10",
-            "code-mark": "#6B3FB0",
-            "code-sign": "#445062",
-            "code-note": "#556171",
-            "shade": "#2A3340",
-            "none": "#FFFFFF",
-        }
-    ),
-    ("#1D59C5", "#0E3680", "#44516A", "#0B6A65", "#566074", "#6742D0", "#276588"),
-)
-
-PALETTES: Mapping[str, Palette] = MappingProxyType({"dark": DARK, "light": LIGHT})
+PALETTES: Mapping[str, Palette] = MappingProxyType({
+    name: Palette(name, {color: both[at] for color, both in _COLORS.items()}, tuple(both[at] for both in _RAMP))
+    for at, name in enumerate(("dark", "light"))
+})  # fmt: skip
+DARK, LIGHT = PALETTES["dark"], PALETTES["light"]
 
 
 def luminance(color: Rgba) -> float:
@@ -221,8 +185,6 @@ PANEL_STYLES: dict[str, tuple[float, ...]] = {
     "SelectableTextAlign": (0, 0.5),
     "DisabledAlpha": (0.45,),
 }
-MODAL_COLORS = {"WindowBg": "card", "PopupBg": "card", "Border": "handle"}
-TOAST_COLORS = {"WindowBg": "field", "Border": "handle"}
 GHOST_TEXT = {"Button": CLEAR, "ButtonHovered": CLEAR, "ButtonActive": CLEAR, "Text": "text"}
 UNSCALED = frozenset({"SelectableTextAlign", "ButtonTextAlign", "DisabledAlpha", "Alpha", "WindowTitleAlign"})
 
@@ -254,11 +216,22 @@ def box(fill: str, border: str, padding: tuple[float, float], rounding: float = 
     )
 
 
+def floating(fill: str, padding: tuple[float, float]) -> tuple[Rule, ...]:
+    """A window over the rest. It passes nothing but colours on to what is in it: the child window inside takes the
+    panel's theme again."""
+    colors = {**PANEL_COLORS, "WindowBg": fill, "Border": "handle"}
+    return (Rule("mvWindowAppItem", colors, {**PANEL_STYLES, "WindowPadding": padding}),)
+
+
 def spacing(x: float, y: float) -> tuple[Rule, ...]:
     """Distance between items, for a group."""
     return (Rule("mvAll", {}, {"ItemSpacing": (x, y)}),)
 
 
+UNSEEN = (
+    "Text", "Border", "InputTextCursor", "TextSelectedBg", "FrameBg", "FrameBgHovered", "FrameBgActive", "ChildBg",
+    "NavCursor", "ScrollbarGrab",
+)  # fmt: skip
 _LEFT = (Rule("mvButton", {}, {"ButtonTextAlign": (0, 0.5)}),)
 
 # Dear PyGui makes every text as tall as a button; ours are as tall as their letters.
@@ -287,14 +260,10 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "reader": box("panel", "line", (12, 8)),
     "clear": box(CLEAR, CLEAR, (0, 0), 0),
     "banner": box("failed@12", "failed@45", (12, 9)),
-    "notice": box("edited@12", "edited@45", (12, 9)),
-    # A window passes nothing but colours on to what is in it: the child window inside takes the panel's theme again.
-    "modal": (Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (18, 16)}),),
-    "toast": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 4)}),),
-    "palette": (
-        Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 14)}),
-    ),
-    "menu": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (6, 6)}),),
+    "modal": floating("card", (18, 16)),
+    "toast": floating("field", (14, 4)),
+    "palette": floating("card", (14, 14)),
+    "menu": floating("field", (6, 6)),
     "page": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "tip": (
         Rule(
@@ -303,7 +272,6 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
             {"WindowPadding": (10, 8), "ItemSpacing": (12, 4), "PopupBorderSize": (1,)},
         ),
     ),
-    "window-body": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "primary": button("primary", "primary-hover", "primary-pressed", "on-primary"),
     "secondary": button("field", "hover", "pressed", "text", "line"),
     "danger": button("failed@16", "failed@28", "failed@40", "failed", "failed@45"),
@@ -335,21 +303,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "unseen": (
         Rule(
             "mvInputText",
-            dict.fromkeys(
-                (
-                    "Text",
-                    "Border",
-                    "InputTextCursor",
-                    "TextSelectedBg",
-                    "FrameBg",
-                    "FrameBgHovered",
-                    "FrameBgActive",
-                    "ChildBg",
-                    "NavCursor",
-                    "ScrollbarGrab",
-                ),
-                CLEAR,
-            ),
+            dict.fromkeys(UNSEEN, CLEAR),
             {"FramePadding": (0, 0), "FrameBorderSize": (0,)},
         ),
         Rule("mvInputText", {"Text": CLEAR, "FrameBg": CLEAR}, {}, enabled=False),

@@ -58,13 +58,10 @@ class Look:
     `jobs` carries what callbacks ask for. Not thread-safe: the interface thread alone uses it.
     """
 
-    def __init__(
-        self, jobs: Jobs | None = None, palette: Palette = DARK, scale: float = 1.0, fonts: Path | None = None
-    ) -> None:
-        self.jobs = jobs or Jobs()
+    def __init__(self, jobs: Jobs, palette: Palette = DARK, scale: float = 1.0) -> None:
+        self.jobs = jobs
         self.palette = palette
         self.scale = min(max(scale, SMALLEST_SCALE), LARGEST_SCALE)
-        self._folder = fonts or FONT_FOLDER
         self._themes: dict[str, BuiltTheme] = {}
         self._font_users: dict[int, str] = {}
         self._theme_users: dict[int, str] = {}
@@ -95,7 +92,7 @@ class Look:
 
     def font_id(self, role: str) -> int:
         """The font item of a role, read from its file when first wanted."""
-        return font_item(role, self.scale, self._folder)
+        return font_item(role, self.scale)
 
     def font(self, item: int, role: str) -> int:
         """Draw `item` and what is in it in the font of `role`, now and after a change of scale. Returns `item`."""
@@ -271,7 +268,7 @@ class Look:
         return {name: self.px(length) if length > 0 else int(length) for name, length in lengths.items()}
 
 
-def build_theme(palette: Palette, scale: float, name: str = "panel") -> BuiltTheme:
+def build_theme(palette: Palette, scale: float, name: str) -> BuiltTheme:
     """Make the theme of a style, unbound."""
     theme = int(dpg.add_theme())
     built = BuiltTheme(theme, [], [])
@@ -307,18 +304,14 @@ ROLES: dict[str, tuple[str, int]] = {
 _fonts: dict[str, int] = {}
 
 
-def font_item(role: str, scale: float, folder: Path = FONT_FOLDER) -> int:
+def font_item(role: str, scale: float) -> int:
     """The font of a role at a scale: its item, read from its file when first wanted."""
     file, size = ROLES[role]
     pixels = max(6, round(size * scale))
-    name = f"{folder / file} {pixels}"
-    if not _stands(name):
-        registry = dpg.add_font_registry()
-        _fonts[name] = int(dpg.add_font(str(folder / file), pixels, parent=registry, label=name))
-    return _fonts[name]
-
-
-def _stands(name: str) -> bool:
-    """Whether a font read before still belongs to this context: a program may have destroyed it and made another."""
+    name = f"{file} {pixels}"
     item = _fonts.get(name, 0)
-    return bool(item and dpg.does_item_exist(item) and dpg.get_item_label(item) == name)
+    # A program may have destroyed the context that it was read in, and made another one.
+    if not item or not dpg.does_item_exist(item) or dpg.get_item_label(item) != name:
+        registry = dpg.add_font_registry()
+        item = _fonts[name] = int(dpg.add_font(str(FONT_FOLDER / file), pixels, parent=registry, label=name))
+    return item

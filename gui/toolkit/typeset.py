@@ -12,6 +12,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from gui.toolkit.letters import BREAKABLE, WITHOUT_BLANKS
+
 Style = tuple[int, int, str]
 """Letters of a text, from the first to behind the last, and how they look."""
 
@@ -68,9 +70,6 @@ class Run(NamedTuple):
 
 Line = tuple[Run, ...]
 
-_CJK = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
-_CLOSE = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
-_ATOM = re.compile(rf"[{_CJK}][{_CLOSE}]*|\s+|[^\s{_CJK}]+")
 _BREAKS = "/\\-_.=&?,"
 CODE_PAD = 0.7
 """Room beside code among words, in blanks."""
@@ -130,20 +129,17 @@ def _groups(text: str, parts: Iterable[Style]) -> Iterator[list[Style]]:
     """Pieces of text that no line break parts: a word with the marks that stand at it, whatever their styles."""
     group: list[Style] = []
     for begin, end, style in parts:
-        for found in _ATOM.finditer(text, begin, end):
-            atom = (found.start(), found.end(), style)
-            apart = found[0].isspace() or (group and text[group[-1][0]].isspace())
-            apart = (
-                apart
-                or bool(re.match(f"[{_CJK}]", found[0]))
-                or bool(group and re.match(f"[{_CJK}]", text[group[-1][0]]))
-            )
-            if group and apart:
+        for found in BREAKABLE.finditer(text, begin, end):
+            if group and (_apart(found[0]) or _apart(text[group[-1][0]])):
                 yield group
                 group = []
-            group.append(atom)
+            group.append((found.start(), found.end(), style))
     if group:
         yield group
+
+
+def _apart(words: str) -> bool:
+    return words.isspace() or WITHOUT_BLANKS.match(words) is not None
 
 
 def _fitting(text: str, begin: int, end: int, room: float, style: str, measure: Measure) -> Iterator[tuple[int, int]]:

@@ -187,15 +187,6 @@ def text(
     return look.tint(item, color)
 
 
-def heading(look: Look, parent: int, words: str, icon: str = "", color: str = "accent") -> int:
-    """The heading of a view or of the inspector, with a coloured icon in front. Returns the text's item."""
-    row = parent
-    if icon:
-        row = int(dpg.add_group(horizontal=True, parent=parent))
-        text(look, row, icon_of(icon), "heading", color)
-    return text(look, row, words, "heading")
-
-
 def section(look: Look, parent: int, words: str, aside: str = "") -> tuple[int, int]:
     """The heading of a part, with a pale word after it. Returns both text items."""
     row = int(dpg.add_group(horizontal=True, parent=parent))
@@ -204,21 +195,13 @@ def section(look: Look, parent: int, words: str, aside: str = "") -> tuple[int, 
 
 
 class CopyText:
-    """Text that can be selected and copied: labels of Dear PyGui cannot. One line, or `lines` high."""
+    """A line that can be selected and copied: labels of Dear PyGui cannot."""
 
-    def __init__(
-        self, look: Look, parent: int, words: str = "", *, role: str = "mono", color: str = "hint", lines: int = 1
-    ) -> None:
-        self._look = look
-        self.item = int(
-            dpg.add_input_text(default_value=words, readonly=True, multiline=lines > 1, width=-1, parent=parent)
-        )
-        look.font(self.item, role)
+    def __init__(self, look: Look, parent: int, *, color: str = "hint") -> None:
+        self.item = int(dpg.add_input_text(readonly=True, width=-1, parent=parent))
+        look.font(self.item, "mono")
         look.theme(self.item, f"copy:{color}")
-        if lines > 1:
-            look.size(self.item, height=lines * 18 + 4)
-        else:
-            look.fitting.add(self.item, FIELD, role)
+        look.fitting.add(self.item, FIELD, "mono")
 
     def set(self, words: str) -> None:
         """Show other words."""
@@ -226,9 +209,8 @@ class CopyText:
 
 
 def text_field(
-    look: Look, parent: int, *, placeholder: str = "", value: str = "", width: float = -1, lines: int = 1,
-    on_change: Callable[[str], object] | None = None, on_enter: Callable[[str], object] | None = None,
-    anew: bool = False,
+    look: Look, parent: int, *, placeholder: str = "", width: float = -1,
+    on_change: Callable[[str], object] | None = None, anew: bool = False,
 ) -> int:  # fmt: skip
     """A text field; plain-letter shortcuts rest while it has the keyboard. With `anew` what is typed takes the place of
     what stood in it before it got the keyboard. Returns its item."""
@@ -237,29 +219,11 @@ def text_field(
         if on_change is not None:
             look.jobs.post(on_change, words)
 
-    item = int(
-        dpg.add_input_text(
-            hint=placeholder,
-            default_value=value,
-            parent=parent,
-            multiline=lines > 1,
-            callback=changed,
-            auto_select_all=anew,
-        )
-    )
-    look.size(item, width=width, **({"height": lines * 18 + 12} if lines > 1 else {}))
+    item = int(dpg.add_input_text(hint=placeholder, parent=parent, callback=changed, auto_select_all=anew))
+    look.size(item, width=width)
     look.inputs.append(item)
     if placeholder:
         look.fitting.hint(item, placeholder, look.px(FRAME[0]))
-    if on_enter is not None:
-        entered = look.own(int(dpg.add_item_handler_registry()))
-
-        def left() -> None:
-            if dpg.is_key_down(dpg.mvKey_Return) or dpg.is_key_down(dpg.mvKey_NumPadEnter):
-                look.jobs.post(lambda: on_enter(str(dpg.get_value(item))))
-
-        dpg.add_item_deactivated_handler(parent=entered, callback=left)
-        dpg.bind_item_handler_registry(item, entered)
     return item
 
 
@@ -275,7 +239,7 @@ def floating(look: Look, style: str, width: float, *, modal: bool = False, popup
     )  # fmt: skip
     look.bind(window, style)
     body = int(dpg.add_child_window(parent=window, border=False, auto_resize_y=True))
-    return window, look.size(look.theme(body, "window-body"), width=width)
+    return window, look.size(look.theme(body, "page"), width=width)
 
 
 GAP = 8

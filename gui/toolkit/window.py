@@ -165,7 +165,6 @@ class FrameLoop:
         *,
         glfw: Glfw | None = None,
         draw: Callable[[], None] | None = None,
-        running: Callable[[], bool] | None = None,
         drawn: Callable[[], object] = lambda: None,
     ) -> None:
         import dearpygui.dearpygui as dpg
@@ -176,7 +175,7 @@ class FrameLoop:
         self._glfw = glfw
         self._draw = draw or dpg.render_dearpygui_frame
         self._drawn = drawn
-        self._running = running or dpg.is_dearpygui_running
+        self._running = dpg.is_dearpygui_running
         self._queue = dpg.get_callback_queue
         self._awake_until = 0.0
         self._awake_frames = 0
@@ -297,7 +296,7 @@ class FrameLoop:
 
 
 @contextlib.contextmanager
-def window_context(title: str, width: int, height: int, x: int, y: int, min_size: tuple[int, int] = (640, 420)) -> Any:
+def window_context(title: str, width: int, height: int, x: int, y: int, min_size: tuple[int, int]) -> Any:
     """A Dear PyGui context with one viewport, callbacks in our own hands; everything is given back at the end."""
     import dearpygui.dearpygui as dpg
 
