@@ -13,6 +13,8 @@ import pytest
 
 from core.base.result import Ok
 from core.commands.demo import make_demo_home
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from tests.gui_window import Desk
 from tests.waiting import PATIENCE_SECONDS
@@ -34,6 +36,13 @@ def workspace_at(folder: Path, demo: bool = True, config: str = CONFIG) -> Works
     opened = open_workspace(str(folder / "home"), settings, environment, folder)
     assert isinstance(opened, Ok), opened
     return opened.value
+
+
+def harvested_at(folder: Path, **how: Any) -> Workspace:
+    """Such a home whose conversations have been read."""
+    workspace = workspace_at(folder, **how)
+    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
+    return workspace
 
 
 def write_ledger(workspace: Workspace, rows: list[dict[str, Any]]) -> None:
@@ -72,7 +81,7 @@ class Seat:
         """What the panel is at, for a test that waited in vain."""
         panel = self.panel
         reader = f"reader waiting {panel.reader.waiting}, dirty {panel.shell.dirty}, "
-        return reader + f"jobs {[(job.name, job.state) for job in panel.shell.busy()]}, faults {self.faults()}"
+        return reader + f"jobs {[job.name for job in panel.shell.busy()]}, faults {self.faults()}"
 
     def settle(self) -> None:
         """Draw until nothing is going on any more, and nothing comes of that either."""

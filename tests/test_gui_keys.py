@@ -8,10 +8,6 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Ok
-from core.commands.harvest import harvest
-from core.commands.harvest_options import HarvestRequest
-from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS
 from gui.toolkit.keys import KEY_NAMES, MODIFIERS
 from gui.views.inspector.rows import BUTTONS
@@ -19,14 +15,7 @@ from gui.views.inspector.view import Inspector
 from gui.views.palette import own_lines
 from gui.workbench import VIEWS, WITH_CTRL, depths_of, place_of, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import Seat, at_home_fixture, number_of, seated, workspace_at  # noqa: F401
-
-
-def harvested(folder: Path) -> Workspace:
-    """A home whose conversations have been read."""
-    workspace = workspace_at(folder)
-    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
-    return workspace
+from tests.panel_desk import Seat, at_home_fixture, harvested_at, number_of, seated  # noqa: F401
 
 
 def test_no_two_commands_share_a_key_and_a_view_is_one_row() -> None:
@@ -61,7 +50,7 @@ def sizes(seat: Seat) -> tuple[float, float, float]:
 @pytest.mark.parametrize("plus", ["equal", "KP_Add", "shift+equal"])
 def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk, at_home: Path, plus: str) -> None:
     """Somebody whose eyes are tired must not have to look for a setting; letters, columns and rows grow together."""
-    with seated(desk, harvested(at_home)) as seat:
+    with seated(desk, harvested_at(at_home)) as seat:
         usual, items = sizes(seat), desk.items()
         desk.press(f"ctrl+{plus}")
         desk.press(f"ctrl+{plus}")
@@ -84,7 +73,7 @@ def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk,
 
 def test_a_key_that_is_held_switches_once_and_moves_on(desk: Desk, at_home: Path) -> None:
     """A slow finger on Enter must not confirm the dry run and then what comes after it; on Down it goes down."""
-    with seated(desk, harvested(at_home)) as seat:
+    with seated(desk, harvested_at(at_home)) as seat:
         light = seat.panel.look.palette.name
         desk.xdotool("keydown", "ctrl", "keydown", "shift", "keydown", "t")
         for _ in range(40):
@@ -105,7 +94,7 @@ def test_a_key_that_is_held_switches_once_and_moves_on(desk: Desk, at_home: Path
 
 def test_the_columns_at_the_sides_are_hidden_and_shown_by_key_and_by_button(desk: Desk, at_home: Path) -> None:
     """On a small screen the work needs the room; what was hidden stays hidden with the next start."""
-    workspace = harvested(at_home)
+    workspace = harvested_at(at_home)
     with seated(desk, workspace) as seat:
         dpg, panes = desk.dpg, {pane.name: pane for pane in seat.panel.columns.panes}
         desk.press("Down")
@@ -133,7 +122,7 @@ def test_the_columns_at_the_sides_are_hidden_and_shown_by_key_and_by_button(desk
 def test_the_buttons_of_the_inspector_have_keys(desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a mouse a conversation could be looked at, but neither opened nor followed to what it gave."""
     opened: list[str] = []
-    with seated(desk, harvested(at_home)) as seat:
+    with seated(desk, harvested_at(at_home)) as seat:
         shell = seat.panel.shell
         monkeypatch.setattr(shell, "open_path", opened.append)
         desk.press("Down")
@@ -161,7 +150,7 @@ def test_the_buttons_of_the_inspector_have_keys(desk: Desk, at_home: Path, monke
 
 def test_what_can_be_done_with_a_line_opens_beside_it_by_key(desk: Desk, at_home: Path) -> None:
     """The menu of the right mouse button is the only way to some things; it opens where the eyes are."""
-    with seated(desk, harvested(at_home)) as seat:
+    with seated(desk, harvested_at(at_home)) as seat:
         ledger: Any = seat.panel.workbench.views["ledger"]
         desk.press("Down")
         desk.press("m")
@@ -178,7 +167,7 @@ def test_what_can_be_done_with_a_line_opens_beside_it_by_key(desk: Desk, at_home
 
 def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: Path) -> None:
     """A conversation that stays beside the settings looks as if it belonged to them."""
-    with seated(desk, harvested(at_home)) as seat:
+    with seated(desk, harvested_at(at_home)) as seat:
         desk.press("Down")
         seat.settle()
         chosen = seat.state.selected
@@ -195,7 +184,7 @@ def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: P
 
 def test_the_keys_dialog_opens_by_f1_and_closes_by_esc(desk: Desk, at_home: Path) -> None:
     """Whoever forgot a key looks it up without leaving the keyboard."""
-    with seated(desk, harvested(at_home)) as seat:
+    with seated(desk, harvested_at(at_home)) as seat:
         desk.press("F1")
         assert seat.panel.keys.dialog.is_open
         page = seat.panel.keys._page

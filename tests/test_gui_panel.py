@@ -11,22 +11,23 @@ import pytest
 from core.base.result import ErrorInfo, Ok
 from core.commands.bullets import add
 from core.commands.context import digest_off
-from core.commands.harvest import harvest
-from core.commands.harvest_options import HarvestRequest
 from core.commands.status import status
-from core.commands.workspace import Workspace, open_workspace
+from core.commands.workspace import open_workspace
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import value
-from tests.panel_desk import CONFIG, Seat, at_home_fixture, control_of, number_of, seated, workspace_at, write_ledger  # noqa: F401
+from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
+    CONFIG,
+    Seat,
+    at_home_fixture,
+    control_of,
+    harvested_at,
+    number_of,
+    seated,
+    workspace_at,
+    write_ledger,
+)
 from tests.waiting import PATIENCE_SECONDS
-
-
-def harvested_at(folder: Path) -> Workspace:
-    """A home whose conversations have been read."""
-    workspace = workspace_at(folder)
-    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
-    return workspace
 
 
 def test_every_view_opens_by_its_number_and_is_refreshed_without_a_new_item(desk: Desk, at_home: Path) -> None:

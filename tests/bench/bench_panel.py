@@ -17,12 +17,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from core.commands.harvest import harvest
-from core.commands.harvest_options import HarvestRequest
 from core.knowledge.ledger import write_ledger
 from tests.bench import Row, seconds_of, tell
 from tests.gui_window import Desk, open_desk
-from tests.panel_desk import Seat, workspace_at
+from tests.panel_desk import Seat, harvested_at, workspace_at
 from tests.panel_endurance import LONG_FRAME, converse, model_home, watched_frames
 from tests.test_gui_app import ROOT, environment
 
@@ -59,13 +57,9 @@ def probe(folder: Path, kind: str, **more: str) -> dict[str, float]:
     return {**told, "took": told.get("at", begun) - begun}
 
 
-def demo(folder: Path) -> None:
-    harvest(workspace_at(folder), HarvestRequest(apply=True))
-
-
 def start_figures(_desk: Desk, folder: Path) -> Iterator[Row]:
     """A new process each time; the three kinds take turns and see the same neighbours."""
-    demo(folder)
+    harvested_at(folder)
     took: dict[str, list[float]] = {"floor": [], "first": [], "shown": []}
     for kind in took:
         probe(folder, kind)  # compiles what is not compiled yet
@@ -79,7 +73,7 @@ def start_figures(_desk: Desk, folder: Path) -> Iterator[Row]:
 
 
 def idle_figures(_desk: Desk, folder: Path) -> Iterator[Row]:
-    demo(folder)
+    harvested_at(folder)
     floor, found, hidden = probe(folder, "resting"), probe(folder, "idle"), probe(folder, "idle", PROBE_HIDE="1")
     tell([floor["cpu"], found["cpu"], hidden["cpu"]])
     yield "frames a second while idle", found["frames"], 0.2
@@ -114,10 +108,8 @@ def table_figures(_desk: Desk, folder: Path) -> Iterator[Row]:
 
 def refresh_figures(desk: Desk, folder: Path) -> Iterator[Row]:
     """All views in turns, each with a new reading of the store."""
-    workspace = workspace_at(folder)
-    harvest(workspace, HarvestRequest(apply=True))
     desk.fresh()
-    seat = Seat(desk, workspace)
+    seat = Seat(desk, harvested_at(folder))
     seat.settle()
 
     def refresh(times: int) -> None:
