@@ -313,6 +313,13 @@ class Desk:
             self.hand.focus(self._window_id)
         self.frames(3)
 
+    def show(self, on: bool) -> None:
+        """Put the window on the screen, or take it away as a window manager does when it is minimised."""
+        self.xdotool("windowmap" if on else "windowunmap", "--sync", str(self._window_id))
+        if on:
+            self.frames(3)
+            self.focus()
+
     def screenshot(self, path: Path) -> Path:
         """Write what is on the screen now as a PNG file."""
         self.frames(3)

@@ -151,8 +151,8 @@ def _large_ledger(workspace: Workspace) -> None:
 def _large(seat: Seat, shot: Shot) -> None:
     shot("large")
     ledger: Any = seat.panel.workbench.views["ledger"]
-    seat.desk.dpg.set_value(ledger.filter, "99999")
-    ledger.typed("99999")
+    seat.desk.dpg.set_value(ledger.filter, str(LARGE - 1))
+    ledger.typed(str(LARGE - 1))
     seat.settle()
     shot("large-filtered")
     seat.panel.shell.run("view.timeline")

@@ -4,7 +4,7 @@ not."""
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gui.toolkit.draft import (
@@ -51,7 +51,6 @@ def rows_of(text: str, room: float = 9.0) -> list[str]:
     return [text[begin:end] for begin, end in laid(text, room, wide).rows]
 
 
-@settings(max_examples=300, deadline=None)
 @given(texts, st.floats(2.5, 30))
 def test_every_letter_stands_in_one_row_that_has_room_for_it(text: str, room: float) -> None:
     """Nothing runs off the edge but blanks, no row could have taken the next word, and nothing is shown twice."""
@@ -68,7 +67,6 @@ def test_every_letter_stands_in_one_row_that_has_room_for_it(text: str, room: fl
     assert at == len(text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(texts, acts, st.floats(4, 20))
 def test_whatever_is_pressed_the_caret_stands_between_letters_and_all_of_it_can_be_undone(
     text: str, pressed: list[str | tuple[str, str]], room: float

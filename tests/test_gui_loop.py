@@ -18,6 +18,7 @@ import pytest
 from gui.toolkit.jobs import Jobs
 from gui.toolkit.window import FrameLoop, Glfw
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
 from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -131,19 +132,12 @@ def test_the_real_window_is_woken_and_knows_when_it_is_hidden(desk: Desk) -> Non
     assert desk.glfw is not None
     ended = sleeps_of(desk.loop)
     done: list[int] = []
-    window = subprocess.run(
-        ["xdotool", "search", "--name", "knowledge tests"],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=True,
-    ).stdout.split()[-1]
     try:
         post = threading.Thread(target=post_until, args=(desk.jobs, lambda: True in ended))
         post.start()
         step_until(desk, lambda: True in ended)
         post.join(PATIENCE_SECONDS)
-        desk.xdotool("windowunmap", "--sync", window)
+        desk.show(False)
         step_until(desk, desk.glfw.hidden)
         drawn = desk.loop.frames
         desk.jobs.post(done.append, 1)
@@ -151,9 +145,8 @@ def test_the_real_window_is_woken_and_knows_when_it_is_hidden(desk: Desk) -> Non
         assert desk.loop.frames == drawn
     finally:
         del desk.loop._sleep
-        desk.xdotool("windowmap", "--sync", window)
+        desk.show(True)
     step_until(desk, lambda: desk.loop.frames > drawn)
-    desk.focus()
 
 
 def post_until(jobs: Jobs, ready: Callable[[], object]) -> None:
@@ -221,3 +214,55 @@ def test_screens_and_scale_are_known(desk: Desk) -> None:
     assert desk.glfw is not None
     screens = desk.glfw.screens()
     assert screens and screens[0][2] > 0 and 0.5 <= desk.glfw.scale() <= 4
+
+
+# --- what another process writes -------------------------------------------------------------------------------------
+
+WRITE = "import sys; open(sys.argv[1], 'a', encoding='utf-8').write('- ' + sys.argv[2] + '\\n')"
+
+
+def slept_until(desk: Desk, so: Callable[[int], bool]) -> int:
+    """How often the loop, running as in the program, slept its whole time unwoken before it was so; `so` is asked with
+    that number."""
+    unwoken, sleep, end = [0], desk.loop._sleep, time.monotonic() + PATIENCE_SECONDS
+
+    def counted(seconds: float) -> bool:
+        woken = sleep(seconds)
+        unwoken[0] += not woken and seconds > 0.5
+        return woken
+
+    desk.loop._sleep = counted  # type: ignore[method-assign]
+    try:
+        while not so(unwoken[0]):
+            assert time.monotonic() < end, "it did not come about"
+            desk.loop.step()
+    finally:
+        del desk.loop._sleep
+    return unwoken[0]
+
+
+def test_what_another_process_writes_wakes_a_resting_window(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A panel that stands beside the editor all day must show the truth without a key, also while nobody sees it, and
+    cost nothing while nothing happens."""
+    monkeypatch.setattr("gui.toolkit.window.IDLE_SECONDS", 0.8)
+    workspace = workspace_at(at_home)
+    workspace.paths.knowledge.mkdir()
+    facts = workspace.paths.knowledge / "facts.md"
+    facts.write_text("# Facts\n\n- Порт 8080 занят\n", encoding="utf-8")
+    with seated(desk, workspace) as seat:
+        assert seat.panel.homes._watcher is not None and seat.panel.homes._watcher.ready.wait(PATIENCE_SECONDS)
+        try:
+            for bullets, hidden in ((2, False), (3, True)):
+                if hidden:
+                    desk.show(False)
+                slept_until(desk, lambda unwoken: unwoken > 0)  # it comes to rest, and nothing is drawn for a while
+                drawn = desk.loop.frames
+                write = [sys.executable, "-c", WRITE, str(facts), f"二つ目 {bullets}"]
+                subprocess.run(write, check=True, timeout=PATIENCE_SECONDS)
+                known = lambda _: seat.state.snapshot.overview.file("facts.md").bullets == bullets  # noqa: B023, E731
+                assert slept_until(desk, known) < 30  # the watcher woke it, not a look every minute
+                assert desk.loop.frames == drawn or not hidden, "nobody sees what it draws"
+        finally:
+            desk.show(True)
