@@ -7,13 +7,11 @@ from typing import Any
 
 from core.base.result import Ok
 from core.commands.bullets import add
-from core.commands.harvest import harvest
-from core.commands.harvest_options import HarvestRequest
 from gui.actions import SHORTCUTS
 from gui.toolkit.keys import CONTROL, PRESS, RELEASE, SHIFT, KeyGate, Press
 from gui.workbench import VIEWS
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import Seat, at_home_fixture, number_of, seated, workspace_at  # noqa: F401
+from tests.panel_desk import Seat, at_home_fixture, harvested_at, number_of, seated, workspace_at  # noqa: F401
 
 LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 # What a plain letter may do: show something, begin to write, or what its toast takes back with Undo.
@@ -96,8 +94,7 @@ def test_search_takes_every_word_however_one_came_there(desk: Desk, at_home: Pat
 
 def test_the_first_letters_after_a_key_that_opens_a_field_are_not_lost(desk: Desk, at_home: Path) -> None:
     """Slash, Ctrl+K, N and E are pressed by hands that go on at once."""
-    workspace = workspace_at(at_home)
-    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
+    workspace = harvested_at(at_home)
     assert isinstance(add(workspace, "facts", "The kettle boils"), Ok)
     with seated(desk, workspace) as seat:
         ledger: Any = seat.panel.workbench.views["ledger"]

@@ -18,8 +18,7 @@ from core.knowledge.journal import Journal
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.swap import replace_expected
 from tests.faults.fault import Counter, Fault
-from tests.fuzz.seeds import own_seeds
-from tests.fuzz.shapes import some_odd
+from tests.fuzz.seeds import own_seeds, some_odd
 from tests.fuzz.targets import TARGETS
 from tests.harvest_world import FakeModel, World, never, says
 from tests.histories import editors, processes

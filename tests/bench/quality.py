@@ -16,10 +16,9 @@ from pathlib import Path
 
 from core.offline.models import Models, shipped_models
 from core.offline.rules import distil_offline
-from tests.bench.quality_labels import CORPUS, SETS, Case, LabelSet, fold_of
+from tests.bench.quality_labels import CORPUS, SETS, Case, LabelSet, fold_of, sessions_of
 from tests.bench.quality_models import model_ways
 from tests.bench.quality_score import Cleanliness, Distiller, Score, every_unit, keyword_grep, near, score, texts
-from tests.bench.quality_sessions import sessions_of
 from tests.bench.train_offline import FOLDS, all_examples, models_without
 
 

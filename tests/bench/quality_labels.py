@@ -12,10 +12,13 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
+from core.harvest.distil import redacted_conversation
 from core.offline.prose import clean, read_prose, sentences
 from core.offline.talk import read_talk
 
@@ -295,38 +298,52 @@ def records(labels: Path) -> Iterator[Case]:
         yield Case(path.stem, conversation, {"decisions": gold}, units)
 
 
-SETS: tuple[LabelSet, ...] = (
-    LabelSet(
-        "chat: unanswered",
-        "questions",
-        "experts linked replies; a question of an IRC log that nobody replied to",
-        chats,
-    ),
-    LabelSet(
-        "mail: requests", "tasks_open", "crowd and one verifier: the sentence asks for an action or an answer", mail
-    ),
-    LabelSet("notes: actions", "tasks_open", "written down as ACTION by the people in the call, marker removed", notes),
-    LabelSet(
-        "notes: actions, spoken",
-        "tasks_open",
-        "the same, given to whoever spoke last",
-        lambda labels: notes(labels, spoken=True),
-    ),
-    LabelSet(
-        "minutes: decisions", "decisions", "resolved by the group, put down by the scribe, marker removed", minutes
-    ),
-    LabelSet(
-        "minutes: decisions, spoken",
-        "decisions",
-        "the same, given to whoever spoke last",
-        lambda labels: minutes(labels, spoken=True),
-    ),
-    LabelSet("records: decisions", "decisions", "first paragraph under Decision, headings removed", records),
-    LabelSet(
-        "runbooks: steps",
-        "playbooks",
-        "list items and commands under Diagnosis and Mitigation, marks removed",
-        runbooks,
-    ),
-    LabelSet("cheat sheets: commands", "playbooks", "the command of each example, marks removed", cheat_sheets),
-)
+SPOKEN = "the same, given to whoever spoke last"
+SETS: tuple[LabelSet, ...] = tuple(
+    LabelSet(name, category, truth, read)
+    for name, category, truth, read in (
+        ("chat: unanswered", "questions", "experts linked replies; a question of an IRC log that nobody replied to",
+         chats),
+        ("mail: requests", "tasks_open", "crowd and one verifier: the sentence asks for an action or an answer", mail),
+        ("notes: actions", "tasks_open", "written down as ACTION by the people in the call, marker removed", notes),
+        ("notes: actions, spoken", "tasks_open", SPOKEN, partial(notes, spoken=True)),
+        ("minutes: decisions", "decisions", "resolved by the group, put down by the scribe, marker removed", minutes),
+        ("minutes: decisions, spoken", "decisions", SPOKEN, partial(minutes, spoken=True)),
+        ("records: decisions", "decisions", "first paragraph under Decision, headings removed", records),
+        ("runbooks: steps", "playbooks", "list items and commands under Diagnosis and Mitigation, marks removed",
+         runbooks),
+        ("cheat sheets: commands", "playbooks", "the command of each example, marks removed", cheat_sheets),
+    )
+)  # fmt: skip
+
+
+# --- real coding conversations, with what an independent model noted about some of them: silver labels ---------------
+
+MAX_BYTES = 2_000_000
+
+
+def sessions_of(folder: Path) -> Iterator[Case]:
+    """Every conversation of the corpus that is not huge; `gold` is empty where nobody noted anything."""
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        named = path.name == "SOURCES.md" or path.name.endswith(".metadata.json")
+        if not path.is_file() or named or path.stat().st_size > MAX_BYTES:
+            continue
+        conversation, _ = redacted_conversation(read_conversation(path.stem, path.read_bytes()))
+        if conversation.turns:
+            beside = path.with_name(path.name.removesuffix("".join(path.suffixes)) + ".metadata.json")
+            yield Case(path.name, conversation, _noted(beside), ())
+
+
+def _noted(path: Path) -> dict[str, tuple[str, ...]]:
+    try:
+        summary: Any = json.loads(path.read_bytes()).get("summary") or {}
+    except (OSError, ValueError, AttributeError):
+        return {}
+    learned = summary.get("learnings") or {}
+    gold = {
+        "facts": tuple(learned.get("repo") or ()),
+        "files": tuple(row.get("finding", "") for row in learned.get("code") or ()),
+        "playbooks": tuple(learned.get("workflow") or ()),
+        "tasks_open": tuple(summary.get("open_items") or ()),
+    }
+    return gold if any(gold.values()) else {}

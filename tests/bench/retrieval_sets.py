@@ -74,12 +74,9 @@ def _asked(name: str, entries: list[SearchEntry], rows: list[dict[str, Any]]) ->
 
 
 def _day(text: str) -> str:
-    """`1:56 pm on 8 May, 2023` or `29.12.2023, 17:45:00` as a date; "" for what has none."""
-    for moment in moments_of(text):
-        if moment.day and moment.year:
-            return f"{moment.year:04}-{moment.month:02}-{moment.day:02}"
-    found = re.match(r"(\d\d)\.(\d\d)\.(\d{4})", text)
-    return f"{found[3]}-{found[2]}-{found[1]}" if found else ""
+    """`1:56 pm on 8 May, 2023` as a date; "" for what has none."""
+    found = (f"{one.year:04}-{one.month:02}-{one.day:02}" for one in moments_of(text) if one.day and one.year)
+    return next(found, "")
 
 
 def locomo() -> Iterator[Collection]:
@@ -95,20 +92,6 @@ def locomo() -> Iterator[Collection]:
                 text = f"{turn['text']}{caption}"
                 entries.append(_turn(name, str(number), at, turn["dia_id"], turn["speaker"], text, day))
         yield Collection(name, entries, _asked(name, entries, data["qa"]))
-
-
-def realtalk() -> Iterator[Collection]:
-    """REALTALK: chats of 21 days, each session a thread."""
-    for path in sorted((FOLDER / "realtalk").rglob("*.json")):
-        data = _json(path)
-        entries = []
-        for number in _sessions(data):
-            for at, turn in enumerate(data[f"session_{number}"]):
-                key = str(turn.get("dia_id") or f"D{number}:{at + 1}")
-                text = str(turn.get("clean_text") or turn.get("text") or "")
-                speaker, day = str(turn.get("speaker", "")), _day(str(turn.get("date_time", "")))
-                entries.append(_turn(path.stem, str(number), at, key, speaker, text, day))
-        yield Collection(path.stem, entries, _asked(path.stem, entries, data.get("qa", [])))
 
 
 def qmsum() -> Iterator[Collection]:
@@ -274,7 +257,6 @@ def is_there(name: str) -> bool:
 
 SETS: dict[str, Callable[[], Iterator[Collection]]] = {
     "locomo": locomo,
-    "realtalk": realtalk,
     "qmsum": qmsum,
     "friendsqa": friendsqa,
     "molweni": molweni,

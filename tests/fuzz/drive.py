@@ -23,8 +23,7 @@ def main(name: str, folder: str, seconds: str = "") -> None:
     if not seconds:
         target(Path(folder).read_bytes())
         return
-    from tests.fuzz.seeds import all_seeds
-    from tests.fuzz.shapes import some_odd
+    from tests.fuzz.seeds import all_seeds, some_odd
 
     def mutate(data: bytes, room: int, seed: int) -> bytes:
         """Every second time a member of another shape, where the input is JSON; else what libFuzzer does to bytes."""

@@ -1,8 +1,10 @@
-"""Where the fuzzer starts from: small valid inputs of our own for each target, and pieces of the corpus for readers."""
+"""Where the fuzzer starts from: small valid inputs of our own for each target, pieces of the corpus for readers, and
+valid JSON with one member of another shape, where a blind fuzzer seldom gets and a new version of a tool often."""
 
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 from core.knowledge.journal import encode
 from tests.corpus import CORPUS
 from tests.fuzz.memory_files import seeds_of
-from tests.test_conversations_read import SAMPLES, data_of
+from tests.test_conversations_read import ODD, SAMPLES, data_of, places, put
 
 SEED_BYTES = 12_000
 SEEDS_A_FOLDER = 12
@@ -134,3 +136,35 @@ def corpus_seeds(target: str) -> Iterator[bytes]:
 
 def all_seeds(target: str) -> list[bytes]:
     return [*own_seeds(target), *corpus_seeds(target)]
+
+
+ODD_VALUES = (*ODD, "../../x", "/etc/passwd", "2026-01-01T00:00:00", "20260101T000000-abcdef", 1.5, {"": ""}, [[[]]])
+
+
+def some_odd(data: bytes, seed: int) -> bytes | None:
+    """`data` with a few members of another shape, or without them; None when there is no JSON in it."""
+    rows, whole = _rows(data)
+    chance = random.Random(seed)
+    for _ in range(chance.randint(1, 3)):
+        if not rows or not (found := places(row := chance.choice(rows))):
+            return None
+        put(row, chance.choice(found), chance.choice(ODD_VALUES))
+    return _joined(rows, whole)
+
+
+def _rows(data: bytes) -> tuple[list[Any], bool]:
+    try:
+        return [json.loads(data)], True
+    except (ValueError, RecursionError):
+        pass
+    rows = []
+    for line in data.split(b"\n"):
+        try:
+            rows.append(json.loads(line))
+        except (ValueError, RecursionError):
+            continue
+    return rows, False
+
+
+def _joined(rows: list[Any], whole: bool) -> bytes:
+    return b"\n".join(json.dumps(row).encode() for row in rows) if not whole else json.dumps(rows[0]).encode()
