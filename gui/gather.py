@@ -186,12 +186,7 @@ class Reader:
                 self._shell.look.jobs.post(show, rows)
             return gather(workspace, self._gatherers, state.snapshot, state.data, seen)
 
-        self._shell.submit(
-            "Reading the store",
-            read,
-            finish,
-            lane=GATHER,
-        )
+        self._shell.submit("Reading the store", read, finish, lane=GATHER)
         return True
 
 

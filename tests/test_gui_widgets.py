@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from core.base.result import ErrorInfo
 from gui.toolkit.keys import Shortcut
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -57,36 +59,21 @@ def test_chips_and_switches_show_their_state_and_tell_it(desk: Desk) -> None:
     assert heard == [True, False, True]  # a change from inside calls nobody
 
 
-def test_chips_wrap_instead_of_being_cut(desk: Desk) -> None:
-    from gui.toolkit.layout import ChipRow, box
-
-    narrow = box(desk.look, desk.page, width=300, height=200)
-    row = ChipRow(desk.look, narrow, narrow)
-    for name in ("Harvested", "Failed", "Deleted", "Too large"):
-        row.add(name, "muted", lambda _on: None).set_count(100_000)
-    desk.frames(6)
-    right = desk.dpg.get_item_rect_min(row.chips[0].item)[0] + 300
-    tops = set()
-    for chip in row.chips:
-        left, top = desk.dpg.get_item_rect_min(chip.item)
-        assert left + desk.dpg.get_item_rect_size(chip.item)[0] <= right
-        tops.add(top)
-    assert len(tops) >= 2
-
-
-def test_chips_with_tooltips_begin_every_line_at_the_left(desk: Desk) -> None:
+@pytest.mark.parametrize("tip", ["", "what it does"])
+def test_chips_wrap_instead_of_being_cut_and_begin_every_line_at_the_left(desk: Desk, tip: str) -> None:
     """A tooltip that stayed behind in its line would push the first chip in."""
     from gui.toolkit.layout import ChipRow, box
 
     narrow = box(desk.look, desk.page, "card", width=300)
     row = ChipRow(desk.look, narrow, narrow)
-    chips = [row.add(f"name {number}", "accent", lambda _on: None, "what it does") for number in range(6)]
-    for chip in chips:
-        chip.set_count(1000)
+    for name in ("Harvested", "Failed", "Deleted", "Too large", "Kept", "Waiting"):
+        row.add(name, "muted", lambda _on: None, tip).set_count(100_000)
     desk.frames(6)
-    places = [desk.dpg.get_item_rect_min(chip.item) for chip in chips]
+    places = [desk.dpg.get_item_rect_min(chip.item) for chip in row.chips]
+    ends = [desk.dpg.get_item_rect_max(chip.item)[0] for chip in row.chips]
     lines = {top: min(x for x, y in places if y == top) for _, top in places}
     assert len(lines) > 1 and len(set(lines.values())) == 1, places
+    assert max(ends) <= places[0][0] + 300
 
 
 def test_esc_cancels_and_enter_confirms_a_dialog(desk: Desk) -> None:

@@ -254,15 +254,9 @@ class Look:
         for item in gone:
             if dpg.does_item_exist(item):
                 dpg.delete_item(item)
-        for kept in (self._themes, self._font_users, self._theme_users, self._sizes, self._tints):
+        of_items = (self._themes, self._font_users, self._theme_users, self._sizes, self._tints, self._follows)
+        for kept in (*of_items, self._changes, self._ticks, self._owned, self.inputs, self.writers, self.fitting):
             kept.clear()
-        self._follows.clear()
-        self._changes.clear()
-        self._ticks.clear()
-        self._owned.clear()
-        self.inputs.clear()
-        self.writers.clear()
-        self.fitting.clear()
 
     def _scaled(self, lengths: dict[str, float]) -> dict[str, Any]:
         return {name: self.px(length) if length > 0 else int(length) for name, length in lengths.items()}
