@@ -20,7 +20,6 @@ from gui.views.search_rows import (
     find,
     marks_of,
     row_of,
-    rows,
     source_of,
     spans,
     switched,
@@ -88,7 +87,7 @@ def settle(stand: Stand) -> None:
 
 def test_rows_say_why_when_and_where_from(home: Workspace) -> None:
     found = value(find(home, Wanted("kettle boils")))
-    shown = rows(found, lambda line: len(line) < 16)
+    shown = [row_of(hit, lambda line: len(line) < 16) for hit in found.hits]
     assert shown[0].text == "The kettle\nboils at 100" and "1 May 2026  ·  kettle" in shown[0].meta
     assert shown[0].marks == ((0, 4, 10), (1, 0, 5)) and shown[0].icon == "lightbulb"
     assert "kettle" in shown[0].meta.split("  ·  ")[0], "why it was found comes first"

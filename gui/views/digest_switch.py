@@ -133,12 +133,9 @@ def set_digest(shell: Shell, on: bool, back: object = None) -> None:
         words = "New conversations start with the digest" if on else "New conversations start without the digest"
         shell.toast(words, action="Undo", on_action=lambda: set_digest(shell, not on))
 
-    shell.write(
-        "The switch",
-        lambda workspace: config_set(workspace, "digest_enabled", "true" if on else "false", seen),
-        failed=failed,
-        done=done,
-    )
+    value = "true" if on else "false"
+    shell.write("The switch", lambda workspace: config_set(workspace, "digest_enabled", value, seen), failed=failed,
+                done=done)  # fmt: skip
 
 
 def write_digest(shell: Shell) -> None:
@@ -153,7 +150,7 @@ def write_digest(shell: Shell) -> None:
 
     def write() -> None:
         words = "New conversations start with digest.md"
-        shell.write("The digest", lambda workspace: digest_on(workspace), said=words)
+        shell.write("The digest", digest_on, said=words)
 
     if snapshot.overview.status.digest.enabled:
         write()
@@ -185,7 +182,7 @@ def ask_delete(shell: Shell) -> None:
     title, words = delete_words(state)
 
     def act() -> None:
-        shell.write("The digest", lambda workspace: digest_off(workspace), done=deleted)
+        shell.write("The digest", digest_off, done=deleted)
 
     def deleted(_value: object) -> None:
         shell.toast("digest.md is deleted", action="Undo", on_action=lambda: write_digest(shell))

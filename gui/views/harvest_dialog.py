@@ -6,6 +6,7 @@ First the dry run and the result as rows and sentences, as plain functions; then
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +27,6 @@ from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.dialogs import Dialog
-from gui.toolkit.flow_rows import SEPARATOR
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
 from gui.toolkit.table import BigTable
@@ -34,7 +34,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.harvest_watch import GainPart, WatchPart, stay_words, took_words
 from gui.views.ledger import NAMELESS, day_words
-from gui.views.looks import capital, plain_name, tile
+from gui.views.looks import capital, joined, plain_name, tile
 
 # what happens to a conversation -> (group, icon, colour, in words)
 ACTIONS: dict[str, tuple[str, str, str, str]] = {
@@ -113,10 +113,7 @@ def says_the_same(rows: Sequence[PlanRow]) -> frozenset[str]:
 
 def group_counts(rows: Sequence[PlanRow]) -> dict[str, int]:
     """How many rows each group has."""
-    counts = dict.fromkeys(GROUPS, 0)
-    for row in rows:
-        counts[row.group] += 1
-    return counts
+    return dict.fromkeys(GROUPS, 0) | Counter(row.group for row in rows)
 
 
 def plan_cell(row: PlanRow, column: int) -> Cell:
@@ -136,7 +133,7 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
 def plan_tip(row: PlanRow) -> str:
     """What the tooltip of a row says: everything that may be cut in its cells, and the file's own name."""
     does = f"{ACTIONS.get(row.action, ACTIONS['keep'])[3]}{f': {row.why}' if row.why else ''}"
-    about = SEPARATOR.join(part for part in (row.called.tool_title, local_day(row.called.day), size(row.bytes)) if part)
+    about = joined(row.called.tool_title, local_day(row.called.day), size(row.bytes))
     return "\n".join(dict.fromkeys(part for part in (row.name, does, about, row.file) if part))
 
 
@@ -163,33 +160,25 @@ def held_up_words(state: State) -> str:
 
 def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
     """What Apply would do, in sentences; what would not happen is not mentioned."""
-    steps: dict[str, int] = {}
-    sizes: dict[str, int] = {}
+    steps = Counter(step.action for step in report.plan.steps)
+    sizes: Counter[str] = Counter()
     for step in report.plan.steps:
-        steps[step.action] = steps.get(step.action, 0) + 1
-        sizes[step.action] = sizes.get(step.action, 0) + step.artifact.size
-    lines = []
-    number = steps.get("harvest", 0)
-    if number:
-        lines.append(Line("wheat", "accent", f"harvest {count(number, 'conversation')}", size(sizes["harvest"])))
-    moved = steps.get("reclaim", 0) + steps.get("discard", 0)
-    if moved:
-        words = f"move {count(moved, 'harvested conversation')} to the trash"
-        lines.append(Line("archive", "harvested", words, f"{config.trash_days} days"))
-    if steps.get("prune"):
-        words = f"remove {count(steps['prune'], 'leftover')} for good"
-        lines.append(Line("trash-2", "deleted", words, size(sizes["prune"])))
-    if steps.get("too-large"):
-        words = f"skip {count(steps['too-large'], 'conversation')} above the limit"
-        lines.append(Line("weight", "too-large", words, f"> {size(config.max_harvest_source_bytes)}"))
-    if steps.get("defer"):
-        lines.append(Line("hourglass", "muted", f"leave {count(steps['defer'], 'conversation')} for the next time"))
-    if steps.get("unreadable"):
-        lines.append(Line("circle-x", "failed", f"skip {steps['unreadable']} that cannot be read"))
-    if number and config.digest_enabled:
-        words = "write digest.md, the summary that new conversations begin with"
-        lines.append(Line("sparkles", "accent", words, f"≤ {config.digest_max_bytes:,} B"))
-    return lines
+        sizes[step.action] += step.artifact.size
+    number, moved, larger = steps["harvest"], steps["reclaim"] + steps["discard"], steps["too-large"]
+    digest = "write digest.md, the summary that new conversations begin with"
+    lines = (
+        (number, "wheat", "accent", f"harvest {count(number, 'conversation')}", size(sizes["harvest"])),
+        (moved, "archive", "harvested", f"move {count(moved, 'harvested conversation')} to the trash",
+         f"{config.trash_days} days"),
+        (steps["prune"], "trash-2", "deleted", f"remove {count(steps['prune'], 'leftover')} for good",
+         size(sizes["prune"])),
+        (larger, "weight", "too-large", f"skip {count(larger, 'conversation')} above the limit",
+         f"> {size(config.max_harvest_source_bytes)}"),
+        (steps["defer"], "hourglass", "muted", f"leave {count(steps['defer'], 'conversation')} for the next time", ""),
+        (steps["unreadable"], "circle-x", "failed", f"skip {steps['unreadable']} that cannot be read", ""),
+        (number and config.digest_enabled, "sparkles", "accent", digest, f"≤ {config.digest_max_bytes:,} B"),
+    )  # fmt: skip
+    return [Line(*line) for there, *line in lines if there]
 
 
 SAID_ALREADY = (ALL_STAY, NONE_TAKEN)
@@ -349,9 +338,8 @@ class HarvestDialog:
     def build(self) -> None:
         """Make everything, hidden."""
         look = self._look
-        self.dialog = Dialog(
-            look, "Dry run", "Apply", self._confirm, icon="wheat", width=WIDTH, on_cancel=self._run.rest
-        )
+        self.dialog = Dialog(look, "Dry run", "Apply", self._confirm, icon="wheat", width=WIDTH,
+                             on_cancel=self._run.rest)  # fmt: skip
         body = self.dialog.body
         self._parts = {name: int(dpg.add_group(parent=body, show=False)) for name in ("wait", "plan", "run", "end")}
         part = self._parts["wait"]
@@ -386,7 +374,7 @@ class HarvestDialog:
         self.stop.show(False)
         self.undo.show(False)
 
-        self._shell.layers.append(self._key)
+        self._shell.layers.append(self.dialog.key)
         self._run.on_change = self._changed
 
     def open(self, sources: tuple[str, ...] = ()) -> None:
@@ -414,9 +402,6 @@ class HarvestDialog:
             if digest != self._digest:
                 self._digest = digest
                 self._tell_end(run)
-
-    def _key(self, name: str, modifiers: frozenset[str], typing: bool) -> bool:
-        return self.dialog.key(name, modifiers, typing)
 
     def _confirm(self) -> bool:
         """Enter, or the button at the right. True closes the dialog."""
@@ -474,12 +459,8 @@ class HarvestDialog:
         self._rows, self._groups = plan_rows(report, run.names), set()
         self.table.leave_out(says_the_same(self._rows))
         work = has_work(report)
-        intro = (
-            "Nothing has been written. Apply would:"
-            if work
-            else "Nothing has been written, and there is nothing to do."
-        )
-        dpg.set_value(self._intro, intro)
+        what = ". Apply would:" if work else ", and there is nothing to do."
+        dpg.set_value(self._intro, f"Nothing has been written{what}")
         self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
         notes = [note_words(note) for note in report.notes if note not in SAID_ALREADY]
         more = f"   and {len(notes) - 1} more" if len(notes) > 1 else ""
@@ -543,7 +524,7 @@ class HarvestDialog:
         )
 
     def _toggle(self, name: str, _on: bool) -> None:
-        self._groups.symmetric_difference_update({name})
+        self._groups ^= {name}
         self._filter()
 
     def _filter(self) -> None:

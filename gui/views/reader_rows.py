@@ -7,6 +7,7 @@ call gave back is folded into it. First a conversation becomes pieces; then a pi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from core.conversations.events import Call, Command, Compaction, Edit, Question,
 from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn, call_words
 from gui.toolkit.letters import cells
 from gui.toolkit.typeset import Style, visible
-from gui.views.looks import CATEGORIES, OF_FILE, capital
+from gui.views.looks import CATEGORIES, capital, category_of
 
 HEAD, WORDS, CODE, CALL, OUTPUT = "head", "words", "code", "call", "output"
 NOTE = "note"
@@ -416,7 +417,7 @@ def _marks(
     turns = [piece.turn for piece in pieces]
     for item in talk.items:
         start = first.get(item.turn)
-        category = "files" if item.file.startswith("files/") else OF_FILE.get(item.file, "facts")
+        category = category_of(item.file)
         if category == "tasks_open" and item.category == "tasks_done":
             category = "tasks_done"
         if start is None:
@@ -436,9 +437,7 @@ def _marks(
 
 def legend(script: Script) -> list[tuple[str, int]]:
     """Category -> how many items, in the order of the table."""
-    counts: dict[str, int] = {}
-    for mark in script.marks:
-        counts[mark.category] = counts.get(mark.category, 0) + 1
+    counts = Counter(mark.category for mark in script.marks)
     return [(name, counts[name]) for name in CATEGORIES if name in counts]
 
 

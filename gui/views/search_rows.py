@@ -23,10 +23,10 @@ from core.commands.panel.bullets import all_bullets, local_day
 from core.commands.search import search_everything
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow
+from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.letters import broken
 from gui.toolkit.typeset import visible
-from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, short_folder, short_name
+from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, joined, short_folder, short_name
 from gui.views.reader_rows import one_line_of
 
 if TYPE_CHECKING:
@@ -190,8 +190,9 @@ def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
     notes = (*((report.note,) if report.note else ()), *(one for one in report.warnings if not one.startswith(NOT_YET)))
     waits = next((waiting_words(one) for one in report.warnings if one.startswith(NOT_YET)), "")
     number = report.entries + report.conversations
-    return Ok(Findings(wanted, report.hits, dict(counts), number, notes, waits, dict(sources), dict(projects),
-                       {hit.source: hit.tool for hit in talks}))  # fmt: skip
+    hits = {key_of(hit): hit for hit in reversed(report.hits)}  # of two with one key the better one
+    return Ok(Findings(wanted, tuple(reversed(hits.values())), dict(counts), number, notes, waits, dict(sources),
+                       dict(projects), {hit.source: hit.tool for hit in talks}))  # fmt: skip
 
 
 NOT_YET = "not searched yet"
@@ -202,15 +203,6 @@ def waiting_words(warning: str) -> str:
     """What stands beside the button that reads what is not searched yet: how much it is, and how long that takes."""
     takes = _TAKES.match(warning)
     return f"{takes[1]} not searched yet, about {takes[2]}" if takes else capital(warning.partition(";")[0])
-
-
-def rows(found: Findings, fits: Callable[[str], bool]) -> list[FlowRow]:
-    """The hits as rows, best first; their texts are broken into lines that `fits(line)`."""
-    keyed: dict[str, FlowRow] = {}
-    for hit in found.hits:
-        row = row_of(hit, fits)
-        keyed.setdefault(str(row.key), row)
-    return list(keyed.values())
 
 
 def key_of(hit: Hit | ConversationHit) -> str:
@@ -234,8 +226,7 @@ def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowR
     turns = f"in {many:,} of {count(hit.turns, 'turn')}" if many > 1 else count(hit.turns, "turn")
     about = (local_day(hit.day) if hit.day else "", hit.tool, folder, turns, "in the trash" if hit.in_trash else "",
              hit.branch, why_words(hit.why))  # fmt: skip
-    meta = SEPARATOR.join(one_line_of(part) for part in about if part)
-    can = frozenset({"read", "go", "copy", "open"} if hit.path else {"read", "copy"}) - {"go"}
+    meta, can = joined(*map(one_line_of, about)), frozenset({"read", "copy", "open"} if hit.path else {"read", "copy"})
     return FlowRow(key_of(hit), text, meta, looks.icon, looks.color, "text", can, marks_of(text, terms))
 
 
@@ -244,7 +235,8 @@ SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 
 def row_of(hit: Hit | ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
-    """One hit as a row: what it says, why it was found, when and where it was said, how often it was confirmed."""
+    """One hit as a row, in lines that `fits(line)`: what it says, why it was found, when and where it was said, how
+    often it was confirmed."""
     if isinstance(hit, ConversationHit):
         return conversation_row(hit, fits)
     entry, terms = hit.entry, terms_of(hit.why)
@@ -253,7 +245,7 @@ def row_of(hit: Hit | ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
     text = "\n".join(line.rstrip() for line in text.split("\n"))
     seen = f"confirmed by {count(len(hit.confirmations), 'other')}" if hit.confirmations else ""
     date = local_day(entry.date) if entry.date else ""
-    meta = SEPARATOR.join(part for part in (why_words(hit.why), date, source_of(entry), seen) if part)
+    meta = joined(why_words(hit.why), date, source_of(entry), seen)
     can = frozenset({"go", "copy", "open"} if entry.path else {"copy"})
     return FlowRow(key_of(hit), text, meta, icon, color, "text", can, marks_of(text, terms))
 

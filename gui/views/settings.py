@@ -25,7 +25,7 @@ from gui.toolkit.layout import Sight, box, card, lowered, space, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, say_hint, section, text, text_field
-from gui.views.list_view import MOVES, FilteredView
+from gui.views.list_view import MOVES, FilteredView, has_words
 from gui.views.looks import short_folder
 
 
@@ -42,7 +42,6 @@ class SettingRow:
     origin: str
     origin_path: str
     own: bool
-    accepted: str
 
 
 def setting_rows(settings: Settings, help_rows: Sequence[Explained], shipped: str) -> list[SettingRow]:
@@ -57,10 +56,8 @@ def setting_rows(settings: Settings, help_rows: Sequence[Explained], shipped: st
 def _row(value: SettingValue, one: Explained, shipped: str) -> SettingRow:
     own = value.origin != shipped
     origin = origin_words(value.origin) if own else "default"
-    return SettingRow(
-        value.key, one.group, one.help, one.kind, one.choices, typed(value.value, one.kind), origin, value.origin, own,
-        value.accepted,
-    )  # fmt: skip
+    shown = typed(value.value, one.kind)
+    return SettingRow(value.key, one.group, one.help, one.kind, one.choices, shown, origin, value.origin, own)
 
 
 def typed(value: Any, kind: str) -> str:
@@ -105,9 +102,7 @@ def help_words(words: str) -> str:
 
 def rows_with(rows: Sequence[SettingRow], words: str) -> list[SettingRow]:
     """Those in which every one of the words stands: in the name, the group, the comment or the value."""
-    wanted = words.casefold().split()
-    texts = ((row, " ".join((row.key, row.group, row.help, row.value)).casefold()) for row in rows)
-    return [row for row, text in texts if all(word in text for word in wanted)]
+    return [row for row in rows if has_words(" ".join((row.key, row.group, row.help, row.value)), words)]
 
 
 def next_choice(row: SettingRow, step: int) -> str:

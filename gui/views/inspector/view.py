@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dearpygui.dearpygui as dpg
@@ -29,7 +30,7 @@ from gui.toolkit.widgets import Button, ButtonRow, CopyText, text
 from gui.views.facts import Facts
 from gui.views.inspector.rows import BUTTONS, Page, fact_page, leads_to, load
 from gui.views.inspector.web import SelectionPicture
-from gui.views.knowledge_rows import act_of, refusal
+from gui.views.knowledge_rows import act_of, change, select_added
 
 FACTS, TABS = 3, 4
 
@@ -77,9 +78,10 @@ class Inspector:
         self._warning_text = text(look, self._warning, "", "text", "edited", wrap=True)
         rows = [int(dpg.add_group(horizontal=True, parent=self._full)) for _ in range(2)]
         self.buttons = {
-            name: Button(look, rows[number], label, self._pressed(name), icon=picture, kind=kind, tip=tip, shortcut=key)
+            name: Button(look, rows[number], label, self._shell.in_order(partial(self.act, name)), icon=picture,
+                         kind=kind, tip=tip, shortcut=key)
             for name, (number, label, picture, kind, tip, key) in BUTTONS.items()
-        }
+        }  # fmt: skip
         self._rows = [
             ButtonRow(look, self._full, [self.buttons[name] for name, one in BUTTONS.items() if one[0] == number])
             for number in range(2)
@@ -89,13 +91,8 @@ class Inspector:
         self.tabs = [chips.add("", "accent", self._turned(number)) for number in range(TABS)]
         below = box(look, self._full, "clear")
         self._nothing = text(look, lowered(look, below, 6), "", "text", "hint", wrap=True)
-        self.list = FlowList(
-            look,
-            actions=(RowAction("copy", "copy", "Copy"),),
-            on_select=self._follow,
-            on_action=self._copy_row,
-            on_open=self._open_row,
-        )
+        self.list = FlowList(look, actions=(RowAction("copy", "copy", "Copy"),), on_select=self._follow,
+                             on_action=self._copy_row, on_open=self._open_row)  # fmt: skip
         self.list.build(below)
         self._teach = EmptyState(
             look, parent, parent, icon="panel-right", title="Nothing selected",
@@ -196,10 +193,8 @@ class Inspector:
             dpg.configure_item(chip.item, show=tab is not None)
             if tab is not None:
                 chip.name = tab.name
-                if not tab.counted:
-                    chip.set_count(None)
-                    continue
-                chip.set_count(len({row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}))
+                keys = {row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}
+                chip.set_count(len(keys) if tab.counted else None)
         self._turn(self.tab if same and self.tab < len(page.tabs) else 0, keep=same)
         if page.at is not None and not same:
             self.list.select(page.at)
@@ -251,70 +246,51 @@ class Inspector:
 
     # --- what can be done ---
 
-    def _pressed(self, name: str) -> Callable[[], object]:
-        return self._shell.in_order(lambda: self.act(name))
-
     def act(self, name: str) -> None:
         """Do what one of `BUTTONS` stands for."""
-        page = self.page
+        page, shell = self.page, self._shell
         if page is None or name not in page.can | {"copy"}:
             return
-        subject = page.subject
         if name == "copy":
-            self._shell.copy(page.copy, "On the clipboard")
+            shell.copy(page.copy, "On the clipboard")
         elif name == "harvest":
-            self._shell.run("harvest")
+            shell.run("harvest")
         elif name == "read":
             if page.reading is not None:
-                self._shell.on_read(page.reading)
-        elif isinstance(subject, ReadableConversation):
-            self._shell.open_path(subject.path.partition("#")[0])
-        elif isinstance(subject, ConversationView):
-            self._act_on_conversation(name, subject)
-        elif isinstance(subject, BulletView):
-            self._act_on_bullet(name, subject)
-        elif isinstance(subject, FactRow):
-            if name == "show":
-                self._shell.show("facts")
-            else:
-                self._shell.open_path(str(self._shell.workspace.paths.knowledge / subject.file), subject.line)
-        elif isinstance(subject, NoteView):
-            if name == "show":
-                self._shell.show("files")
-            else:
-                self._shell.open_path(subject.source)
-        elif name == "open":
-            self._shell.open_path(str(self._shell.workspace.paths.knowledge / self._shown.key))
-
-    def _act_on_conversation(self, name: str, view: ConversationView) -> None:
-        if name == "open":
-            self._shell.open_path(view.now)
-        elif name == "restore":
-            self._shell.write(
-                "Restoring the conversation",
-                lambda workspace: trash_restore(workspace, view.trash),
-                said=f"{shortened(view.name)} is back in its place",
-            )
-
-    def _act_on_bullet(self, name: str, view: BulletView) -> None:
-        found = view.found
-        if name == "from":
-            self._shell.select("conversation", view.conversation)
-        elif name == "open":
-            self._shell.open_path(view.path)
-        elif found is None:
-            return
+                shell.on_read(page.reading)
         elif name == "show":
-            self._shell.show("files" if found.category == "files" else "knowledge")
-        else:
-            said, act = act_of(name, found, view.sha256, view.others)
-            words = f"{said}: {shortened(found.bullet.text)}"
-
-            def follow(value: Any) -> None:
-                added = [line for line in getattr(value, "added", ()) if line.startswith("- ")]
-                if name == "strike" and added:
-                    self._shell.select("bullet", view.file, found.bullet.line, added[0])
-
-            self._shell.write(
-                said, act, done=follow, failed=lambda error: self._shell.error(refusal(error)), said=words
+            shell.show(self._shown.home)
+        elif name == "open":
+            shell.open_path(*self._place(page.subject))
+        elif name == "from":
+            shell.select("conversation", page.subject.conversation)
+        elif name == "restore":
+            shell.write(
+                "Restoring the conversation",
+                lambda workspace: trash_restore(workspace, page.subject.trash),
+                said=f"{shortened(page.subject.name)} is back in its place",
             )
+        else:
+            self._change(name, page.subject)
+
+    def _place(self, subject: Any) -> tuple[str, int]:
+        """The file to open, and the line in it."""
+        knowledge = self._shell.workspace.paths.knowledge
+        if isinstance(subject, ReadableConversation):
+            return subject.path.partition("#")[0], 0
+        if isinstance(subject, ConversationView):
+            return subject.now, 0
+        if isinstance(subject, BulletView):
+            return subject.path, 0
+        if isinstance(subject, NoteView):
+            return subject.source, 0
+        return (str(knowledge / subject.file), subject.line) if isinstance(subject, FactRow) else (
+            str(knowledge / self._shown.key), 0
+        )  # fmt: skip
+
+    def _change(self, name: str, view: BulletView) -> None:
+        found = view.found
+        if found is not None:
+            said, act = act_of(name, found, view.sha256, view.others)
+            follow = partial(select_added, self._shell, line=found.bullet.line) if name == "strike" else None
+            change(self._shell, said, act, f"{said}: {shortened(found.bullet.text)}", follow)

@@ -11,7 +11,7 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import dollars, tokens
+from core.base.figures import count, dollars, tokens
 from core.base.result import Ok, Result
 from core.commands.panel.timeline import Line, RunCost, Talk, Timeline, costs, lines_now, timeline
 from core.commands.workspace import Workspace
@@ -27,9 +27,8 @@ from gui.toolkit.letters import LETTERS
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
-from gui.views.looks import CATEGORIES
+from gui.views.looks import CATEGORIES, category_parts
 from gui.views.timeline.rows import (
-    EMPTY,
     LEVELS,
     RANGES,
     TOOL_COLORS,
@@ -47,8 +46,6 @@ from gui.views.timeline.rows import (
     known,
     level,
     most_first,
-    number,
-    parts_of,
     project_of,
     reach,
     span,
@@ -90,7 +87,7 @@ class TimelineView:
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
         self.wish = Wish()
-        self.time: Timeline = EMPTY
+        self.time = Timeline()
         self.runs: Sequence[RunCost] = ()
         self.talks: list[Talk] = []
         self.days: dict[date, Sum] = {}
@@ -270,8 +267,8 @@ class TimelineView:
         sums = sum_of(self.days, first, last)
         dpg.set_value(self._title, day_title(first, last))
         lost = f"  ·  {sums.lost:,} lost unread" if sums.lost else ""
-        dpg.set_value(self._sums, f"{number(sums.talks, 'conversation')}  ·  {number(sums.kept, 'bullet')} kept{lost}")
-        parts = parts_of(sums.lines)
+        dpg.set_value(self._sums, f"{count(sums.talks, 'conversation')}  ·  {count(sums.kept, 'bullet')} kept{lost}")
+        parts = category_parts(sums.lines)
         self._bar.set(parts, sums.kept)
         dpg.set_value(self._categories, "   ".join(f"{part.label} {part.words}" for part in parts))
         self.list.set_rows(talk_rows(talks))
@@ -282,7 +279,7 @@ class TimelineView:
         free = found.dollars == 0
         amount = "free" if free else dollars(found.dollars) if found.dollars else f"{tokens(found.sent)} tokens"
         dpg.set_value(self._cost, amount if found.runs else "–")
-        parts = [number(found.runs, "run")]
+        parts = [count(found.runs, "run")]
         if found.a_line:
             parts.append(f"${found.a_line:.4f} a bullet kept")
         if found.sent or found.received:
