@@ -199,7 +199,6 @@ class FactSession(Editing[FactRow]):
     )
 
     def edit(self, row: FactRow) -> None:
-        """Open the editor in the place of a row."""
         self.open(row, row.fact.fact, STAYS, small=small_of(row))
 
     def key_of(self, target: FactRow) -> Hashable:
@@ -372,7 +371,6 @@ class FactsView(ListView[Facts]):
 
     @property
     def filtered(self) -> bool:
-        """Whether something is left out."""
         return bool(self.words or self.kind or self.categories or self.domains)
 
     def clear(self) -> None:

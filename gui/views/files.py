@@ -414,7 +414,6 @@ class FilesView(FilteredView):
     # --- single notes ---
 
     def act(self, name: str, row: FlowRow) -> None:
-        """Do one of `ACTIONS` to a note."""
         found, loaded = self._found(row), self.loaded
         if found is None or loaded is None:
             return

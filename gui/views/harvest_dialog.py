@@ -251,44 +251,33 @@ def has_work(report: HarvestReport) -> bool:
 
 def result_lines(report: HarvestReport) -> list[Line]:
     """What came of a run, in sentences."""
-    lines = []
-    words = f"{count(report.harvested, 'conversation')} harvested"
     stay = bool(report.kept) and report.kept == report.harvested and not report.reclaimed
-    if stay:
-        words += ", still where they were"
-    if report.empty:
-        words += f"; {report.empty} had nothing to keep"
-    if report.harvested or not report.failed:
-        lines.append(Line("circle-check", "harvested", words, spent_words(report)))
-    if report.reclaimed:
-        gone = report.reclaimed - report.trashed
-        if report.trashed:
-            until = f" until {local_day(report.trash_until)}" if report.trash_until else ""
-            words = f"{count(report.trashed, 'conversation')} moved to the trash{until}"
-            lines.append(Line("archive", "harvested", words, size(report.trashed_bytes)))
-        if gone:
-            words = f"{count(gone, 'conversation')} removed for good"
-            lines.append(Line("trash-2", "deleted", words, size(report.reclaimed_bytes - report.trashed_bytes)))
-    if report.kept and not stay:
-        lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} {stay_words(report.kept)}"))
-    if report.failed:
-        words = f"{count(report.failed, 'conversation')} failed and {stay_words(report.failed)}"
-        lines.append(Line("circle-x", "failed", words))
-    if len(report.errors) > report.failed:
-        words = f"{count(len(report.errors) - report.failed, 'other problem')}: see below"
-        lines.append(Line("circle-alert", "failed", words))
-    if report.quarantined:
-        words = f"{count(report.quarantined, 'item')} held back in quarantine.md for you to look at"
-        why = ", ".join(f"{number} {HELD.get(mark, mark)}" for mark, number in sorted(report.held_by.items()))
-        lines.append(Line("shield", "edited", f"{words}: {why}" if why else words))
-    if report.skipped:
-        number = sum(report.skipped.values())
-        words = ", ".join(f"{of} {why}" for why, of in sorted(report.skipped.items()))
-        lines.append(Line("circle-alert", "muted", f"{count(number, 'row')} of answers not read: {words}"))
-    if report.redacted:
-        words = ", ".join(f"{number} {kind}" for kind, number in sorted(report.redacted.items()))
-        lines.append(Line("key", "edited", f"secrets replaced: {words}"))
-    return lines
+    read = f"{count(report.harvested, 'conversation')} harvested{', still where they were' if stay else ''}"
+    read += f"; {report.empty} had nothing to keep" if report.empty else ""
+    until = f" until {local_day(report.trash_until)}" if report.trash_until else ""
+    trashed, gone = report.trashed if report.reclaimed else 0, report.reclaimed - report.trashed
+    other, skipped = len(report.errors) - report.failed, sum(report.skipped.values())
+    held = ", ".join(f"{number} {HELD.get(mark, mark)}" for mark, number in sorted(report.held_by.items()))
+    left_out = ", ".join(f"{number} {why}" for why, number in sorted(report.skipped.items()))
+    secrets = ", ".join(f"{number} {kind}" for kind, number in sorted(report.redacted.items()))
+    lines = (
+        (report.harvested or not report.failed, "circle-check", "harvested", read, spent_words(report)),
+        (trashed, "archive", "harvested", f"{count(trashed, 'conversation')} moved to the trash{until}",
+         size(report.trashed_bytes)),
+        (gone, "trash-2", "deleted", f"{count(gone, 'conversation')} removed for good",
+         size(report.reclaimed_bytes - report.trashed_bytes)),
+        (not stay and report.kept, "shield", "muted",
+         f"{count(report.kept, 'conversation')} {stay_words(report.kept)}", ""),
+        (report.failed, "circle-x", "failed",
+         f"{count(report.failed, 'conversation')} failed and {stay_words(report.failed)}", ""),
+        (other > 0, "circle-alert", "failed", f"{count(other, 'other problem')}: see below", ""),
+        (report.quarantined, "shield", "edited",
+         f"{count(report.quarantined, 'item')} held back in quarantine.md for you to look at"
+         f"{f': {held}' if held else ''}", ""),
+        (report.skipped, "circle-alert", "muted", f"{count(skipped, 'row')} of answers not read: {left_out}", ""),
+        (report.redacted, "key", "edited", f"secrets replaced: {secrets}", ""),
+    )  # fmt: skip
+    return [Line(*line) for there, *line in lines if there]
 
 
 DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch at the top turns that off"

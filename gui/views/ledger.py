@@ -313,10 +313,9 @@ class LedgerView(FilteredView):
         self._minute = 0
 
     def build(self, parent: int) -> None:
-        """Make chips, filter, table and the empty state."""
         look = self._look
         self._chip_row = ChipRow(look, parent, parent)
-        self.all = self._chip_row.add("All", "muted", lambda _on: self._only())
+        self.all = self._chip_row.add("All", "muted", self._all)
         self.chips = {
             status: self._chip_row.add(name, color, partial(self._toggle, status))
             for status, (name, _, color, _) in STATUSES.items()
@@ -362,14 +361,12 @@ class LedgerView(FilteredView):
             self.table.select(None)
 
     def do(self, key: str) -> bool:
-        """What can be done with the selected line."""
         at = self.table.selected
         if key == "M" and at is not None:
             self._context(at, self.table.place_of(at))
         return key == "M" and at is not None
 
     def move(self, key: str) -> bool:
-        """A key for the rows."""
         return self.table.press(key)
 
     # --- what is shown ---
@@ -469,6 +466,9 @@ class LedgerView(FilteredView):
 
     def _toggle(self, status: str, _on: bool) -> None:
         self._only(*(self.wish.statuses ^ {status}))
+
+    def _all(self, _on: bool) -> None:
+        self._only()
 
     def _only(self, *statuses: str) -> None:
         """Entries of these statuses; of all without one."""

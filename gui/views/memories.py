@@ -177,7 +177,6 @@ class MemorySession(Editing[MemoryTarget]):
     project = ""
 
     def edit(self, memory: Memory, name: str) -> None:
-        """Open the editor in the place of a row."""
         self.open(MemoryTarget(str(memory.path), memory, name), memory.content, STAYS)
 
     def add(self, words: str = "", tags: str = "", note: str = NEW, key: str = ADDING) -> None:
@@ -381,7 +380,6 @@ class MemoriesView(ListView[MemoryBook]):
 
     @property
     def filtered(self) -> bool:
-        """Whether something is left out."""
         return bool(self.words or self.tags)
 
     def clear(self) -> None:

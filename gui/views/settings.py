@@ -272,7 +272,6 @@ class SettingsView(FilteredView):
     # --- which are shown, and which one the keys are for ---
 
     def typed(self, words: str) -> None:
-        """Other words stand in the field."""
         if words != self.words:
             super().typed(words)
             self._shell.change()
@@ -305,7 +304,6 @@ class SettingsView(FilteredView):
         return (not typing or bool(dpg.is_item_active(self.filter))) and super().press(key, typing)
 
     def do(self, key: str) -> bool:
-        """What a key does to the chosen setting."""
         return bool(self.chosen) and self._act(key, self.editors[self.chosen])
 
     def move(self, key: str) -> bool:

@@ -289,7 +289,6 @@ class SourcesView:
             self._shell.rows_shown(found, found)
 
     def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; see `keys`."""
         if typing:
             return False
         if key == "R":

@@ -261,7 +261,7 @@ class Inspector:
         elif name == "show":
             shell.show(self._shown.home)
         elif name == "open":
-            shell.open_path(*self._place(page.subject))
+            self._open(page.subject)
         elif name == "from":
             shell.select("conversation", page.subject.conversation)
         elif name == "restore":
@@ -273,20 +273,19 @@ class Inspector:
         else:
             self._change(name, page.subject)
 
-    def _place(self, subject: Any) -> tuple[str, int]:
-        """The file to open, and the line in it."""
-        knowledge = self._shell.workspace.paths.knowledge
-        if isinstance(subject, ReadableConversation):
-            return subject.path.partition("#")[0], 0
-        if isinstance(subject, ConversationView):
-            return subject.now, 0
-        if isinstance(subject, BulletView):
-            return subject.path, 0
-        if isinstance(subject, NoteView):
-            return subject.source, 0
-        return (str(knowledge / subject.file), subject.line) if isinstance(subject, FactRow) else (
-            str(knowledge / self._shown.key), 0
-        )  # fmt: skip
+    def _open(self, subject: Any) -> None:
+        """Open its file, that of a fact at its line."""
+        knowledge, shell = self._shell.workspace.paths.knowledge, self._shell
+        if isinstance(subject, FactRow):
+            shell.open_path(str(knowledge / subject.file), subject.line)
+        elif isinstance(subject, ReadableConversation):
+            shell.open_path(subject.path.partition("#")[0])
+        elif isinstance(subject, ConversationView):
+            shell.open_path(subject.now)
+        elif isinstance(subject, BulletView):
+            shell.open_path(subject.path)
+        else:
+            shell.open_path(subject.source if isinstance(subject, NoteView) else str(knowledge / self._shown.key))
 
     def _change(self, name: str, view: BulletView) -> None:
         found = view.found
