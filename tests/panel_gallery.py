@@ -34,18 +34,12 @@ from core.harvest.report import BEGUN, HarvestReport, NewLine, Progress
 from core.harvest.steps import HarvestPlan, Step
 from core.sources.artifact import Artifact
 from gui.harvest_run import Run, Watch
-from tests import (
-    gui_window,
-    panel_gallery_library,
-    panel_gallery_lists,
-    panel_gallery_moments,
-    panel_gallery_strange,
-)
+from tests import gui_window, panel_gallery_library, panel_gallery_lists, panel_gallery_moments, panel_gallery_strange
 from tests.gui_window import Desk, open_desk
 from tests.harvest_world import says
 from tests.made_home import allow_project
 from tests.panel_desk import Seat, workspace_at
-from tests.panel_gallery_lists import Shot
+from tests.panel_gallery_lists import Shot, opened
 from tests.panel_gallery_year import year_home
 
 NAMES = [
@@ -324,8 +318,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shot("failed")
         panel.workbench.banner.hide()
         for view in ("knowledge", "files", "settings", "memories", "facts", "sources"):
-            shell.run(f"view.{view}")
-            seat.settle()
+            opened(seat, view)
             shot(view)
         shell.run("view.settings")
         settings_of: Any = panel.workbench.views["settings"]
@@ -337,14 +330,12 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         desk.frames(8)
         shot("settings-filtered")
         settings_of.press("Esc", False)
-        searching: Any = panel.workbench.views["search"]
         for name, words in (("search-begin", ""), ("search", "release tag"), ("search-none", "zzqq")):
-            shell.run("view.search")
-            seat.settle()
+            searching = opened(seat, "search")
             desk.press("ctrl+a")
             desk.press("Delete")
             desk.type_text(words)
-            seat.until(lambda: not searching.pending)
+            seat.until(lambda view=searching: not view.pending)
             seat.settle()
             shot(name)
         read = next(row for row in shell.state.snapshot.ledger if row.entry.get("source") == "claude_code")
@@ -356,9 +347,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         seat.settle()
         shot("reader-item")
         panel.reading.close()
-        shell.run("view.memories")
-        seat.settle()
-        memories_of: Any = panel.workbench.views["memories"]
+        memories_of = opened(seat, "memories")
         memories_of.begin_edit(memories_of.list.rows[3])
         desk.frames(8)
         shot("memories-edit")
@@ -401,11 +390,8 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shot("result")
 
     def year(seat: Seat) -> None:
-        shell = seat.panel.shell
-        shell.run("view.timeline")
-        seat.settle()
+        timeline_of = opened(seat, "timeline")
         shot("timeline")
-        timeline_of: Any = seat.panel.workbench.views["timeline"]
         timeline_of.filter(project="shop", category="facts")
         shot("timeline-filtered")
         timeline_of.reset()
@@ -491,6 +477,9 @@ def every_size(folder: Path) -> None:
 
 if __name__ == "__main__":
     words = sys.argv[1:]
+    if {"-h", "--help"} & {*words}:
+        print(__doc__)
+        sys.exit()
     if "all" in words:
         every_size(Path(words[0]))
         sys.exit()

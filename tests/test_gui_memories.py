@@ -236,6 +236,13 @@ def test_the_filter_takes_letters_and_a_tag_chip_narrows_the_list(stand: Stand, 
     assert stand.texts() == [TEXTS[2][0], TEXTS[0][0]]
     stand.click(chip.item)
     assert len(stand.texts()) == 3
+    items = []
+    for words in ("Use spaces", "Use tabs"):
+        memories_edit(home, "1", words)
+        stand.gather()
+        stand.settle()
+        items.append(stand.desk.items())
+    assert "Use tabs" in stand.texts() and items[0] == items[1], "no item is made for what is read anew"
 
 
 def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> None:
@@ -263,24 +270,6 @@ def test_a_project_has_its_own_context_and_memories(desk: Desk, at_project: Work
         stand.press("ctrl+Return")
         found = value(all_memories(at_project)).memories
         assert [row.content for row in found if row.scope == "project"] == ["only here"]
-
-
-def test_refreshing_makes_no_item_with_a_thousand_memories(stand: Stand, home: Workspace) -> None:
-    for number in range(10, 1010):
-        text = f"---\nid: {number}\ncreated: '2026-05-04T10:00:00+00:00'\ntags: [t{number % 12}]\n---\n\n"
-        write(home, f"memories/{number:03d}-m.md", f"{text}memory {number} {'many words ' * (number % 9)}\n")
-    stand.gather()
-    stand.settle()
-    stand.press("Down")
-    before = stand.desk.items()
-    for number in range(3):
-        write(home, "memories/2000-m.md", f"---\nid: 2000\ncreated: '2026-06-04T10:00:00+00:00'\n---\n\nnew {number}\n")
-        stand.gather()
-        stand.settle()
-    stand.press("End", "Home", "Down")
-    stand.view.typed("memory 77")
-    stand.settle()
-    assert len(stand.view.list.rows) == 19 and stand.desk.items() == before
 
 
 def test_what_is_empty_teaches(desk: Desk, tmp_path: Path) -> None:
