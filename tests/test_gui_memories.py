@@ -91,6 +91,8 @@ def test_two_memories_of_one_name_are_told_apart(home: Workspace) -> None:
     assert [which(book, row, False) for row in book.saved] == ["global:1", "project:1"]
     assert which(MemoryBook(saved=(mine,)), mine, False) == mine.path.stem
     assert "this project" in rows(book)[1].meta
+    (row,) = rows(MemoryBook(saved=(replace(mine, content="**First** `make check`"),)))
+    assert row.text == "First make check", "the marks of code are for the file, not for the screen"
 
 
 def test_a_context_card_says_how_much_is_left_and_what_is_wrong() -> None:

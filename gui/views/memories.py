@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import dearpygui.dearpygui as dpg
 
+from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.context import GLOBAL, PROJECT, ContextFile, begin_context, context_files
 from core.commands.memories import (
@@ -112,7 +113,7 @@ def row_of(memory: Memory, archived: bool) -> FlowRow:
     """One memory as a row."""
     _, icon, color, _ = MEMORY_CATEGORIES.get(memory.category, UNKNOWN)
     about = (tags_words(memory.tags), local_day(memory.created), "" if memory.scope == GLOBAL else "this project")
-    key, text = str(memory.path), shown(memory.content)
+    key, text = str(memory.path), without_emphasis(shown(memory.content))
     if archived:
         return FlowRow(key, text, joined(*about, "archived"), "archive", "hint", "muted", ARCHIVED_CAN)
     return FlowRow(key, text, joined(*about), icon, color, "text", SAVED_CAN)
