@@ -26,7 +26,7 @@ from gui.toolkit.jobs import Job
 from gui.toolkit.layout import ChipRow, box, lowered
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, ButtonRow, CopyText, text
+from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say_hint, text
 from gui.views.facts import Facts
 from gui.views.inspector.rows import BUTTONS, Page, fact_page, leads_to, load
 from gui.views.inspector.web import SelectionPicture
@@ -70,6 +70,7 @@ class Inspector:
         head = int(dpg.add_group(horizontal=True, parent=self._full))
         self._icon = text(look, head, "", "heading", "accent")
         self._title = text(look, head, "", "heading", wrap=True)
+        self._title_tip = hint(look, self._title, "")
         self._path = CopyText(look, self._full)
         self._body = text(look, self._full, "", wrap=True)
         self._facts = [text(look, self._full, "", "small", "muted", wrap=True) for _ in range(FACTS)]
@@ -173,7 +174,8 @@ class Inspector:
         look = self._look
         dpg.set_value(self._icon, icon_of(page.icon))
         look.tint(self._icon, page.color)
-        dpg.set_value(self._title, page.title)
+        dpg.set_value(self._title, shortened(page.title))
+        say_hint(self._title_tip, page.title)
         self._path.set(page.path)
         dpg.configure_item(self._path.item, show=bool(page.path))
         self._say(self._body, page.body)
