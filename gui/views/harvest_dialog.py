@@ -346,7 +346,8 @@ class HarvestDialog:
         chips = ChipRow(look, holder, holder)
         self.chips = {name: chips.add(name, color, partial(self._toggle, name)) for name, color in GROUPS.items()}
         self.table = BigTable(
-            look, PLAN_COLUMNS, self._plan_cell, tip=lambda row: plan_tip(self._rows[row]),
+            look, PLAN_COLUMNS, lambda row, column: plan_cell(self._rows[row], column),
+            tip=lambda row: plan_tip(self._rows[row]),
             widths=remembered_widths(self._shell.places, "plan"), on_widths=remembering(self._shell.places, "plan"),
         )  # fmt: skip
         self.table.build(box(look, holder, "clear"))
@@ -519,6 +520,3 @@ class HarvestDialog:
     def _filter(self) -> None:
         wanted = [at for at, row in enumerate(self._rows) if not self._groups or row.group in self._groups]
         self.table.set_rows(wanted)
-
-    def _plan_cell(self, row: int, column: int) -> Cell:
-        return plan_cell(self._rows[row], column)

@@ -88,16 +88,12 @@ def talk_cell(talk: Talk, column: int) -> Cell:
         return icon(sign), color
     if name == "came":
         if talk.state == READ:
-            return (f"+{talk.lines}", "text") if talk.lines else (came_words(talk), "hint")
+            nothing = "nothing new" if talk.outcome.endswith(("item", "items")) else talk.outcome
+            return (f"+{talk.lines}", "text") if talk.lines else (nothing, "hint")
         return (f"part {talk.calls + 1}", "accent") if talk.state == READING else (word.partition(",")[0], color)
     of = talk.called
     words = {"tool": tile(of.tool), "name": talk.title, "project": of.project_name, "day": day_words(of.day)}
     return words[name], "muted" if talk.state == WAITING else "text"
-
-
-def came_words(talk: Talk) -> str:
-    """What became of a conversation that gave no new line."""
-    return "nothing new" if talk.outcome.endswith(("item", "items")) else talk.outcome
 
 
 def talk_tip(talk: Talk) -> str:
@@ -216,11 +212,6 @@ def nothing_words(report: HarvestReport) -> str:
 def stay_words(number: int) -> str:
     """What so many conversations do that nobody took away."""
     return "stays where it is" if number == 1 else "stay where they are"
-
-
-def to_look_at(report: HarvestReport) -> list[str]:
-    """What a person may want to look at after a run: failures first, then the notes."""
-    return [*(str(error) for error in report.errors[:50]), *report.notes]
 
 
 class Ribbon:
@@ -395,7 +386,7 @@ class GainPart:
         projects = [] if run.undone else by_project(run.watch)
         self._projects.set(projects)
         dpg.configure_item(self._by_project, show=any(part.label != NO_PROJECT for part in projects))
-        found = [] if run.undone else to_look_at(report)
+        found = [] if run.undone else [*map(str, report.errors[:50]), *report.notes]
         known = 1 if len(found) > 1 and report.failed and not report.harvested else 0  # `nothing_words` says the first
         more = f"   and {len(found) - 1:,} more" if len(found) > 1 else ""
         self.fold.set(f"{begun(found[known])}{more}" if found else "", found)

@@ -23,7 +23,6 @@ from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.editor import EditorKind, Typed, shortened
-from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, matching
 from gui.toolkit.layout import ChipRow, lowered
 from gui.toolkit.letters import END
@@ -84,18 +83,7 @@ class BulletSession(Editing[BulletTarget]):
         theirs=("Show theirs", "Leave the file as it is; your words can be brought back"),
     )
 
-    def __init__(
-        self,
-        look: Look,
-        shell: Shell,
-        rows: FlowList,
-        *,
-        on_arrange: Callable[[], object],
-        on_saved: Callable[[BulletTarget, Any], object],
-        on_show: Callable[[str], object],
-    ) -> None:
-        super().__init__(look, shell, rows, on_arrange=on_arrange, on_saved=on_saved)
-        self._on_show = on_show
+    on_show: Callable[[str], object]
 
     def edit(self, key: BulletKey, found: Found, seen: str, others: tuple[Found, ...] = ()) -> None:
         """Open the editor in the place of a row; `others` say the same, and are changed with it."""
@@ -111,7 +99,7 @@ class BulletSession(Editing[BulletTarget]):
         return target.key
 
     def reopen(self, target: BulletTarget, typed: Typed) -> None:
-        self._on_show(target.category)
+        self.on_show(target.category)
         before = target.found.bullet.text if target.found is not None else ""
         self.open(target, before, target.note, "Save" if before else "Add", mine=typed.words)
 
@@ -225,10 +213,9 @@ class KnowledgeView(ListView[Knowledge]):
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Knowledge())
         self.category = "facts"
-        self.session = BulletSession(
-            look, shell, self.list, on_arrange=self.rearrange, on_show=self.show,
-            on_saved=lambda _target, value: select_added(shell, value),
-        )  # fmt: skip
+        self.session = BulletSession(look, shell, self.list, on_arrange=self.rearrange,
+                                     on_saved=lambda _target, value: select_added(shell, value))  # fmt: skip
+        self.session.on_show = self.show
         self.comparison = Comparison(shell, self._compared)
 
     def build(self, parent: int) -> None:

@@ -121,7 +121,8 @@ def script_of(talk: ReadableConversation) -> Script:
         hidden = turn.role == "system" or (turn.role == "tool" and not _calls(turn))
         if not hidden and (spoken != speaker or turn.role == "user"):
             who = {"user": "You", "assistant": assistant}.get(spoken, visible(turn.agent)[:80] or capital(spoken))
-            pieces.append(Piece(HEAD, turn.number, who, label=who, aside=clock(turn.time), state=spoken_role(turn)))
+            role = "agent" if turn.agent else spoken
+            pieces.append(Piece(HEAD, turn.number, who, label=who, aside=clock(turn.time), state=role))
             speaker = spoken
         for piece in _of_turn(turn, answers.get(turn.number, {}), folds):
             folds += piece.kind == CALL
@@ -135,11 +136,6 @@ def script_of(talk: ReadableConversation) -> Script:
             first[turn.number] = max(0, len(pieces) - 1)
     marks, elsewhere = _marks(talk, pieces, first)
     return Script(tuple(pieces), first, marks, elsewhere, calls, failed)
-
-
-def spoken_role(turn: ReadableTurn) -> str:
-    """The role that a head is drawn for."""
-    return "agent" if turn.agent else "assistant" if turn.role == "tool" else turn.role
 
 
 def _calls(turn: ReadableTurn) -> list[Call]:

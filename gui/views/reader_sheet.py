@@ -434,7 +434,7 @@ class Sheet:
             mark = marks[number]
             if mark.piece >= end:
                 break
-            top = self.mark_top(mark)
+            top = self.heights.tops[mark.piece] + self.line_top(mark.piece, mark.begin)
             color, strong = CATEGORIES[mark.category].color, number == self.mark
             x, long = self.shape.notes_at, self._mark_height(mark)
             pen.box(x - px(10), top, x - px(7), top + max(px(14), long), color if strong else f"{color}@70")
@@ -473,11 +473,6 @@ class Sheet:
                 known = [*known[: NOTE_LINES - 1], f"{known[NOTE_LINES - 1].rstrip()} …"]
             self._notes[number] = known
         return known
-
-    def mark_top(self, mark: Mark) -> float:
-        """The height at which the words stand that an item came from."""
-        y = float(self.heights.tops[mark.piece])
-        return y + self.line_top(mark.piece, mark.begin)
 
     def line_top(self, at: int, begin: int) -> float:
         """How far below the top of its piece a letter stands."""

@@ -68,12 +68,13 @@ FILTERS = 16
 """So many chips of filters there are at the most."""
 
 
-def filter_words(name: str, value: str) -> str:
-    """What stands on the chip of a filter."""
-    if name == "since":
-        return PERIODS.get(value, f"since {value}")
-    return {"project": one_line_of(short_folder(value)), "before": f"before {value}", "source": title_of(value),
-            "role": ROLES.get(value, value), "tag": f"#{value}"}[name]  # fmt: skip
+def filter_words(name: str, value: str, tools: Mapping[str, str]) -> str:
+    """What stands on the chip of a filter; a tool is called as its conversations call it."""
+    return {
+        "since": PERIODS.get(value, f"since {value}"), "project": one_line_of(short_folder(value)),
+        "before": f"before {value}", "source": tools.get(value) or title_of(value), "role": ROLES.get(value, value),
+        "tag": f"#{value}",
+    }[name]  # fmt: skip
 
 
 PARTS = ("knowledge", "files", "memories")
@@ -434,12 +435,8 @@ class SearchView(ListView[Findings]):
             chip.set_on(value in now if isinstance(now, tuple) else value == now)
             gone = f"  {icon('x')}"
             here = f"{icon('chevron-right')} " if at == self._at else ""
-            chip.name = f"{here}{self._words_of(name, value)}{gone if chip.on else ''}"
+            chip.name = f"{here}{filter_words(name, value, self._tools)}{gone if chip.on else ''}"
             chip.set_count(None)
-
-    def _words_of(self, name: str, value: str) -> str:
-        """What stands on a chip; a tool is called as its conversations call it."""
-        return (self._tools.get(value, "") if name == "source" else "") or filter_words(name, value)
 
     # --- what can be done ---
 

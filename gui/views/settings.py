@@ -100,11 +100,6 @@ def help_words(words: str) -> str:
     return "\n".join(re.sub(r'"([^"\n]*)"', "“\\1”", line) if "[" not in line else line for line in lines)
 
 
-def rows_with(rows: Sequence[SettingRow], words: str) -> list[SettingRow]:
-    """Those in which every one of the words stands: in the name, the group, the comment or the value."""
-    return [row for row in rows if has_words(" ".join((row.key, row.group, row.help, row.value)), words)]
-
-
 def next_choice(row: SettingRow, step: int) -> str:
     """The choice `step` places after the present one; the last one stays the last."""
     at = row.choices.index(row.value) + step if row.value in row.choices else 0
@@ -277,8 +272,9 @@ class SettingsView(FilteredView):
             self._shell.change()
 
     def arrange(self, keep: bool) -> None:
-        """Show the settings that have all the words."""
-        self.shown = rows_with(self.rows, self.words)
+        """Show the settings that have all the words: in the name, the group, the comment or the value."""
+        self.shown = [row for row in self.rows
+                      if has_words(" ".join((row.key, row.group, row.help, row.value)), self.words)]  # fmt: skip
         keys, groups = {row.key for row in self.shown}, {row.group for row in self.shown}
         for key, editor in self.editors.items():
             dpg.configure_item(editor.box, show=key in keys)

@@ -351,9 +351,10 @@ def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     said = tuple(said_row(at, one) for at, one in enumerate(view.others))
     proof = evidence_rows(kept) if kept is not None else ()
     steps = kept.steps if kept is not None else ()
+    run = tuple(FlowRow(("step", at), plain(step), "", "terminal", can=COPY) for at, step in enumerate(steps))
     tabs = (
         *((Tab("Evidence", proof, counted=False),) if proof else ()),
-        *((Tab("Steps", step_rows(steps)),) if steps else ()),
+        *((Tab("Steps", run),) if run else ()),
         *((Tab("Confirmations", said),) if said else ()),
         history,
     )
@@ -394,12 +395,6 @@ def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
 def plain(text: str) -> str:
     """A text without what cannot be seen, in one piece."""
     return "\n".join(chunks(text, max(len(text), 1)))
-
-
-def step_rows(steps: tuple[str, ...]) -> tuple[FlowRow, ...]:
-    """The steps of a playbook."""
-    return tuple(FlowRow(("step", at), plain(step), "", "terminal", "accent", "text", COPY)
-                 for at, step in enumerate(steps))  # fmt: skip
 
 
 def said_row(at: int, found: Found) -> FlowRow:

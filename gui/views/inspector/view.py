@@ -92,8 +92,10 @@ class Inspector:
         self.tabs = [chips.add("", "accent", self._turned(number)) for number in range(TABS)]
         below = box(look, self._full, "clear")
         self._nothing = text(look, lowered(look, below, 6), "", "text", "hint", wrap=True)
-        self.list = FlowList(look, actions=(RowAction("copy", "copy", "Copy"),), on_select=self._follow,
-                             on_action=self._copy_row, on_open=self._open_row)  # fmt: skip
+        self.list = FlowList(
+            look, actions=(RowAction("copy", "copy", "Copy"),), on_select=self._follow, on_open=self._open_row,
+            on_action=lambda _name, row: self._shell.copy(row.text),
+        )  # fmt: skip
         self.list.build(below)
         self._teach = EmptyState(
             look, parent, parent, icon="panel-right", title="Nothing selected",
@@ -242,9 +244,6 @@ class Inspector:
             self._shell.on_read(replace(page.reading, turn=page.subject.items[int(row.key[1])].turn))
         elif row.key[0] == "proof":
             self._shell.on_read(page.reading)
-
-    def _copy_row(self, _name: str, row: FlowRow) -> None:
-        self._shell.copy(row.text)
 
     # --- what can be done ---
 

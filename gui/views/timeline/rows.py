@@ -268,11 +268,6 @@ def _worst(row: Sequence[float], side: float) -> float:
     return max(side * side * max(row) / (total * total), total * total / (side * side * min(row)))
 
 
-def most_first(names: Iterable[str]) -> list[str]:
-    """Names by how often they come."""
-    return [name for name, _ in Counter(names).most_common()]
-
-
 def sum_of(days: Mapping[date, Sum], first: date, last: date) -> Sum:
     """The sums of some days."""
     total = Sum()

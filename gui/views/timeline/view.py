@@ -3,6 +3,7 @@ and the day at hand. A click on anything filters all of it; Esc shows everything
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -520,7 +521,7 @@ class TimelineView:
         named = {name: look.name for name, look in CATEGORIES.items() if name != "quarantine"}
         if kind != "category":
             of = year.tool_of if kind == "tool" else year.project_of
-            named = {name: name for name in year.most_first(map(of, self.time.talks))}
+            named = {name: name for name, _ in Counter(map(of, self.time.talks)).most_common()}
         now, rows = getattr(self.wish, kind), {"": FILTERS[kind][0], **named}
         left, top = dpg.get_item_rect_min(self.filters[kind].item)
         self._menu.open(
