@@ -188,20 +188,9 @@ def test_a_memory_changed_outside_refuses_the_edit_and_loses_nothing(
     stand.type_text(" ever")
     value(memories_edit(home, "1", "Use spaces"))
     stand.press("ctrl+Return")
-    editor = stand.view.session.editor
-    assert contents(home)[0] == "Use spaces" and editor.asking
-    assert "Now it says: Use spaces" in stand.desk.dpg.get_value(editor.sentence)
-    stand.click(editor.choices[choice].item)
+    assert "Now it says: Use spaces" in stand.desk.dpg.get_value(stand.view.session.editor.sentence)
     mine = "Use tabs in Makefiles\nand nowhere else ever"
-    if choice == "again":
-        assert contents(home)[0] == mine and stand.view.session.target is None
-    elif choice == "theirs":
-        assert contents(home)[0] == "Use spaces" and stand.view.session.target is None
-        stand.click(stand.toast()[1])
-        assert editor.words == mine
-    else:
-        assert stand.desk.dpg.get_clipboard_text() == mine and editor.asking
-        stand.press("Escape")
+    stand.answer(choice, mine, lambda: contents(home)[0], before="Use spaces", after=mine)
 
 
 def test_a_memory_that_is_gone_can_be_saved_anew(stand: Stand, home: Workspace) -> None:
@@ -241,8 +230,7 @@ def test_the_filter_takes_letters_and_a_tag_chip_narrows_the_list(stand: Stand, 
     items = []
     for words in ("Use spaces", "Use tabs"):
         memories_edit(home, "1", words)
-        stand.gather()
-        stand.settle()
+        stand.read_again()
         items.append(stand.desk.items())
     assert "Use tabs" in stand.texts() and items[0] == items[1], "no item is made for what is read anew"
 
@@ -252,8 +240,7 @@ def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> No
     assert home.paths.context.read_text().startswith("---\nversion: 1\nupdated: ")
     assert stand.opened == [str(home.paths.context)]  # type: ignore[attr-defined]
     write(home, "context.md", HEAD + "x" * 4000)
-    stand.gather()
-    stand.settle()
+    stand.read_again()
     card = stand.view.cards.card(GLOBAL)
     assert card.color == "edited" and card.amount == "4,000 of 3,072 bytes, 928 too many"
     stand.press("ctrl+o")
