@@ -219,7 +219,9 @@ class FilesView(FilteredView):
             Pane("source", 0, 150),
             Pane("notes", self._shell.place("column.notes", 264), 140, own="column.notes" in self._shell.places),
         ]
-        columns = Columns(look, below, panes, on_moved=self._moved)
+        columns = Columns(
+            look, below, panes, on_moved=lambda widths: self._shell.places.update({"column.notes": widths["notes"]})
+        )
         source, notes = (pane.item for pane in columns.panes)
         look.follow(below, lambda wide, _tall: columns.usual("notes", max(264.0, min(430.0, 0.3 * wide / look.scale))))
         self._source_box = box(look, source, "well")
@@ -422,6 +424,3 @@ class FilesView(FilteredView):
             return
         said, act = act_of(name, found, loaded.note.sha256)
         change(self._shell, said, act, f"{said}: {shortened(row.text)}")
-
-    def _moved(self, widths: dict[str, float]) -> None:
-        self._shell.places["column.notes"] = widths["notes"]
