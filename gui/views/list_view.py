@@ -35,6 +35,7 @@ ATTEMPTS = 5
 
 MOVES = ("Up", "Down", "Page up", "Page down")
 """Keys that move through the rows also while somebody types in the field."""
+PAGE = 5  # parts of a page that Page down goes on
 
 ENTER = ("Enter", "Keypad Enter")
 SIDEWAYS = {"Left": -1, "Right": 1}
@@ -58,6 +59,18 @@ def beside(names: Sequence[T], now: T, by: int) -> T:
     """The name so many places after another one, round again at the ends; an unknown one counts as the first."""
     at = names.index(now) if now in names else 0
     return names[(at + by) % len(names)]
+
+
+def stepped(names: Sequence[str], now: str, key: str) -> str:
+    """The name that a key for moving goes to, as far as there are any."""
+    at, last = names.index(now) if now in names else -1, len(names) - 1
+    to = {"Up": at - 1, "Down": at + 1, "Page up": at - PAGE, "Page down": at + PAGE, "Home": 0, "End": last}[key]
+    return names[min(max(to, 0), last)]
+
+
+def the_same(now: tuple[object, ...], before: tuple[object, ...]) -> bool:
+    """Whether all parts are the very same objects as before."""
+    return len(now) == len(before) and all(one is other for one, other in zip(now, before, strict=True))
 
 
 def insisting(act: Callable[[Workspace], Result[Any]]) -> Callable[[Workspace], Result[Any]]:

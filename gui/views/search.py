@@ -24,7 +24,7 @@ from gui.toolkit.layout import Chip, ChipRow, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
-from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside
+from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
 from gui.views.looks import ENTRY_KINDS, capital, short_folder
 from gui.views.reader_rows import one_line_of
 from gui.views.search_rows import (
@@ -197,7 +197,7 @@ class SearchView(ListView[Findings]):
             self.chosen = Wanted()
             self.typed(asked.words)
         read = (state.home, state.snapshot, *(state.of(part) for part in PARTS))
-        if len(read) != len(self._read) or any(one is not other for one, other in zip(read, self._read, strict=True)):
+        if not the_same(read, self._read):
             self._read = read
             self._ask(again=True)
 

@@ -25,7 +25,7 @@ from gui.toolkit.layout import Sight, box, card, lowered, space, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, say_hint, section, text, text_field
-from gui.views.list_view import MOVES, FilteredView, has_words
+from gui.views.list_view import MOVES, FilteredView, has_words, stepped
 from gui.views.looks import short_folder
 
 
@@ -191,9 +191,6 @@ class Editor:
             self._change(self.key, self.kind, words)
 
 
-PAGE = 5  # settings that Page down goes on
-
-
 class SettingsView(FilteredView):
     """All settings. A value is written when its field is left or Enter is pressed; Esc takes back what was typed."""
 
@@ -305,21 +302,13 @@ class SettingsView(FilteredView):
     def move(self, key: str) -> bool:
         """Another setting; Enter leaves the field that filters."""
         if key in (*MOVES, "Home", "End"):
-            self._step(key)
+            if self.shown:
+                self._choose(stepped([row.key for row in self.shown], self.chosen, key))
             return True
         if key == "Enter" and dpg.is_item_active(self.filter):
             dpg.focus_item(self.at_rest)
             return True
         return False
-
-    def _step(self, key: str) -> None:
-        names = [row.key for row in self.shown]
-        if not names:
-            return
-        last = len(names) - 1
-        now = names.index(self.chosen) if self.chosen in names else -1
-        to = {"Up": now - 1, "Down": now + 1, "Page up": now - PAGE, "Page down": now + PAGE, "Home": 0, "End": last}
-        self._choose(names[min(max(to[key], 0), last)])
 
     def _act(self, key: str, editor: Editor) -> bool:
         if editor.toggle is not None:

@@ -29,6 +29,7 @@ from gui.toolkit.layout import Sight, box, card, lowered, space, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, ButtonRow, Toggle, hint, say_hint, section, text
+from gui.views.list_view import stepped
 from gui.views.looks import ago, joined, seconds_of, short_folder
 
 KEY = "sources"
@@ -296,10 +297,7 @@ class SourcesView:
             return True
         found = [row for row in self.rows if row.found]
         if key in ("Up", "Down", "Home", "End") and found:
-            names = [row.name for row in found]
-            now = names.index(self.chosen) if self.chosen in names else -1
-            to = {"Up": max(0, now - 1), "Down": min(len(names) - 1, now + 1), "Home": 0, "End": len(names) - 1}[key]
-            self._choose(names[to])
+            self._choose(stepped([row.name for row in found], self.chosen, key))
             return True
         row = next((row for row in found if row.name == self.chosen), None)
         if row is not None and key == "Space":

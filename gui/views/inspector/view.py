@@ -31,6 +31,7 @@ from gui.views.facts import Facts
 from gui.views.inspector.rows import BUTTONS, Page, fact_page, leads_to, load
 from gui.views.inspector.web import SelectionPicture
 from gui.views.knowledge_rows import act_of, change, select_added
+from gui.views.list_view import the_same
 
 FACTS, TABS = 3, 4
 
@@ -59,7 +60,7 @@ class Inspector:
         self.page: Page | None = None
         self.tab = 0
         self._shown: Selection = NOTHING
-        self._seen: object = None
+        self._seen: tuple[object, ...] = ()
         self._ticket = 0
         self._job: Job | None = None
 
@@ -108,8 +109,7 @@ class Inspector:
     def refresh(self, state: State) -> None:
         """Read what is selected when that, or the store, is another one than before."""
         seen = (state.selected, state.snapshot, state.data)
-        old = self._seen
-        if isinstance(old, tuple) and all(one is other for one, other in zip(seen, old, strict=True)):
+        if the_same(seen, self._seen):
             return
         self._seen = seen
         if state.selected == NOTHING:

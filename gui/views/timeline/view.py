@@ -28,6 +28,7 @@ from gui.toolkit.letters import LETTERS
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
+from gui.views.list_view import the_same
 from gui.views.looks import CATEGORIES, category_parts
 from gui.views.timeline import rows as year
 from gui.views.timeline.treemap import TreeMap
@@ -169,7 +170,7 @@ class TimelineView:
         if found is None:
             return
         seen = (found.ledger, found.titles, state.of(self.name))
-        if self._seen and all(one is other for one, other in zip(seen, self._seen, strict=True)):
+        if the_same(seen, self._seen):
             self._shell.rows_shown(len(self.talks), len(self.time.talks), self.name)
             return
         self._seen = seen
