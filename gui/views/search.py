@@ -390,7 +390,7 @@ class SearchView(ListView[Findings]):
             return "begin"
         if self.data.wanted.filters.keys() - {"kind"}:
             return "filtered"
-        return "none-of-kind" if self.data.kind else "nothing-yet" if self.data.waits else "nothing"
+        return "none-of-kind" if self.data.wanted.kind else "nothing-yet" if self.data.waits else "nothing"
 
     def _name_chips(self) -> None:
         found, kinds = self.data, chip_kinds(self.data)
@@ -458,7 +458,7 @@ class SearchView(ListView[Findings]):
         if hit is None:
             return
         if isinstance(hit, ConversationHit):
-            self._shell.read(name=hit.path or hit.name, turn=hit.turn, words=longest(self.data.query, hit))
+            self._shell.read(name=hit.path or hit.name, turn=hit.turn, words=longest(self.data.wanted.query, hit))
             return
         view = HOMES.get(hit.entry.kind, "")
         if f"view.{view}" not in self._shell.actions:

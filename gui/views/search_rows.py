@@ -153,16 +153,6 @@ class Findings:
     projects: Mapping[str, int] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def query(self) -> str:
-        """The words that were asked for."""
-        return self.wanted.query
-
-    @property
-    def kind(self) -> str:
-        """The kind that was asked for, "" for all."""
-        return self.wanted.kind
-
 
 def kind_of(hit: Hit | ConversationHit) -> str:
     """The kind of a hit, a key of `ENTRY_KINDS`."""
@@ -350,7 +340,7 @@ def bullet_of(workspace: Workspace, entry: SearchEntry) -> Found | None:
 
 def chip_kinds(found: Findings) -> list[str]:
     """The kinds that have a chip: those among the best, and the one that is chosen."""
-    return [kind for kind in ENTRY_KINDS if found.counts.get(kind) or kind == found.kind]
+    return [kind for kind in ENTRY_KINDS if found.counts.get(kind) or kind == found.wanted.kind]
 
 
 def longest(query: str, hit: ConversationHit) -> str:
