@@ -490,7 +490,7 @@ class MemoriesView(ListView[MemoryBook]):
             self._shell.toast(f"Saved memory {memory.id}: {shortened(memory.summary)}")
             self._new = str(memory.path)
             return
-        run = str(getattr(value, "run", "")) if target.memory.scope == GLOBAL else ""
+        run = str(getattr(value, "run", "") or "") if target.memory.scope == GLOBAL else ""
         back = partial(self._shell.undo, run)
         if run:
             self._shell.history.did(Step(back, run))

@@ -180,9 +180,11 @@ def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
     notes = (*((report.note,) if report.note else ()), *(one for one in report.warnings if not one.startswith(NOT_YET)))
     waits = next((waiting_words(one) for one in report.warnings if one.startswith(NOT_YET)), "")
     number = report.entries + report.conversations
-    hits = {key_of(hit): hit for hit in reversed(report.hits)}  # of two with one key the better one
-    return Ok(Findings(wanted, tuple(reversed(hits.values())), dict(counts), number, notes, waits, dict(sources),
-                       dict(projects), {hit.source: hit.tool for hit in talks}))  # fmt: skip
+    hits: dict[str, Hit | ConversationHit] = {}
+    for hit in report.hits:
+        hits.setdefault(key_of(hit), hit)
+    return Ok(Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, dict(sources), dict(projects),
+                       {hit.source: hit.tool for hit in talks}))  # fmt: skip
 
 
 NOT_YET = "not searched yet"
