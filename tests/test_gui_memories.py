@@ -154,6 +154,10 @@ def test_the_keyboard_alone_writes_archives_and_brings_back(stand: Stand, home: 
     assert contents(home, archived=True) == ["drink tea\ndaily"] and len(stand.texts()) == 3
     stand.press("Delete", "ctrl+z")
     assert len(contents(home)) == 3
+    stand.press("ctrl+y")
+    assert len(contents(home, archived=True)) == 2
+    stand.press("ctrl+z")
+    assert contents(home, archived=True) == ["drink tea\ndaily"], "what was done again can be taken back again"
     stand.press("Right", "Down", "r")
     assert "drink tea\ndaily" in contents(home) and not contents(home, archived=True)
     stand.press("Left", "Home", "ctrl+c")
