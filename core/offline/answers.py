@@ -95,8 +95,7 @@ _LISTED = re.compile(
 _PICK = re.compile(
     r"^(?:(?:let'?s|we'll|i'll|i'd|i|please|ok(?:ay)?,?|yes,?|go|going|do|take|use|pick|choose|prefer|like|want|with|"
     r"for|the|option|variante?|choice|approach|alternative|number|answer|nehmen wir|nimm|wir nehmen|prends|prenons|"
-    r"on prend|"
-    r"elijo|usa|opción|la|die|das|#)\s+)*"
+    r"on prend|elijo|usa|opción|la|die|das|#)\s+)*"
     r"(?:选|选择|就选|用|方案|选项|オプション|案|옵션)?\s*(?P<mark>[1-9]|[A-Fa-f])(?:案|番|号|번)?(?![\w.])"
     r"(?:(?:\s*[,.:;!?，。、–—-]+\s*|\s+(?=(?:but|because|since|please|and|with|as|aber|weil|bitte|mais|pero)\b))(?P<more>.*))?$",
     re.IGNORECASE | re.DOTALL,
@@ -222,11 +221,10 @@ _OF_MOMENT = cues.one_of({
         r"^(?:any|ready|done|really|sure|why not|what else|anything|which|let'?s)\b",
         r"\bneed to (?:fix|run|update|rebase|merge|commit|push|change|rename|re-?run)\b",
         r"^why (?:is|are|does|do|did) (?:this|that|it|you|they)\b",
-        r"\b(?:fail\w*|broken?|errors?|crash\w*|tests? pass\w*)\b",
-        r"^(?:kannst|könntest|könnten|würdest|magst)\b", r"^(?:tu |vous )?(?:peux|pouvez|pourrais|pourriez)\b",
-        r"^¿?(?:me )?(?:puedes|podrías|puede|podría)\b", r"\beres\b",
-        "哪些|什么地方|哪里|怎么|(?:能|可以|可不可以|能不能|麻烦|请)(?:你|给我|帮)", "(?:くれ|もらえ|いただけ)ます",
-        "(?:줄|주실) 수|주세요|줄래",
+        r"\b(?:fail\w*|broken?|errors?|crash\w*|tests? pass\w*)\b", r"^(?:kannst|könntest|könnten|würdest|magst)\b",
+        r"^(?:tu |vous )?(?:peux|pouvez|pourrais|pourriez)\b", r"^¿?(?:me )?(?:puedes|podrías|puede|podría)\b",
+        r"\beres\b", "哪些|什么地方|哪里|怎么|(?:能|可以|可不可以|能不能|麻烦|请)(?:你|给我|帮)",
+        "(?:くれ|もらえ|いただけ)ます", "(?:줄|주실) 수|주세요|줄래",
     ),
 })  # fmt: skip
 _YES_NO = cues.one_of({

@@ -75,11 +75,9 @@ def _newest(found: list[Found], most: int) -> list[Found]:
 
 
 _CAUSE_HEADING = re.compile(
-    r"^(?:\d+\.\s*)?(?:the )?(?:root |real |actual |underlying )?(?:causes?|bugs?|problems?|issue)"
-    r"(?:\s*(?:\(.*\)|of .*))?$|"
-    r"^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|crash|hang|is |was )|"
-    r"^what (?:happen|went wrong|caused|was wrong)|"
-    r"^(?:diagnosis|ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因)$",
+    r"^(?:\d+\.\s*)?(?:the )?(?:root |real |actual |underlying )?(?:causes?|bugs?|problems?|issue)(?:\s*(?:\(.*\)|of "
+    r".*))?$|^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|crash|hang|is |was )|^what (?:happen|went wrong|"
+    r"caused|was wrong)|^(?:diagnosis|ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因)$",
     re.IGNORECASE,
 )
 _CAUSE_LABEL = re.compile(

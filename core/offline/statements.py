@@ -48,12 +48,10 @@ DECISION_CUES = (
 _CUES = FACT_CUES + DECISION_CUES
 
 _LEARNED = re.compile(
-    r"^(?:(?:so|and|but|ok(?:ay)?|yes|yeah|also|ah|right),? )?(?:"
-    r"(?:it |this )?turn(?:s|ed) out(?: to be)?(?: that)?,? |"
-    r"(?:we|i)(?:'ve| have)?(?: now| also| just)? (?:learned|discovered|found(?: out)?|confirmed|verified|established)"
-    r" that |"
-    r"(?:gotcha|caveat|lessons? learned|learned|key (?:finding|insight|fact)|finding|fact|fyi|til|remember|confirmed|"
-    r"root cause) ?[:—–-] ?)(?P<rest>.+)$",
+    r"^(?:(?:so|and|but|ok(?:ay)?|yes|yeah|also|ah|right),? )?(?:(?:it |this )?turn(?:s|ed) out(?: to be)?(?: that)?,? "
+    r"|(?:we|i)(?:'ve| have)?(?: now| also| just)? (?:learned|discovered|found(?: out)?|confirmed|verified|"
+    r"established) that |(?:gotcha|caveat|lessons? learned|learned|key (?:finding|insight|fact)|finding|fact|fyi|til|"
+    r"remember|confirmed|root cause) ?[:—–-] ?)(?P<rest>.+)$",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
@@ -62,9 +60,8 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _CAUSE = re.compile(
-    r"^(?:so,? |and )?(?:the|our) (?:(?:root|real|actual|underlying|true) cause|culprit)\b.{0,80}?"
-    r"\b(?:is|was|were|are)\s"
-    r"|^(?:the|our) [^,;:]{3,60} (?:is|was|are|were) caused by\b",
+    r"^(?:so,? |and )?(?:the|our) (?:(?:root|real|actual|underlying|true) cause|culprit)\b.{0,80}?\b(?:is|was|were|"
+    r"are)\s|^(?:the|our) [^,;:]{3,60} (?:is|was|are|were) caused by\b",
     re.IGNORECASE,
 )
 # Diagnoses in passing: what "we" are doing at the moment is no knowledge about a system.

@@ -204,10 +204,9 @@ _WANTED = cues.one_of({
     "en": (
         r"should(?:n'?t)?(?! (?:i|we|you)\b)", r"must(?:n'?t)?", "needs? to be", "has to be", "ha(?:s|ve) to",
         "(?:is|are) (?:supposed|meant) to", "can only",
-        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only|do) )*(?:want|need|prefer|would like|expect) "
-        r"(?!you\b|to (?:see|know|understand|check|be sure|make sure|ask|fix|debug|test|look|update|discuss|design|"
-        r"work|start|talk|make it))"
-        r"(?:\S+ ){0,8}to",
+        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only|do) )*(?:want|need|prefer|would like|expect) (?!you\b|to (?:see|"
+        r"know|understand|check|be sure|make sure|ask|fix|debug|test|look|update|discuss|design|work|start|talk|make "
+        r"it))(?:\S+ ){0,8}to",
         r"(?:we|i) (?:really )?(?:don'?t|do not) (?:want|need|expect)",
         r"so (?:that )?(?:the|it|they|each|all|every|users?|there|only|when)", "make sure", "ensure",
         "only", "without", "instead of", "rather than", "no longer", "never", "always",
