@@ -297,12 +297,7 @@ def asked(provider: str, reply: Any, status: int = 200, model: str = "m") -> tup
     ("provider", "reply", "window", "path"),
     [
         ("ollama", {"model_info": {"llama.context_length": 40_960}}, 40_960, "POST /api/show"),
-        (
-            "openai",
-            {"data": [{"id": "n"}, {"id": "m", "max_model_len": 16_384}]},
-            16_384,
-            "/models",
-        ),
+        ("openai", {"data": [{"id": "n"}, {"id": "m", "max_model_len": 16_384}]}, 16_384, "/models"),
         ("openai", {"data": [{"id": "file.gguf", "meta": {"n_ctx_train": 32_768}}]}, 32_768, "/models"),
         ("gemini", {"inputTokenLimit": 1_048_576}, 1_048_576, "GET /v1beta/models/m"),
         ("anthropic", {"id": "m", "max_input_tokens": 200_000}, 200_000, "GET /v1/models/m"),

@@ -23,9 +23,7 @@ Operation = dict[str, Any]
 HARVESTED = "## Harvested"
 DIGITS = 6
 """Of a confidence, behind its point."""
-TITLES = dict(
-    zip(CATEGORIES, ("Facts", "Pitfalls", "Patterns", "Tool quirks", "Questions"), strict=True),
-)
+TITLES = dict(zip(CATEGORIES, ("Facts", "Pitfalls", "Patterns", "Tool quirks", "Questions"), strict=True))
 _INTRO = {
     "fact": "What is so.",
     "pitfall": "What went wrong before, and what was assumed wrongly.",

@@ -46,7 +46,7 @@ OURS = re.compile(
 _FRONT = re.compile(r"---[ \t]*\r?\n(?P<body>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _FRONT_LINE = re.compile(
     r"""(?m)^(?P<key>domain|category|version|last_updated)[ \t]*:[ \t]*"""
-    r"""(?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s#"'][^\n#]*?)?)[ \t]*(?:\#[^\n]*)?\r?$""",
+    r"""(?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s#"'][^\n#]*?)?)[ \t]*(?:\#[^\n]*)?\r?$"""
 )
 _DASH = re.compile(r"(?m)^ *-(?=[ \t\r\n])")
 _FIRST_KEY = re.compile(r"(?P<indent> *)-(?P<gap>[ \t]+)(?:\{|[\"']?[\w-]+[\"']?[ \t]*:(?=[ \t\r\n]))")

@@ -228,12 +228,7 @@ def _http(
         nonlocal known
         question = replace(template, prompt=_encodable(prompt), schema=schema)
         retry_policy = RetryPolicy(
-            clock() + settings.timeout_seconds,
-            settings.max_retries,
-            settings.max_answer_bytes,
-            cancelled,
-            clock,
-            sleep,
+            clock() + settings.timeout_seconds, settings.max_retries, settings.max_answer_bytes, cancelled, clock, sleep
         )
         with lock:
             dialect = known

@@ -500,7 +500,7 @@ _NOW = re.compile(
     r"^(?!.{0,60}\b(?:pass|clean|green|ready|running|should|will)\b)(?:the |all |both )?[^.,;:]{0,60}"
     r"(?:`[^`]+`|[A-Z]\w*[a-z_]\w*)[^.,;:]{0,60}\bnow (?:also |only |always |automatically )?"
     r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say|"
-    r"captur|reflect|cover|describ|contain|match)(?:\w+s|use|are|no longer|\w+ed)\b",
+    r"captur|reflect|cover|describ|contain|match)(?:\w+s|use|are|no longer|\w+ed)\b"
 )
 _DONE_HEADING = re.compile(
     r"^(?:what (?:changed|was done|i (?:did|changed)|is new)|implemented|done|completed|changes?(?: made)?|key changes|"

@@ -12,27 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.conversations.events import Commit
 from core.offline import cues
-from core.offline.closing import (
-    LABEL,
-    done_parts,
-    request_of,
-)
+from core.offline.closing import LABEL, done_parts, request_of
 from core.offline.exchanges import typed
 from core.offline.prose import Row, begun, has, looks_like_code, whole
 from core.offline.reviews import NUMBERS, find_in_review, find_risks
 from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
-from core.offline.substance import (
-    CODE,
-    LONG,
-    SHORT,
-    alike,
-    named_first,
-    readable,
-    shortened,
-    stems,
-    whole_quotes,
-)
+from core.offline.substance import CODE, LONG, SHORT, alike, named_first, readable, shortened, stems, whole_quotes
 
 MOST_CAUSES = 2
 MOST_LEFT = 4
