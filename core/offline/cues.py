@@ -320,20 +320,9 @@ _NOT_DONE = (
     "consider|decid|determin|report|list|describ|unchang|pleas|interest|includ|miss|skipp|ne|fe|spe|inde"
 )
 _DID = (
-    rf"(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed",
-    "wrote",
-    "split",
-    "rewrote",
-    "cleaned up",
-    "made",
-    "set up",
-    "built",
-    "kept",
-    "rebuilt",
-    "hid",
-    "overrode",
-    "cut",
-)
+    rf"(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed", "wrote", "split", "rewrote", "cleaned up", "made", "set up", "built",
+    "kept", "rebuilt", "hid", "overrode", "cut",
+)  # fmt: skip
 DONE = one_of({
     "en": (_SELF + f"(?:{'|'.join(_DID)})(?!\\s*[:：])",),
     "de": ("ich habe", "(?:behoben|hinzugefügt|entfernt|umbenannt|geändert|aktualisiert)"),

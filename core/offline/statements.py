@@ -31,20 +31,9 @@ FACT_CUES = (
     "established", "caused by", "the cause", "culprit",
 )  # fmt: skip
 DECISION_CUES = (
-    "decid",
-    "decision",
-    "agreed",
-    "resolved",
-    "go with",
-    "going with",
-    "stick with",
-    "resolution",
-    "consensus",
-    "chosen",
-    "chose",
-    "settled on",
-    "opted",
-)
+    "decid", "decision", "agreed", "resolved", "go with", "going with", "stick with", "resolution", "consensus",
+    "chosen", "chose", "settled on", "opted",
+)  # fmt: skip
 _CUES = FACT_CUES + DECISION_CUES
 
 _LEARNED = re.compile(
