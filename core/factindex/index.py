@@ -14,35 +14,17 @@ from typing import Any
 
 from core.base import files
 from core.base.result import Ok, Result, fail
-from core.factindex.facts import CATEGORIES, DATES, Fact, Problem, check, fact_from, shown, sort_key
+from core.factindex.facts import CATEGORIES, Fact, Problem, check, fact_from, shown, sort_key
 
 NAME = "index.json"
 VERSION = 1
-_text = json.encoder.encode_basestring
-"""A text as JSON, with every letter as it is."""
 _BYTES = 1 << 30
 _FACTS = re.compile(r'"facts"\s*:\s*\[')
 
 
 def rows_of(facts: Iterable[Fact]) -> list[str]:
     """The facts as the lines of the index, sorted."""
-    return [_row_of(fact) for fact in sorted(facts, key=sort_key)]
-
-
-def _row_of(fact: Fact) -> str:
-    """One line of the index: the JSON of `fact.to_json()`, written by hand because there may be very many."""
-    row = f'    {{"id": {_text(fact.id)}, "fact": {_text(fact.fact)}, "category": {_text(fact.category)}, '
-    row += f'"domain": {_text(fact.domain)}, "confidence": {fact.confidence!r}'
-    if fact.tags:
-        row += f', "tags": [{", ".join(map(_text, fact.tags))}]'
-    if fact.source_count is not None:
-        row += f', "source_count": {fact.source_count}'
-    for key, day in zip(DATES, (fact.first_seen, fact.last_confirmed, fact.expires), strict=True):
-        if day:
-            row += f', "{key}": "{day}"'
-    if fact.related:
-        row += f', "related": [{", ".join(map(_text, fact.related))}]'
-    return row + ', "stale": true' * fact.stale + ', "unread": true' * fact.unread + "}"
+    return ["    " + json.dumps(fact.to_json(), ensure_ascii=False) for fact in sorted(facts, key=sort_key)]
 
 
 def sum_of(rows: list[str]) -> str:
@@ -59,7 +41,7 @@ def format_index(rows: list[str], at: str) -> bytes:
 
 def fact_in(data: bytes, fact_id: str) -> Fact | None:
     """One fact of the bytes of an index, None where it is not there: without reading the others."""
-    begin = data.find(b'{"id": ' + _text(fact_id).encode("utf-8", "replace") + b", ")
+    begin = data.find(b'{"id": ' + json.dumps(fact_id, ensure_ascii=False).encode("utf-8", "replace") + b", ")
     if begin < 0:
         return None
     try:

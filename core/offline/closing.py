@@ -17,7 +17,7 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push
 from core.offline import cues
 from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences
-from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
+from core.offline.sessions import TRIVIAL, Closing, Session, failure, is_change, sends_something
 from core.offline.statements import Found
 from core.offline.substance import (
     BEHAVES,
@@ -427,7 +427,7 @@ def _opened(session: Session) -> Iterator[Found]:
 def _ran(session: Session, text: str) -> bool:
     """Whether the command that a box names was run in the session and passed, in whatever folder."""
     named = [" ".join(part.strip("`").split()) for part in CODE.findall(text) if " " in part]
-    passed = [row.words for row in session.commands if row.answered and not (row.failed or session.failure(row))]
+    passed = [row.words for row in session.commands if row.answered and not (row.failed or failure(row))]
     lines = [" ".join(part.split()) for words in passed for part in re.split(r"&&|;|\n", words)]
     return any(line.startswith(command) for command in named for line in lines)
 
@@ -529,7 +529,7 @@ def done_parts(session: Session, number: int) -> list[tuple[str, str]]:
         where = named["path"] if named else where if row.kind == "bullet" else ""
         if cues.LEFT_HEADING.match(row.heading) or row.mark == " ":
             continue
-        for sentence in session.parts(row):
+        for sentence in sentences(row):
             text = _EMPTY.sub("", sentence.text).strip()
             label = LABEL.match(text)
             if label:
