@@ -15,7 +15,7 @@ from core.conversations.events import Command, Commit, Edit, Plan, PullRequest, 
 from core.offline import cues
 from core.offline.closing import request_of, rows_of
 from core.offline.exchanges import Exchange, found, subject_of
-from core.offline.prose import Row, begun, clean, looks_like_code, sentences, whole
+from core.offline.prose import Row, begun, by_person, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
 
@@ -65,7 +65,7 @@ def find_answers(session: Session) -> Iterator[Found]:
 
 def _typed(session: Session, answer: str) -> bool:
     """Whether an answer stands in a message of the person."""
-    return any(turn.role == "user" and not turn.agent and answer in turn.text for turn in session.conversation.turns)
+    return any(by_person(turn) and answer in turn.text for turn in session.conversation.turns)
 
 
 def _own_part(options: str, answers: str) -> str:
@@ -165,9 +165,7 @@ def find_agreed(session: Session) -> Iterator[Found]:
     for closing in session.closings:
         if closing.changed:
             continue
-        answer = next(
-            (turn.text.strip() for turn in turns[closing.number + 1 :] if turn.role == "user" and not turn.agent), ""
-        )
+        answer = next((turn.text.strip() for turn in turns[closing.number + 1 :] if by_person(turn)), "")
         if not answer or len(answer) > 60 or not cues.APPROVES.match(answer):
             continue
         agreed, topic = [], ""

@@ -16,7 +16,7 @@ from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push
 from core.offline import cues
-from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences
+from core.offline.prose import Row, begun, by_person, clean, looks_like_code, read_prose, sentences
 from core.offline.sessions import TRIVIAL, Closing, Session, failure, is_change, sends_something
 from core.offline.statements import Found
 from core.offline.substance import (
@@ -105,9 +105,7 @@ def _done(session: Session) -> Iterator[Found]:
         )
         used.add(asked)
         if not detail:
-            spoken = max(
-                (at for at, row in enumerate(session.conversation.turns[:turn]) if _by_person(row)), default=-1
-            )
+            spoken = max((at for at, row in enumerate(session.conversation.turns[:turn]) if by_person(row)), default=-1)
             named = _files_of(session, turn, spoken) or _files_of(session, turn)
             if not title_tells(commit.subject, named):
                 continue
@@ -147,14 +145,14 @@ def _asked_before(session: Session, number: int, work: str) -> str:
     words with what is told: it says what the work was for. Nothing of an earlier message: what stood between may have
     asked for the work."""
     turns = session.conversation.turns
-    at = next((at for at in range(min(number, len(turns) - 1), -1, -1) if _by_person(turns[at])), -1)
+    at = next((at for at in range(min(number, len(turns) - 1), -1, -1) if by_person(turns[at])), -1)
     text = _in_own_words(turns[at].text) if at >= 0 else ""
     since = [row for place, row in session.events if at < place <= number]
     if not text or alike(text, work) or _OF_GIT.search(text) or len(stems(text) & stems(work)) < LEAST_STEMS:
         return ""
     same = _SAME.search(text)
     if same:  # as what, an earlier request may say
-        before = [said for turn in turns[:at] if _by_person(turn) and (said := _in_own_words(turn.text))]
+        before = [said for turn in turns[:at] if by_person(turn) and (said := _in_own_words(turn.text))]
         model = next((said for said in reversed(before) if same["what"] in said and not _SAME.search(said)), "")
         text = f"{text}”, after “{model}" if model else ""
     made = [row for row in since if isinstance(row, Commit)]
@@ -163,10 +161,6 @@ def _asked_before(session: Session, number: int, work: str) -> str:
 
 
 _SAME = re.compile(r"\bthe same (?P<what>\w{3,})\b(?! (?:as|of|that|for)\b)", re.IGNORECASE)
-
-
-def _by_person(turn: Turn) -> bool:
-    return turn.role == "user" and not turn.agent
 
 
 _OF_GIT = re.compile(r"\bconflicts?\b|^(?:\w+,? ){0,3}(?:commit|push|rebase|merge)\b", re.IGNORECASE)

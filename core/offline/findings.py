@@ -14,7 +14,7 @@ from core.conversations.events import Commit
 from core.offline import cues
 from core.offline.closing import LABEL, done_parts, request_of
 from core.offline.exchanges import typed
-from core.offline.prose import Row, begun, has, looks_like_code, sentences, whole
+from core.offline.prose import Row, begun, by_person, has, looks_like_code, sentences, whole
 from core.offline.reviews import NUMBERS, find_in_review, find_risks
 from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
@@ -256,7 +256,7 @@ def _explained(session: Session) -> Iterator[Found]:
     names and later work left it alone: a standing sentence of prose, with the next one where that goes on with it."""
     turns = session.conversation.turns
     for closing in () if session.of_chat else session.closings:
-        asked = [turn for turn in turns[: closing.number] if turn.role == "user" and not turn.agent][-1:]
+        asked = [turn for turn in turns[: closing.number] if by_person(turn)][-1:]
         if closing.refuted or closing.changed or not asked or not _ASKED.search(typed(asked[0].text)):
             continue
         if session.edited_after(closing.number, closing.turn.text):
@@ -405,6 +405,6 @@ def _stands(text: str) -> bool:
 
 def _about(session: Session) -> str:
     """What a session was about, in the person's words, for an item that says less by itself."""
-    asked = [turn for turn in session.conversation.turns if turn.role == "user" and not turn.agent]
+    asked = [turn for turn in session.conversation.turns if by_person(turn)]
     wanted = next((text for turn in asked if (text := request_of(turn.text))), "")
     return f"left of “{wanted}”" if wanted else ""

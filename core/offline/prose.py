@@ -89,6 +89,11 @@ class _Reading:
     codes: list[Code] = field(default_factory=list)
 
 
+def by_person(turn: Turn) -> bool:
+    """Whether the person spoke: what stands in that role for a sub-agent is an assistant's order."""
+    return turn.role == "user" and not turn.agent
+
+
 def read_prose(conversation: Conversation) -> tuple[list[Row], list[Code]]:
     """Rows and code blocks of all turns of `user` and `assistant`, in their order. Tool and system turns give none."""
     reading = _Reading()

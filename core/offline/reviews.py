@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from core.offline import cues
 from core.offline.closing import done_parts
-from core.offline.prose import Row, begun, clean, sentences, whole
+from core.offline.prose import Row, begun, by_person, clean, sentences, whole
 from core.offline.sessions import Session
 from core.offline.statements import Found
 from core.offline.substance import LONG, SHORT, readable, shortened, written
@@ -163,7 +163,7 @@ def by_number(session: Session, number: int, text: str) -> bool:
     numbers = [digits for found in NUMBERS.findall(text) for digits in re.findall(r"\d+", found)]
     if not numbers:
         return False
-    later = [row.text for row in session.conversation.turns[number:] if row.role == "user" and not row.agent]
+    later = [row.text for row in session.conversation.turns[number:] if by_person(row)]
     return any(re.search(rf"(?<![\d.]){digits}(?!\.?\d)", said) for digits in numbers for said in later)
 
 

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push
 from core.offline import cues
-from core.offline.prose import Row
+from core.offline.prose import Row, by_person
 from core.offline.statements import Found
 
 LOOK_AHEAD, MOST_BETWEEN = 6, 2
@@ -491,7 +491,7 @@ _INSTRUCTS = re.compile(
 def _is_named(session: Session, step: str) -> bool:
     """Whether the person named a check, a page for contributors or a server's recipe holds it, or a hook ran it."""
     turns = session.conversation.turns
-    if any(turn.role == "user" and not turn.agent and step in turn.text for turn in turns):
+    if any(by_person(turn) and step in turn.text for turn in turns):
         return True
     for _, row in session.events:
         if isinstance(row, FileRead) and _INSTRUCTS.search(row.path) and step in row.output:
