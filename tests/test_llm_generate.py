@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +16,7 @@ from core.base.answer import Answer
 from core.base.result import Err, Ok
 from core.llm.command import run_command
 from core.llm.credentials import keys_from, read_keys
-from core.llm.generate import PROVIDERS, connect
-from core.llm.presets import PRESETS
+from core.llm.generate import connect
 from core.llm.schema import anthropic_schema, gemini_schema, openai_schema
 from core.llm.window import window_of
 from core.llm.wire import ModelSettings
@@ -71,14 +69,6 @@ def test_a_problem_with_the_credentials_is_passed_on() -> None:
     problem = Err(error=connected(ModelSettings("none")).error)
     result = connect(ModelSettings("openai", model="m"), credentials=lambda provider, variables: problem)
     assert result is problem
-
-
-def test_the_table_is_loaded_without_requests() -> None:
-    """Else every start of the program, even `--help`, would wait for the HTTP library."""
-    code = "import sys, core.llm.generate; sys.exit('requests' in sys.modules)"
-    root = Path(__file__).parent.parent
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
-    assert set(PROVIDERS) == {"openai", "ollama", "anthropic", "gemini", "command", "local", *PRESETS}
 
 
 # --- credentials -----------------------------------------------------------------------------------------------------

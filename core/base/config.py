@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base.config_text import parsed, parsed_file, read_settings, table_of
-from core.base.late import dataclass
+from core.base.late import dataclass, replace
 from core.base.paths import user_folder
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import (
@@ -264,7 +264,7 @@ def _narrowed(
         return found
     own = _checked(found.path, document.value)
     if isinstance(own, Err):
-        return _replaced(found, problem=f"{own.error} {_NOTHING}")
+        return replace(found, problem=f"{own.error} {_NOTHING}")
     narrowed = [key for key, value in own.value.items() if narrows(key, value, values[key])]
     waiting = [(key, shown_value(value)) for key, value in own.value.items() if value != values[key]]
     for key in narrowed:
@@ -273,13 +273,7 @@ def _narrowed(
     table = _table(document.value, KNOWLEDGE)
     known = {setting.key for setting in SETTINGS if setting.table == KNOWLEDGE}
     waiting += [(_plain(key), "an unknown setting") for key in table if key not in known]
-    return _replaced(found, narrowed=tuple(narrowed), waiting=tuple(waiting))
-
-
-def _replaced(found: FolderFile, **parts: Any) -> FolderFile:
-    from dataclasses import replace
-
-    return replace(found, **parts)
+    return replace(found, narrowed=tuple(narrowed), waiting=tuple(waiting))
 
 
 def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
