@@ -87,31 +87,25 @@ _ANEW = "'knowledge facts sync' writes it anew"
 
 def validate_index(name: str, data: bytes) -> tuple[int, list[Problem]]:
     """How many facts an index has, and everything that is wrong with it, with lines."""
+
+    def wrong(message: str, line: int = 1) -> Problem:
+        return Problem("bad-index", name, line, "", message)
+
     try:
         text = data.decode("utf-8")
         loaded = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        return 0, [Problem("bad-index", name, line, "", f"this is no JSON: {shown(str(error))}")]
+        return 0, [wrong(f"this is no JSON: {shown(str(error))}", line)]
     facts = loaded.get("facts") if isinstance(loaded, dict) else None
     if not isinstance(facts, list):
-        return 0, [
-            Problem(
-                "bad-index",
-                name,
-                1,
-                "",
-                "there is no list of facts; allowed: an object with version, total_facts and facts",
-            )
-        ]
+        return 0, [wrong("there is no list of facts; allowed: an object with version, total_facts and facts")]
     found: list[Problem] = []
     if loaded.get("version") != VERSION:
-        found.append(
-            Problem("bad-index", name, 1, "", f"version is {shown(loaded.get('version'))}; allowed: {VERSION}")
-        )
+        found.append(wrong(f"version is {shown(loaded.get('version'))}; allowed: {VERSION}"))
     if loaded.get("total_facts") != len(facts):
-        message = f"total_facts is {shown(loaded.get('total_facts'))}; allowed: {len(facts)}, the number of facts"
-        found.append(Problem("bad-index", name, 1, "", message))
+        total = shown(loaded.get("total_facts"))
+        found.append(wrong(f"total_facts is {total}; allowed: {len(facts)}, the number of facts"))
     lines = list(_lines(text, len(facts)))
     first: dict[str, int] = {}
     for row, line in zip(facts, lines, strict=True):
