@@ -130,16 +130,10 @@ def _due(item: Item, before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
 
 
 def _with_date(text: str, day: str) -> str:
-    body = scan_body(text)
-    found = _FRONT_DATE.search(text, 0, body)
+    found = _FRONT_DATE.search(text, 0, frontmatter(text)[1])
     if found is None or found[3] >= day:
         return text
     return text[: found.start()] + f"{found[1]}{found[2]}{day}{found[2]}" + text[found.end() :]
-
-
-def scan_body(text: str) -> int:
-    """The offset after the frontmatter."""
-    return frontmatter(text)[1]
 
 
 def _with_items(text: str, facts: Sequence[Fact], ending: str) -> str:

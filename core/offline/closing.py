@@ -308,18 +308,14 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     later = [row for turn, row in session.events if turn >= at]
     link = next((row.url for row in later if isinstance(row, PullRequest) and row.url), "")
     pushes = [row for row in later if isinstance(row, Push)]
+    ordered = any(COMMITS.search(row.words) for row in session.commands)  # and not made by a tool behind each edit
     if link:
         parts.append(link)
     elif any(row.succeeded and moved(session, row, commit, on["branch"] if on else "") for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired and not (on and on["branch"] not in MAIN) and _ordered(session):
+    elif not pushes and session.paired and not (on and on["branch"] not in MAIN) and ordered:
         parts.append("not pushed in the session")  # of another branch `_unpushed` tells it
     return ", ".join(parts)
-
-
-def _ordered(session: Session) -> bool:
-    """Whether commits were ordered here, and not made by a tool behind each edit."""
-    return any(COMMITS.search(row.words) for row in session.commands)
 
 
 _MESSAGES = re.compile(

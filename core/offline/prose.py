@@ -101,7 +101,10 @@ def read_prose(conversation: Conversation) -> tuple[list[Row], list[Code]]:
     for number, turn in enumerate(conversation.turns):
         pasted = marked and turn.role == "user" and len(turn.text) > MAX_TURN_OF_PERSON
         if turn.role in ("user", "assistant") and not pasted:
-            _read_turn(number, turn, reading)
+            lines = _Lines(number, turn.role, reading)
+            for at, line in enumerate(turn.text.split("\n")):
+                lines.take(at, line)
+            lines.flush()
     return reading.rows, reading.codes
 
 
@@ -180,13 +183,6 @@ def _longest_line(row: Row, start: int, end: int) -> str:
         if first < end and after > start
     )
     return max(parts, key=len, default="")
-
-
-def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
-    lines = _Lines(number, turn.role, reading)
-    for at, line in enumerate(turn.text.split("\n")):
-        lines.take(at, line)
-    lines.flush()
 
 
 class _Lines:

@@ -53,12 +53,9 @@ def _rated(session: Session) -> Iterator[tuple[bool, Found]]:
             where = f"In `{path[1]}`: " if path and not named else ""
             detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
             statement = f"{where}{first if where else begun(first)} (review finding, {how})"
-            fields = {"statement": statement, "detail": shortened(detail), "quote": _one_line(session, row, first)}
+            quote = next((part.quote for part in sentences(row) if first[:20] in part.text), "")
+            fields = {"statement": statement, "detail": shortened(detail), "quote": quote}
             yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
-
-
-def _one_line(session: Session, row: Row, text: str) -> str:
-    return next((sentence.quote for sentence in sentences(row) if text[:20] in sentence.text), "")
 
 
 _POINT = re.compile(r"^(?:\d{1,2}[.):]|[A-Z]\d{0,2}[.):]|#\d{1,2}[:.]?)\s+(?P<what>\S.{8,120})$")

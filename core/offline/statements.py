@@ -242,7 +242,7 @@ _NONE = re.compile(r"^(?:none|n/a|nothing|no|null|tbd|done)\b.{0,12}$", re.IGNOR
 def find_tasks(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
     """Open and done tasks. Of a box that is shown again and again, the last state counts."""
     boxes: dict[str, Found] = {}
-    final = _last_turn(conversation, "assistant")
+    final = max((at for at, turn in enumerate(conversation.turns) if turn.role == "assistant"), default=-1)
     # An assistant shows its whole list again at every step: what is open stands in the last one.
     listed = max((row.turn for row in rows if row.kind == "check" and row.role == "assistant"), default=-1)
     for row, before in zip(rows, ("", *(row.text for row in rows)), strict=False):
@@ -342,10 +342,6 @@ def _task_found(category: str, text: str, said: Sentence, score: int, row: Row) 
     text = clean(text)
     text = begun(text)
     return Found(category, {"statement": text, "detail": "", "quote": said.quote}, score, row.turn)
-
-
-def _last_turn(conversation: Conversation, role: str) -> int:
-    return max((number for number, turn in enumerate(conversation.turns) if turn.role == role), default=-1)
 
 
 def _unanswered(conversation: Conversation) -> int:
