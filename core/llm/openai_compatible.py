@@ -84,9 +84,8 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
         return fail("model-refused", f"openai: the model refused to answer: {said}", hint="try another model")
     reason = text_of(choice, "finish_reason").lower()
     if reason == "content_filter":
-        return fail(
-            "model-refused", "openai: the provider's content filter stopped the answer", hint="try another model"
-        )
+        message = "openai: the provider's content filter stopped the answer"
+        return fail("model-refused", message, hint="try another model")
     text = text_of(message, "content") or "".join(
         text_of(part, "text") for part in rows(message, "content") if text_of(part, "type") in ("text", "")
     )
