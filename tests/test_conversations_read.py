@@ -319,7 +319,7 @@ def test_half_a_character_becomes_a_mark_and_not_a_crash_when_it_is_written() ->
 def test_an_answer_in_pieces_is_one_turn_and_a_person_who_speaks_twice_is_two() -> None:
     reading = Reading()
     for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"), ("assistant", "d"), ("tool", " ")):
-        reading.say(role, text, "", len(reading.entries), 9)
+        reading.say(role, text)
     assert [(turn.role, turn.text) for turn in reading.turns()] == [
         ("user", "a"),
         ("user", "b"),
@@ -329,7 +329,8 @@ def test_an_answer_in_pieces_is_one_turn_and_a_person_who_speaks_twice_is_two() 
 
 def test_several_conversations_as_one_lose_nothing() -> None:
     reading = Reading(skipped=2)
-    reading.say("user", "hello", "2025-01-01T00:00:00Z")
+    reading.place = ("2025-01-01T00:00:00Z", 0, 0)
+    reading.say("user", "hello")
     one = reading.conversation("n", "k", id="1", title="One", folder="/a")
     assert joined("n", "k", [one]) == one
     both = joined("n", "k", [one, one], skipped=1)

@@ -27,14 +27,13 @@ T = TypeVar("T")
 
 
 class Store(NamedTuple):
-    """One kind of store. `fits` asks for its tables; `read` hands one record to a `Reading`. It is told whether the
-    session is `delegated`: what stands as the person's words was written by an assistant then."""
+    """One kind of store. `fits` asks for its tables; `read` hands one record to a `Reading`."""
 
     name: str
     fits: Callable[[StoreFile], bool]
     sessions: Callable[[StoreFile], Iterator[StoredSession]]
     records: Callable[[StoreFile, str], Iterator[dict[str, Any]]]
-    read: Callable[[Record, Reading, bool], None]
+    read: Callable[[Record, Reading], None]
 
 
 STORES: tuple[Store, ...] = tuple(
@@ -115,9 +114,11 @@ def read(name: str, data: bytes) -> Conversation:
         value = record.value
         if value is not None and MARK in value and not about:
             about, kind = value, STORE.get(str(value[MARK]))
+            reading.delegated = about.get("delegated") is True
+            reading.agent = "sub-agent" if reading.delegated else ""
         elif kind is None or value is None:
             reading.skipped += 1
         else:
-            kind.read(record, reading, about.get("delegated") is True)
+            kind.read(record, reading)
     format = kind.name if kind is not None else "store"
     return reading.conversation(name, format, id=about.get("id"), folder=about.get("folder"))
