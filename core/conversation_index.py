@@ -414,8 +414,8 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Hel
 
 def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.Held, list[index.Piece]]:
     """A very long transcript, line by line: its turns are shortened and forgotten one by one."""
+    from core.conversations.read import stream_turns
     from core.conversations.searched import searched
-    from core.conversations.stream import stream_turns
 
     pieces: list[index.Piece] = []
     kept: list[Turn] = []

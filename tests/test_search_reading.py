@@ -11,16 +11,13 @@ from hypothesis import strategies as st
 from core.base.result import Ok
 from core.base.search_entry import SearchEntry, SearchSource
 from core.search import reading
-from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, choices, match_choice
+from core.search.candidates import SMALL, Candidates, Filters, choices, match_choice
 from core.search.index import open_index
-from core.search.query import rank_all, search
-from core.search.rank import weighted
+from core.search.query import search
 from core.search.reading import see_all
 from core.search.store import Row
 from core.search.terms import Query, Term, parse_query
-from core.search.weights import WEIGHTS
 from core.search.words import Stems, words_of
-from tests.search_shelf import Shelf
 
 PROSE = (
     "relational relation valence valency hopping hope happy happily flies fly dying die ran running runner's use used "
@@ -64,20 +61,6 @@ def test_a_stem_starts_as_its_word_does() -> None:
         if word.isascii():
             begins = reading._beginnings({stem})
             assert reading._places(f" {word} ", begins) == [0], (word, stem)
-
-
-def test_an_entry_that_stands_alone_gets_the_same_score_either_way(tmp_path: Path) -> None:
-    """The shortcut for bullets is the same sum; else they would stand wrongly beside pieces of conversations."""
-    shelf = Shelf(tmp_path)
-    shelf.write(
-        "a", "bullet|2026-05-02|||The exporter listens on port 8080", "bullet|2026-03-09|||Ports of the exporter"
-    )
-    index = shelf.open()
-    _, _, ranked, features = rank_all(index, "exporter port in May 2026", EVERYTHING, 10, None)
-    assert len(ranked) == 2
-    for one in ranked:
-        assert abs(features.score(one.seen) - weighted(features.of(one.seen), WEIGHTS)) < 1e-9
-    index.close()
 
 
 def test_in_a_large_index_frequent_words_are_ranked_in_pairs() -> None:

@@ -167,15 +167,20 @@ def open_index(
 
 
 def _sealed(folder: Path) -> sqlite3.Connection | None:
-    """The index as a database, None for one that was not written to its end or cannot be opened."""
+    """The index as a database; None for one that was not written to its end, cannot be opened or is of another
+    version."""
     import sqlite3
 
     if not store.is_sealed(folder):
         return None
-    try:
-        return store.connect(folder / store.FILE)
-    except sqlite3.Error:
-        return None
+    database = None
+    with contextlib.suppress(sqlite3.Error):
+        database = store.connect(folder / store.FILE)
+        if store.is_sound(database):
+            return database
+    if database is not None:
+        database.close()
+    return None
 
 
 def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks: dict[str, Look]) -> Index | None:
@@ -186,12 +191,11 @@ def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks
     if database is None:
         return None
     try:
-        if store.is_sound(database):
-            held = store.held_sources(database)
-            if held.keys() == {source.name for source in sources} and all(
-                is_same(source, held[source.name], looks) for source in sources
-            ):
-                return Index(database, stems, _problems(database))
+        held = store.held_sources(database)
+        if held.keys() == {source.name for source in sources} and all(
+            is_same(source, held[source.name], looks) for source in sources
+        ):
+            return Index(database, stems, _problems(database))
     except sqlite3.Error:
         pass
     database.close()
@@ -213,9 +217,6 @@ def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks:
     if database is None:
         return None
     try:
-        if not store.is_sound(database):
-            database.close()
-            return None
         database.execute("BEGIN IMMEDIATE")
         changed, touched = _bring_in(database, sources, looks)
         database.execute("COMMIT" if touched else "ROLLBACK")

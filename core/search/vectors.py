@@ -119,10 +119,7 @@ class Vectors:
         """How near each entry is to a vector, in standard deviations from the mean; {} for a vector of nothing."""
         import numpy
 
-        query = numpy.asarray(vector, numpy.float32)
-        if not len(self.ids) or query.shape != self.matrix.shape[1:]:
-            return {}
-        return nearness(self.ids, self.matrix.astype(numpy.float32) @ query) or {}
+        return nearest_in(self.ids, self.matrix.astype(numpy.float32), vector) or {}
 
 
 class Nearness(Mapping[int, float]):
@@ -165,6 +162,16 @@ def nearness(ids: Any, products: Any) -> Nearness | None:
     return Nearness(ids, (products - products.mean()) / spread)
 
 
+def nearest_in(ids: Any, matrix: Any, vector: Sequence[float]) -> Nearness | None:
+    """How near each row of a matrix (numpy, float32) is to a vector; None for one that says nothing about them."""
+    import numpy
+
+    query = numpy.asarray(vector, numpy.float32)
+    if not len(ids) or query.shape != matrix.shape[1:]:
+        return None
+    return nearness(ids, matrix @ query)
+
+
 class Matrix:
     """Vectors by the number of their entry, held in memory to be compared all at once."""
 
@@ -179,12 +186,7 @@ class Matrix:
 
     def near(self, vector: Sequence[float]) -> Nearness | None:
         """How near each entry is; None for a vector that says nothing about them."""
-        import numpy
-
-        query = numpy.asarray(vector, numpy.float32)
-        if not len(self._ids) or query.shape != self._matrix.shape[1:]:
-            return None
-        return nearness(self._ids, self._matrix @ query)
+        return nearest_in(self._ids, self._matrix, vector)
 
 
 def embed_all(texts: Sequence[str], embed: Embed) -> Result[list[bytes]]:

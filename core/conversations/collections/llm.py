@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
-from core.conversations.collections.store_file import StoreFile
+from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
 from core.conversations.records import Record
 from core.conversations.turns import Reading, iso_time, list_of, table_of, text_of
 

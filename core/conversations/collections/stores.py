@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.conversations.collections import crush, cursor, goose, hermes, llm, opencode
-from core.conversations.collections.session import StoredSession
-from core.conversations.collections.store_file import StoreChangedError, StoreError, StoreFile
+from core.conversations.collections.store_file import StoreChangedError, StoredSession, StoreError, StoreFile
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
 from core.conversations.records import Record, json_lines, keys_in

@@ -19,7 +19,6 @@ from core.conversations.lines import (
     Label,
     Labelled,
     Line,
-    code_fences,
     doubt_in_fences,
     first_line,
     fold_turns,
@@ -73,7 +72,7 @@ def read(name: str, data: bytes) -> Conversation:
     folder = next((found[1] for line in lines if (found := _FOLDER.match(line.text))), "")
     heads = _heads(lines)
     turns = with_events(fold_turns(lines, _labels(lines, heads)), _events(lines, heads))
-    turns = doubt_in_fences(turns, lines, code_fences(lines))
+    turns = doubt_in_fences(turns, lines)
     clocks = (line.text for above, line in pairwise(lines) if above.text == _CLOCK)
     times = [time for text in clocks if (time := _time(text))]
     began, ended = (times[0], times[-1]) if times else ("", "")
