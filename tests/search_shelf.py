@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,18 @@ class Shelf:
 
     def texts(self, query: str, limit: int = 10) -> list[str]:
         return [hit.entry.text for hit in self.find(query, limit=limit)]
+
+
+@contextmanager
+def indexed(folder: Path, rows: Sequence[SearchEntry]) -> Iterator[Index]:
+    """An index of these entries, all of one file."""
+    path = folder / "rows"
+    path.write_text("x", encoding="utf-8")
+    index = open_index(folder / "cache", [SearchSource("rows", path, lambda _: Ok(rows))])
+    try:
+        yield index
+    finally:
+        index.close()
 
 
 def entries(name: str, data: bytes) -> Result[Sequence[SearchEntry]]:

@@ -29,7 +29,7 @@ from core.conversations.json_array import ArraySource
 from core.conversations.read import read_all, read_conversation
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
-from tests.made_records import check_records, document, roles
+from tests.made_records import check_records, document, roles, spoken
 from tests.made_records import said as exports_said
 from tests.store_makers import MAKERS, say_in_opencode
 
@@ -197,19 +197,10 @@ def test_odd_values_in_a_store_are_counted_and_not_fatal(kind: str, tmp_path: Pa
         "cursor": (("cursorDiskKV", "value"),),
         "llm": (("responses", "prompt"), ("parts", "payload"), ("threads", "tip_message_hash")),
     }
+    odd = (None, b"\xff\xfe", 7, 1.5, "{", "[]", '{"type": []}', '[{"type": 7}, 5]', '{"text_ref": [5, {}]}')
     looked = 0
     for table, column in columns[kind]:
-        for value in (
-            None,
-            b"\xff\xfe",
-            7,
-            1.5,
-            "{",
-            "[]",
-            '{"type": []}',
-            '[{"type": 7}, 5]',
-            '{"text_ref": [5, {}]}',
-        ):
+        for value in odd:
             if value is None and kind in ("opencode", "goose"):
                 continue
             made.execute(f"UPDATE {table} SET {column} = ?", (value,))
@@ -525,11 +516,11 @@ def test_an_export_gives_its_conversations_one_by_one_and_as_a_whole() -> None:
     data = document([newer, older])
     assert [row.title for row in read_all("conversations.json", data)] == ["New", "Old"]
     whole = read_conversation("conversations.json", data)
-    assert [(turn.role, turn.text) for turn in whole.turns] == [
-        ("system", "Conversation: Old"),
-        ("user", "old words"),
-        ("system", "Conversation: New"),
-        ("user", "new words"),
+    assert spoken(whole) == [
+        "system: Conversation: Old",
+        "user: old words",
+        "system: Conversation: New",
+        "user: new words",
     ]
     assert (whole.id, whole.title) == ("conversations.json", "2 conversations")
 

@@ -378,7 +378,7 @@ SAMPLES: dict[str, Any] = {
     "opencode": {
         "info": editors.INFO | {"time": {"created": 1, "updated": 2}},
         "messages": [
-            editors.opencode_message("user", editors.opencode_text("fix it")),
+            editors.opencode_message("user", editors.text("fix it")),
             editors.opencode_message("assistant", {"type": "tool", "tool": "bash", "state": editors.BASH}),
         ],
     },

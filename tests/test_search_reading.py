@@ -8,16 +8,15 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.result import Ok
-from core.base.search_entry import SearchEntry, SearchSource
+from core.base.search_entry import SearchEntry
 from core.search import reading
 from core.search.candidates import SMALL, Candidates, Filters, choices, match_choice
-from core.search.index import open_index
 from core.search.query import search
 from core.search.reading import see_all
 from core.search.store import Row
 from core.search.terms import Query, Term, parse_query
 from core.search.words import Stems, words_of
+from tests.search_shelf import indexed
 
 PROSE = (
     "relational relation valence valency hopping hope happy happily flies fly dying die ran running runner's use used "
@@ -79,8 +78,5 @@ def test_a_filter_that_few_pass_still_finds_what_has_a_frequent_word_alone(tmp_p
     rows = [SearchEntry("bullet", f"b{at}", "", f"usual often thing {at}") for at in range(SMALL + 20)]
     rows += [SearchEntry("bullet", f"r{at}", "", f"rare thing {at}") for at in range(100)]
     rows.append(SearchEntry("memory", "m", "", "the usual way is best"))
-    path = tmp_path / "x"
-    path.write_text("x")
-    index = open_index(tmp_path / "cache", [SearchSource("x", path, lambda _: Ok(rows))])
-    assert [hit.entry.key for hit in search(index, "rare usual often", Filters(kinds=("memory",)))] == ["m"]
-    index.close()
+    with indexed(tmp_path, rows) as index:
+        assert [hit.entry.key for hit in search(index, "rare usual often", Filters(kinds=("memory",)))] == ["m"]
