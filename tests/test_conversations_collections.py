@@ -456,11 +456,8 @@ def test_an_odd_archive_is_a_sentence_or_read(tmp_path: Path) -> None:
 def node(
     key: str, parent: str | None, role: str = "", text: str = "", kind: str = "text", **more: Any
 ) -> dict[str, Any]:
-    message = {
-        "author": {"role": role},
-        "create_time": 1758176532.5,
-        "content": {"content_type": kind, "parts": [text]},
-    }
+    content = {"content_type": kind, "parts": [text]}
+    message = {"author": {"role": role}, "create_time": 1758176532.5, "content": content}
     return {"id": key, "parent": parent, "children": [], "message": message | more if role else None}
 
 
@@ -501,10 +498,8 @@ def test_the_way_from_the_current_node_up_is_what_was_said() -> None:
 
 def test_without_a_current_node_the_leaf_written_last_is_it_and_a_circle_ends() -> None:
     late = node("late", "q1", "user", "later", create_time=1758176999)
-    assert exports_said(check_records(document([tree("x", None, None, *TALK, late)]), "chatgpt"), "user") == [
-        "draft",
-        "later",
-    ]
+    found = check_records(document([tree("x", None, None, *TALK, late)]), "chatgpt")
+    assert exports_said(found, "user") == ["draft", "later"]
     ring = tree("x", None, "a", node("a", "b", "user", "one"), node("b", "a", "user", "two"))
     assert exports_said(check_records(document([ring]), "chatgpt"), "user") == ["two", "one"]
 
@@ -537,13 +532,8 @@ def test_an_export_that_breaks_off_gives_what_was_whole() -> None:
 
 
 def message(sender: str, text: str, *blocks: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {
-        "uuid": "m",
-        "sender": sender,
-        "text": text,
-        "content": list(blocks),
-        "created_at": "2025-05-21T01:02:03Z",
-    } | more
+    said_at = {"uuid": "m", "created_at": "2025-05-21T01:02:03Z"}
+    return {**said_at, "sender": sender, "text": text, "content": list(blocks), **more}
 
 
 def claude_ai_chat(name: str, made: str, *messages: Any) -> dict[str, Any]:

@@ -320,11 +320,7 @@ def test_an_answer_in_pieces_is_one_turn_and_a_person_who_speaks_twice_is_two() 
     reading = Reading()
     for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"), ("assistant", "d"), ("tool", " ")):
         reading.say(role, text)
-    assert [(turn.role, turn.text) for turn in reading.turns()] == [
-        ("user", "a"),
-        ("user", "b"),
-        ("assistant", "c\n\nd"),
-    ]
+    assert [f"{turn.role}: {turn.text}" for turn in reading.turns()] == ["user: a", "user: b", "assistant: c\n\nd"]
 
 
 def test_several_conversations_as_one_lose_nothing() -> None:
@@ -369,10 +365,10 @@ SAMPLES: dict[str, Any] = {
         {"$rewindTo": "2"},
     ],
     "copilot_cli": [
-        terminal.copilot_cli_event("session.start", sessionId="p", context={"cwd": "/w"}),
-        terminal.copilot_cli_event("user.message", content="fix it"),
-        terminal.copilot_cli_event("assistant.message", content="ok", toolRequests=[{"name": "bash", "arguments": {}}]),
-        terminal.copilot_cli_event("tool.execution_complete", result={"content": "ok"}, error={"message": "m"}),
+        terminal.happened("session.start", sessionId="p", context={"cwd": "/w"}),
+        terminal.happened("user.message", content="fix it"),
+        terminal.happened("assistant.message", content="ok", toolRequests=[{"name": "bash", "arguments": {}}]),
+        terminal.happened("tool.execution_complete", result={"content": "ok"}, error={"message": "m"}),
     ],
     "goose": [editors.ABOUT, *editors.TALK],
     "opencode": {

@@ -572,28 +572,23 @@ def test_the_folder_is_the_one_whose_hash_the_file_tells() -> None:
 # --- copilot cli: Copilot CLI: without these, its hooks and instructions drown what was said.
 
 
-def copilot_cli_event(kind: str, **data: Any) -> dict[str, Any]:
+def happened(kind: str, **data: Any) -> dict[str, Any]:
     return {"type": kind, "data": data, "id": "e", "timestamp": "2026-06-25T01:50:44.754Z", "parentId": None}
 
 
 def test_a_session_is_read_without_its_hooks() -> None:
+    run = {"name": "bash", "arguments": {"command": "make"}}
     data = lines(
-        copilot_cli_event(
-            "session.start", sessionId="p-1", startTime="2026-06-25T01:50:34Z", context={"cwd": "/repo/shop"}
-        ),
-        copilot_cli_event("system.message", role="system", content="You are"),
-        copilot_cli_event("hook.start", hookType="userPromptSubmitted", input={"prompt": "fix it"}),
-        copilot_cli_event(
-            "user.message", content="fix it", transformedContent="<current_datetime>…</current_datetime>\nfix it"
-        ),
-        copilot_cli_event(
-            "assistant.message", content="I fix.", toolRequests=[{"name": "bash", "arguments": {"command": "make"}}]
-        ),
-        copilot_cli_event("tool.execution_start", toolName="bash"),
-        copilot_cli_event("tool.execution_complete", success=True, result={"content": "fine"}),
-        copilot_cli_event("tool.execution_complete", success=False, error={"message": "stopped"}),
-        copilot_cli_event("user.message", content="made by a skill", source="skill-pdf"),
-        copilot_cli_event("brand.new"),
+        happened("session.start", sessionId="p-1", startTime="2026-06-25T01:50:34Z", context={"cwd": "/repo/shop"}),
+        happened("system.message", role="system", content="You are"),
+        happened("hook.start", hookType="userPromptSubmitted", input={"prompt": "fix it"}),
+        happened("user.message", content="fix it", transformedContent="<current_datetime>…</current_datetime>\nfix it"),
+        happened("assistant.message", content="I fix.", toolRequests=[run]),
+        happened("tool.execution_start", toolName="bash"),
+        happened("tool.execution_complete", success=True, result={"content": "fine"}),
+        happened("tool.execution_complete", success=False, error={"message": "stopped"}),
+        happened("user.message", content="made by a skill", source="skill-pdf"),
+        happened("brand.new"),
         "torn",
     )
     conversation = check_records(data, "copilot_cli", skipped=2)
