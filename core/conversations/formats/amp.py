@@ -12,16 +12,14 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.messages import read_blocks
-from core.conversations.records import json_document, keys_in
+from core.conversations.records import json_document, object_keys
 from core.conversations.turns import Reading, kind_of, list_of, path_of, table_of, text_of, whole_of
 
 
 def sniff(head: str) -> bool:
     """A document with the id of a thread and its messages, or what stands before them."""
-    keys = keys_in(head)
-    return (
-        head.lstrip().startswith("{") and '"T-' in head and "id" in keys and bool({"messages", "created", "v"} & keys)
-    )
+    keys = object_keys(head)
+    return '"T-' in head and "id" in keys and bool({"messages", "created", "v"} & keys)
 
 
 def read(name: str, data: bytes) -> Conversation:

@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import json_lines, keys_in
+from core.conversations.records import json_lines, object_keys
 from core.conversations.turns import Reading, kind_of, list_of, text_of
 
 _REQUEST = re.compile(r"<USER_REQUEST>\n?(.*?)(?:\n?</USER_REQUEST>|\Z)", re.DOTALL)
@@ -24,7 +24,7 @@ _STAMPS = re.compile(r"\A(?:Created At: \S+\n)?(?:Completed At: \S+\n)?")
 
 def sniff(head: str) -> bool:
     """A step with its number and who made it."""
-    return head.lstrip().startswith("{") and {"step_index", "source", "type", "status"} <= keys_in(head)
+    return {"step_index", "source", "type", "status"} <= object_keys(head)
 
 
 def read(name: str, data: bytes) -> Conversation:

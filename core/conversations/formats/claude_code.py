@@ -18,7 +18,7 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Hook, Plan, PullRequest, Reminder, Todos, shortened
 from core.conversations.lines import INJECTED
 from core.conversations.messages import answered
-from core.conversations.records import LineSource, Record, json_lines, keys_in
+from core.conversations.records import LineSource, Record, json_lines, object_keys
 from core.conversations.turns import Reading, clean, joined, kind_of, list_of, table_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
@@ -48,8 +48,8 @@ _MOVED = re.compile(r"Updated task #(\d+)")
 
 def sniff(head: str) -> bool:
     """Members that only this tool's records have, on the first lines."""
-    keys = keys_in(head)
-    if not keys or not head.lstrip().startswith("{") or "projectHash" in keys:
+    keys = object_keys(head)
+    if not keys or "projectHash" in keys:
         return False
     return (
         "parentUuid" in keys

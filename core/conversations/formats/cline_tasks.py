@@ -55,13 +55,8 @@ _ASKS = {"followup": "assistant", "plan_mode_respond": "assistant", "completion_
 def sniff(head: str) -> bool:
     """An array of messages with role and content, or of records that say or ask."""
     keys = keys_in(head)
-    if not keys:
-        return False
-    return bool(_HISTORY.match(head)) or (head.lstrip().startswith("[") and {"ts", "type"} <= keys and _speaks(keys))
-
-
-def _speaks(keys: frozenset[str]) -> bool:
-    return bool({"say", "ask"} & keys)
+    shown = head.lstrip().startswith("[") and {"ts", "type"} <= keys and bool({"say", "ask"} & keys)
+    return bool(keys and _HISTORY.match(head)) or shown
 
 
 def read(name: str, data: bytes) -> Conversation:

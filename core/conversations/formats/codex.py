@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from core.base.late import late
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.messages import arguments
-from core.conversations.records import LineSource, Record, json_lines, keys_in, parse_object
+from core.conversations.records import LineSource, Record, json_lines, object_keys, parse_object
 from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, list_of, table_of, text_of
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
@@ -62,9 +62,7 @@ class _Entry(NamedTuple):
 def sniff(head: str) -> bool:
     """The envelope around a known type, a bare session of an old version, the stream of `codex exec --json`, or the
     index of prompts."""
-    keys = keys_in(head)
-    if not keys or not head.lstrip().startswith("{"):
-        return False
+    keys = object_keys(head)
     first = head.lstrip().split("\n", 1)[0]
     return (
         {"timestamp", "type", "payload"} <= keys

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.messages import arguments
-from core.conversations.records import json_document, keys_in
+from core.conversations.records import json_document, object_keys
 from core.conversations.turns import Reading, kind_of, list_of, path_of, table_of, text_of
 
 _ENDED = {"done": False, "errored": True, "canceled": True}
@@ -20,12 +20,8 @@ _ENDED = {"done": False, "errored": True, "canceled": True}
 
 def sniff(head: str) -> bool:
     """The session's own members, of which the history is one."""
-    keys = keys_in(head)
-    return (
-        head.lstrip().startswith("{")
-        and {"sessionId", "title"} <= keys
-        and bool({"workspaceDirectory", "history"} & keys)
-    )
+    keys = object_keys(head)
+    return {"sessionId", "title"} <= keys and bool({"workspaceDirectory", "history"} & keys)
 
 
 def read(name: str, data: bytes) -> Conversation:

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
-from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
+from core.conversations.records import Record, json_document, json_lines, object_keys, parse_object
 from core.conversations.turns import Reading, kind_of, list_of, table_of, text_of
 
 _INJECTED = INJECTED | {"info-msg": "system"}
@@ -22,9 +22,7 @@ _SILENT = frozenset({"thinking", "redactedThinking", "image", "toolConfirmationR
 
 def sniff(head: str) -> bool:
     """The session's own line, or a message with role, creation time and content."""
-    keys = keys_in(head)
-    if not keys or not head.lstrip().startswith("{"):
-        return False
+    keys = object_keys(head)
     return (
         {"working_dir", "description"} <= keys
         or {"working_dir", "conversation"} <= keys

@@ -15,7 +15,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
 from core.conversations.messages import read_calls
-from core.conversations.records import json_lines, keys_in
+from core.conversations.records import json_lines, keys_in, object_keys
 from core.conversations.turns import Reading, kind_of, text_of
 
 _INJECTED = INJECTED | {
@@ -31,13 +31,12 @@ _OWN_MEMBERS = frozenset({"model_id", "synthetic_reason", "raw_output", "model_f
 
 def sniff(head: str) -> bool:
     """Lines of one of the kinds with their content, and something that only this tool writes."""
-    keys = keys_in(head)
-    if "content" not in keys or not head.lstrip().startswith("{") or not {"type", "role"} & keys:
+    keys = object_keys(head)
+    if "content" not in keys or not {"type", "role"} & keys:
         return False
     first = head.lstrip().split("\n", 1)[0]
-    if not any(f'"{kind}"' in first for kind in _KINDS) or {"message", "uuid", "id", "created", "parts"} & keys_in(
-        first
-    ):
+    others = {"message", "uuid", "id", "created", "parts"} & keys_in(first)
+    if others or not any(f'"{kind}"' in first for kind in _KINDS):
         return False
     return bool(_OWN_MEMBERS & keys) or '"backend_tool_call"' in head or "<user_query>" in head or "<user_info>" in head
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.messages import arguments, read_calls
-from core.conversations.records import json_lines, keys_in
+from core.conversations.records import json_lines, object_keys
 from core.conversations.turns import Reading, kind_of, table_of, text_of, truth_of
 
 _SILENT_MESSAGES = frozenset({
@@ -31,9 +31,7 @@ _SILENT_EVENTS = frozenset({"step.begin", "step.end", "step.interrupted", "step.
 
 def sniff(head: str) -> bool:
     """A wire log's first records, or the tool's own roles in a context."""
-    keys = keys_in(head)
-    if not keys or not head.lstrip().startswith("{"):
-        return False
+    keys = object_keys(head)
     first = head.lstrip().split("\n", 1)[0]
     return (
         ({"type", "protocol_version"} <= keys and '"metadata"' in first)

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import json_lines, keys_in
+from core.conversations.records import json_lines, object_keys
 from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_of
 
 _KINDS = ("Prompt", "AssistantMessage", "ToolResults", "Compaction", "UserMessage", "Response", "Clear")
@@ -20,11 +20,7 @@ _SILENT = frozenset({"thinking", "reasoning", "image"})
 
 def sniff(head: str) -> bool:
     """A record of one of the kinds with its data."""
-    return (
-        head.lstrip().startswith("{")
-        and {"kind", "data"} <= keys_in(head)
-        and any(f'"{kind}"' in head for kind in _KINDS)
-    )
+    return {"kind", "data"} <= object_keys(head) and any(f'"{kind}"' in head for kind in _KINDS)
 
 
 def read(name: str, data: bytes) -> Conversation:

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.messages import answered
-from core.conversations.records import Record, json_document, keys_in
+from core.conversations.records import Record, json_document, object_keys
 from core.conversations.turns import Reading, kind_of, table_of, text_of, whole_of
 
 _SILENT = frozenset({
@@ -25,9 +25,7 @@ _FEEDBACK = "feedback: "
 
 def sniff(head: str) -> bool:
     """An export begins with `info`; a lone message of the storage names its session and its role."""
-    keys = keys_in(head)
-    if not keys or not head.lstrip().startswith("{"):
-        return False
+    keys = object_keys(head)
     return (
         ("info" in keys and bool({".projectID", ".directory", ".slug", ".parentID"} & keys))
         or ({"id", "sessionID"} <= keys and bool({"role", "messageID"} & keys))

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.formats.gemini_cli import FILES, INJECTED_HERE, response
-from core.conversations.records import Record, branch, json_lines, keys_in
+from core.conversations.records import Record, branch, json_lines, object_keys
 from core.conversations.turns import Reading, kind_of, table_of, text_of
 
 _OWN = ("", "mid_turn_user_message", "realtime_message")
@@ -22,10 +22,8 @@ _OWN = ("", "mid_turn_user_message", "realtime_message")
 
 def sniff(head: str) -> bool:
     """Records of a tree whose messages are made of parts, or a record that only this tool writes."""
-    keys = keys_in(head)
-    if not {"uuid", "sessionId", "type"} <= keys or not head.lstrip().startswith("{"):
-        return False
-    return ".parts" in keys or "systemPayload" in keys or "provenance" in keys
+    keys = object_keys(head)
+    return {"uuid", "sessionId", "type"} <= keys and bool({".parts", "systemPayload", "provenance"} & keys)
 
 
 def read(name: str, data: bytes) -> Conversation:

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.messages import arguments
-from core.conversations.records import Record, json_document, keys_in, parse_object
+from core.conversations.records import Record, json_document, object_keys, parse_object
 from core.conversations.turns import Reading, list_of, text_of
 
 _ACTION = "action"
@@ -23,9 +23,7 @@ _ISSUE = (("ISSUE:\n", "\nINSTRUCTIONS:"), ("<pr_description>\n", "</pr_descript
 
 def sniff(head: str) -> bool:
     """One of the two lists near the beginning, with what belongs to it."""
-    keys = keys_in(head)
-    if not head.lstrip().startswith("{"):
-        return False
+    keys = object_keys(head)
     steps = "trajectory" in keys and bool({".action", ".observation", "environment"} & keys)
     return steps or {"history", ".role", ".content", ".agent"} <= keys
 
