@@ -335,10 +335,8 @@ def texts(database: Database, thread: int, first: int, last: int) -> list[Piece]
 
 def totals(database: Database) -> tuple[int, int]:
     """How many conversations can be found, and how many turns."""
-    conversations = database.execute("SELECT count(*) FROM conversations WHERE problem = '' AND turns > 0").fetchone()[
-        0
-    ]
-    return conversations, store.counted(database)
+    found = database.execute(f"SELECT count(*) FROM conversations WHERE {_READ}").fetchone()
+    return found[0], store.counted(database)
 
 
 def newest(database: Database, condition: str, values: Sequence[object], limit: int) -> list[Held]:

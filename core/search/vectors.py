@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 
 MINILM_TOKENS = 256
-
-
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_FILES = ("onnx/model.onnx", "tokenizer.json")
 
@@ -41,13 +39,12 @@ MINILM_FILES = ("onnx/model.onnx", "tokenizer.json")
 def local_embedder(name: str, *, fetch: bool = False) -> Result[Embed]:
     """The embedder of that name, its model loaded; `fetch` lets its files come over the network. Err when its packages
     are not installed, or its files are not there."""
-    load, extra = _LOCAL[name]
     try:
         if name not in _LOADED:  # which takes longer than a search; entries and conversations are asked for in turn
-            _LOADED[name] = load(fetch)
+            _LOADED[name] = _minilm(fetch)
         return Ok(_LOADED[name])
     except ImportError as error:
-        hint = f"install the extra '{extra}', for example: pip install 'knowledge-memory[{extra}]'"
+        hint = "install the extra 'vectors', for example: pip install 'knowledge-memory[vectors]'"
         return fail("no-embedder", f"the embedder {name} is not installed ({error.name or error})", hint=hint)
     except FileNotFoundError:  # what the hub's client raises for a file that it has not, and one it cannot get
         why = "could not be fetched" if fetch else "is not on this computer yet"
@@ -90,9 +87,6 @@ def onnx_embedder(model: Path, words: Path) -> Embed:
     return embed
 
 
-_LOCAL: Mapping[str, tuple[Callable[[bool], Embed], str]] = {
-    "minilm": (_minilm, "vectors"),
-}
 _LOADED: dict[str, Embed] = {}
 
 

@@ -76,15 +76,13 @@ class OpenStore:
 
     def _steadily(self, look: Callable[[], T]) -> T:
         """A look during which the owner did not write; it is repeated otherwise."""
-        for attempt in range(ATTEMPTS):
+        for _ in range(ATTEMPTS - 1):
             try:
                 return look()
             except StoreChangedError:
                 self.close()
                 self._open()
-                if attempt == ATTEMPTS - 1:
-                    raise
-        raise AssertionError("unreachable")
+        return look()
 
     def close(self) -> None:
         self._file.close()
