@@ -104,13 +104,9 @@ def _markers(lines: Sequence[Line]) -> dict[int, Label]:
             when = _TIME.search(alone[2] or "")
             time = f"{when[1]}T{when[2]}" if when else ""
             marks[number] = Label(SPEAKERS[alone[1].lower()], None, opens=True, time=time)
-        elif ":" in text[:24] and (inline := _INLINE.match(text)) and _is_name(inline[2]):
+        elif ":" in text[:24] and (inline := _INLINE.match(text)) and (inline[2][0].isupper() or inline[2] in _LOWER):
             marks[number] = Label(SPEAKERS[inline[2].lower()], text[inline.end() :] or None, opens=True)
     return marks
-
-
-def _is_name(name: str) -> bool:
-    return name[0].isupper() or name in _LOWER
 
 
 # --- JSON of no kind that is known: settings, logs, data, or the conversations of a tool that has no reader here -----

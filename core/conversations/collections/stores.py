@@ -65,14 +65,13 @@ class OpenStore:
 
     def content(self, session: StoredSession) -> bytes:
         """One conversation in its canonical form."""
-        return self._steadily(lambda: self._content(session))
+        return self._steadily(
+            lambda: canonical_form(self.kind.name, session, self.kind.records(self._file, session.id))
+        )
 
     def session(self, id: str) -> StoredSession | None:
         """The conversation of that id, None when it is gone."""
         return next((row for row in self.sessions() if row.id == id), None)
-
-    def _content(self, session: StoredSession) -> bytes:
-        return canonical_form(self.kind.name, session, self.kind.records(self._file, session.id))
 
     def _steadily(self, look: Callable[[], T]) -> T:
         """A look during which the owner did not write; it is repeated otherwise."""

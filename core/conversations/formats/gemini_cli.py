@@ -73,7 +73,7 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
             session.put(record)
         return (session.conversation(name),)
     session = _Session()
-    if _is_document(data) and not _is_stream(data):
+    if _is_document(data) and b'"session_id"' not in data[:400]:  # which the printed stream begins with
         found = json_document(data, ("messages", "history"))
         session.skipped += found.torn
         session.facts.update({key: value for key, value in found.members.items() if key != "messages"})
@@ -83,10 +83,6 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
         for record in json_lines(data):
             session.note(record)
     return (session.conversation(name),)
-
-
-def _is_stream(data: bytes) -> bool:
-    return b'"session_id"' in data[:400]
 
 
 def _is_document(data: bytes) -> bool:

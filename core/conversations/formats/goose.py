@@ -17,6 +17,7 @@ from core.conversations.turns import Reading, kind_of, list_of, table_of, text_o
 
 _INJECTED = INJECTED | {"info-msg": "system"}
 _DECLINED = "The user has declined to run this tool"
+"""The tool's own words in the place of a result that the person did not allow."""
 _SILENT = frozenset({"thinking", "redactedThinking", "image", "toolConfirmationRequest", "actionRequired", "reasoning"})
 
 
@@ -81,7 +82,8 @@ def read_message(record: Record, reading: Reading) -> None:
         elif kind == "toolResponse":
             result = block.get("toolResult")
             key = text_of(block.get("id"))
-            reading.result(_result(result), id=key, failed=_failed(result), refused=_refused(result))
+            back = _result(result)
+            reading.result(back, id=key, failed=_failed(result), refused=back.startswith(_DECLINED))
         elif kind in ("contextLengthExceeded", "summarizationRequested", "conversationCompacted", "systemNotification"):
             reading.say("system", text_of(block.get("msg")))
         elif kind not in _SILENT:
@@ -113,8 +115,3 @@ def _failed(wrapped: Any) -> bool | None:
         return None
     inside = wrapped.get("value")
     return wrapped["status"] == "error" or bool(table_of(inside).get("isError"))
-
-
-def _refused(wrapped: Any) -> bool:
-    """The tool's own words in the place of a result that the person did not allow."""
-    return _result(wrapped).startswith(_DECLINED)
