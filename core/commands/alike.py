@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from core.base import files, locks
@@ -13,7 +11,7 @@ from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.statements import change_all, placed_refs
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import LEAST_ALIKE, alike, offered, placed, superseding
 from core.knowledge.alike import Alike as Alike
 from core.knowledge.alike import Placed as Placed
@@ -97,11 +95,7 @@ def supersede_list(workspace: Workspace) -> Result[Proposals]:
 
 
 def supersede_accept(
-    workspace: Workspace,
-    match: str | BulletRef,
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, match: str | BulletRef, *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Edited]:
     """Strike the old bullet through with a pointer to the new one, or move a finished task to those done. `match` is
     the old bullet: a part of its text, FILE:LINE, or the pair's key."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from core.commands.library.documents import check_library
 from core.commands.project import project_problem
 from core.commands.search import check_index
 from core.commands.sources import set_sources
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import reunite
 from core.factindex.listing import fact_file_names
 from core.harvest.recovery import with_store
@@ -219,7 +218,7 @@ def doctor(
     repair: bool = False,
     merge_conflicts: bool = False,
     *,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
     editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[DoctorReport]:
     """Check the whole store; with `repair`, mend it under the run lock; with `merge_conflicts`, end those in files of
@@ -260,7 +259,7 @@ def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]
     return Ok(DoctorReport([found if key in left else replace(found, repaired=True) for key, found in seen.items()]))
 
 
-def _end_conflicts(workspace: Workspace, now: Callable[[], datetime]) -> Result[list[Finding]]:
+def _end_conflicts(workspace: Workspace, now: Clock) -> Result[list[Finding]]:
     """Keep both sides of every conflict where that is certain; what was done, as findings that are repaired. One edit,
     which `undo` takes back."""
     paths, run = workspace.paths, new_edit_run(now())

@@ -38,7 +38,7 @@ from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.commands.runs import UNDO_RUN
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import FILE_NOTE
 from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, is_domain, normalised, sort_key
@@ -265,7 +265,7 @@ def sync_facts(
     undone: str = "",
     accepted: bool = False,
     accept_removals: bool = False,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
     wait: float = LOCK_SECONDS,
     too_long: list[str] | None = None,
 ) -> Result[SyncReport]:
@@ -341,7 +341,7 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[dict[str, int] | None, list[str], Any]:
+def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | None, list[str], Any]:
     """The feed at the end of a run: counts for the report (None: switched off), notes, and what went wrong or None."""
     if not workspace.config.fact_index:
         return None, [], None
@@ -364,7 +364,7 @@ def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[di
     return counts, notes, failed
 
 
-def after_undo(workspace: Workspace, run: str, now: Callable[[], datetime]) -> list[str] | ErrorInfo:
+def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str] | ErrorInfo:
     """Take the facts of a run that was undone out again; notes for the report, or what went wrong."""
     if not workspace.config.fact_index:
         return []
@@ -381,7 +381,7 @@ def after_undo(workspace: Workspace, run: str, now: Callable[[], datetime]) -> l
     return notes
 
 
-def after_accept(workspace: Workspace, now: Callable[[], datetime]) -> str:
+def after_accept(workspace: Workspace, now: Clock) -> str:
     """What was let out of the quarantine becomes a fact; what went wrong in words, or ""."""
     if not workspace.config.fact_index:
         return ""
@@ -437,13 +437,7 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
 
 
 def taught_by(
-    sha: str,
-    run: str,
-    state: Pending,
-    plan: FrozenPlan,
-    known: KnownProjects,
-    secrets: bool,
-    too_long: list[str],
+    sha: str, run: str, state: Pending, plan: FrozenPlan, known: KnownProjects, secrets: bool, too_long: list[str]
 ) -> Taught:
     """One committed plan as lessons: the lines of facts.md, playbooks.md and questions.md, with what the model said
     about them; `too_long` gets those that do not fit. Old plans do not say where they were learned: then it is the

@@ -8,7 +8,7 @@ taken back with `knowledge undo`, and reaches the index at once.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -24,7 +24,7 @@ from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
 from core.commands import fact_feed
 from core.commands.fact_feed import lines_too_long, sync_facts, with_facts
-from core.commands.workspace import Workspace, utc_now, without_secrets
+from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.factindex import index
 from core.factindex.bootstrap import BUDGET, choose, from_index
 from core.factindex.bootstrap import Bootstrap as Bootstrap
@@ -95,7 +95,7 @@ def facts_list(
     stale: bool = False,
     similar: bool = False,
     format: str = "",
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[FactList]:
     """`knowledge facts list`: the facts that are asked for in a `format`, or (`similar`) the pairs of them that are
     alike."""
@@ -132,7 +132,7 @@ def list_facts(
     tag: str = "",
     *,
     stale: bool = False,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[FactList]:
     """The facts of these domains, of a category, with a tag, or (`stale`) only those that have expired."""
     if category and category not in CATEGORIES:
@@ -158,11 +158,7 @@ def list_facts(
 
 
 def bootstrap(
-    workspace: Workspace,
-    domains: Sequence[str] = (),
-    *,
-    budget: int | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, domains: Sequence[str] = (), *, budget: int | None = None, now: Clock = utc_now
 ) -> Result[Bootstrap]:
     """The facts that a new conversation starts with: those of `domains` (none given: of the repository around the
     current folder) and the global ones. Read from index.json, which is what it is for; from the YAML files where that
@@ -299,7 +295,7 @@ class Merged:
         return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
 
 
-def facts_view(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -> Result[FactsView]:
+def facts_view(workspace: Workspace, *, now: Clock = utc_now) -> Result[FactsView]:
     """What a window shows. Reads only."""
     try:
         facts, found, history = project(workspace.paths.knowledge, workspace.paths.state, now())
@@ -314,12 +310,7 @@ def facts_view(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -
 
 
 def edit_fact(
-    workspace: Workspace,
-    fact_id: str,
-    values: Mapping[str, Any],
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, fact_id: str, values: Mapping[str, Any], *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Edited]:
     """Give a fact other words, confidence, tags, expiry or related ids (EDITABLE). Everything else in its file stays.
     Secrets in new words are replaced and reported as the warning, unless the setting `redact` is off.
@@ -339,9 +330,7 @@ def edit_fact(
     return _finished(workspace, _change(workspace, placed.value, wanted, now(), seen), now, notice)
 
 
-def delete_fact(
-    workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
-) -> Result[Edited]:
+def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Clock = utc_now) -> Result[Edited]:
     """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
     placed = _placed(workspace, fact_id)
     if isinstance(placed, Err):
@@ -350,12 +339,7 @@ def delete_fact(
 
 
 def merge_facts(
-    workspace: Workspace,
-    keep: str,
-    gone: str,
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, keep: str, gone: str, *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Merged]:
     """Make `gone` a part of `keep`: confirmations added up, tags and related ids joined, the surer confidence, the
     earlier first and the later last date. The id of `gone` stays as a related one, and what its words say in later
@@ -434,9 +418,7 @@ class Renumbering:
         }
 
 
-def renumber_facts(
-    workspace: Workspace, apply: bool = False, *, now: Callable[[], datetime] = utc_now
-) -> Result[Renumbering]:
+def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = utc_now) -> Result[Renumbering]:
     """Give every fact whose number stands twice one of its own, as two machines leave it that were merged through git.
     Without `apply` nothing is written. Err while a file is broken: the numbers in it are not known."""
     try:
@@ -558,9 +540,7 @@ def _why_not(fact: Fact, values: Mapping[str, Any]) -> str:
     return wrong[0][1] if wrong else ""
 
 
-def _finished(
-    workspace: Workspace, result: Result[Edited], now: Callable[[], datetime], notice: str = ""
-) -> Result[Edited]:
+def _finished(workspace: Workspace, result: Result[Edited], now: Clock, notice: str = "") -> Result[Edited]:
     """Bring the index up to date after a change; when that fails the change stands, with a warning behind `notice`."""
     if isinstance(result, Err):
         return result

@@ -27,7 +27,7 @@ from core.commands.harvest_options import (
     window_tokens,
 )
 from core.commands.sources import chosen_sources, elsewhere
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.known import KnownStore
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
@@ -61,7 +61,7 @@ def harvest(
     *,
     progress: Report = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
     generate: Generate | None = None,
     editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[HarvestReport]:
@@ -150,7 +150,7 @@ def _bullets_of(workspace: Workspace, category: Category) -> list[tuple[str, lis
     return [(f"files/{note.name}", bullets_in(read_text(note), "files")) for note in note_files(workspace.paths)]
 
 
-def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], datetime]) -> None:
+def _feed_facts(workspace: Workspace, report: HarvestReport, now: Clock) -> None:
     """The fact index gets what committed harvests taught. Like the digest, it blocks nothing: the next run goes on."""
     from core.commands.fact_feed import after_harvest
 
@@ -159,7 +159,7 @@ def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], d
     report.errors += [problem] if problem is not None else []
 
 
-def finish_harvest(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -> Result[HarvestReport]:
+def finish_harvest(workspace: Workspace, *, now: Clock = utc_now) -> Result[HarvestReport]:
     """Bring a harvest that was cut off to its end, as the next one would: lines, ledger, digest, facts. Reads no
     conversation and takes none away. Its report says in a note what was finished."""
     nothing_new = HarvestRequest(apply=True, keep=True, limit=0, provider="offline")
@@ -307,7 +307,7 @@ def _apply(
     cache: HashCache,
     progress: Report,
     cancelled: Callable[[], bool],
-    now: Callable[[], datetime],
+    now: Clock,
     generate: Generate | None,
 ) -> Result[HarvestReport]:
     if generate is None and options.limits.provider != "offline" and not request.no_harvest:
@@ -330,7 +330,7 @@ def _harvested(
     cache: HashCache,
     progress: Report,
     cancelled: Callable[[], bool],
-    now: Callable[[], datetime],
+    now: Clock,
     generate: Generate | None,
 ) -> Result[HarvestReport]:
     from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
@@ -346,7 +346,7 @@ def _harvested(
     return done
 
 
-def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Callable[[], datetime]) -> None:
+def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Clock) -> None:
     """What the run has cost goes into the account, for a cap that is set tomorrow. It blocks nothing."""
     tokens = report.input_tokens + report.output_tokens
     if not tokens:
@@ -416,12 +416,7 @@ __all__ = ["ImportReport", "import_memories"]
 
 
 def import_memories(
-    workspace: Workspace,
-    path: str,
-    *,
-    apply: bool = False,
-    now: Callable[[], datetime] = utc_now,
-    editor_wait: EditorWait = EDITOR_WAIT,
+    workspace: Workspace, path: str, *, apply: bool = False, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> Result[ImportReport]:
     """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
     from core.commands.fact_feed import after_harvest

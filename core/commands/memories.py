@@ -5,7 +5,6 @@ beside them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
-from core.commands.workspace import BY_COMMAND, Workspace, all_without_secrets, utc_now
+from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import Memories, Shelf, all_of, archive_memory, recall, restore_memory, write_memory
 from core.memories import newest_first as newest_first
@@ -226,7 +225,7 @@ def save(
     tag: Sequence[str] | None = None,
     project: str = "",
     keep_secrets: bool = False,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[Saved]:
     """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced and
     reported, unless the person insists with `keep_secrets` or the setting `redact` is off."""
@@ -313,7 +312,7 @@ def memories_edit(
     project: str = "",
     keep_secrets: bool = False,
     seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[Edited]:
     """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the person looked at.
     Secrets in the new words: as in `save`."""

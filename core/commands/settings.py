@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from core.base.repository import folders_around
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
-from core.commands.workspace import Workspace, reopened, utc_now
+from core.commands.workspace import Clock, Workspace, reopened, utc_now
 
 
 @dataclass(frozen=True)
@@ -193,7 +191,7 @@ def trust_list(workspace: Workspace) -> Result[TrustReport]:
 
 
 def trust_allow(
-    workspace: Workspace, file: str = "", *, seen: str | None = None, now: Callable[[], datetime] = utc_now
+    workspace: Workspace, file: str = "", *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[TrustReport]:
     """Allow what waits here, or one file or project; `seen` is the `mark` that the person looked at, for one file."""
     around = [] if file else here(workspace)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
@@ -19,7 +18,7 @@ from core.base.late import dataclass, replace
 from core.base.markdown import BY_HAND, Bullet, parse_bullets
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
-from core.commands.workspace import Workspace, utc_now, without_secrets
+from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
@@ -265,7 +264,7 @@ def change_all(
     keep_secrets: bool = False,
     note: str = "",
     seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[Edited]:
     """Do one of `ACTS` to all lines of one statement (of one file), in one write: all of them or none.
 

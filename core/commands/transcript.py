@@ -228,10 +228,7 @@ def read_held(
 
 
 def locate(
-    workspace: Workspace,
-    name: str,
-    allowed: Callable[[str], bool] | None = None,
-    seconds: float = LOOK_SECONDS,
+    workspace: Workspace, name: str, allowed: Callable[[str], bool] | None = None, seconds: float = LOOK_SECONDS
 ) -> Result[Held]:
     """The conversation of that name; of several with one name the one that is in its place, and the newest. Err for
     none, and for a part of a name that several have. Nothing is told of those whose folder `allowed` refuses. `seconds`

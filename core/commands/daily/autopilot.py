@@ -20,7 +20,7 @@ from core.base import files, locks
 from core.base.late import asdict, dataclass, replace
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 
 if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a harvest
     from core.commands.harvest_options import HarvestRequest
@@ -102,7 +102,7 @@ def run_by_itself(
     ended: Sequence[str],
     harvest: Harvest,
     *,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
     **named: Any,
 ) -> Result[HarvestReport]:
     """`harvest --apply --since-last`; `harvest` does one, and gets what is `named` too.
@@ -125,12 +125,7 @@ def run_by_itself(
         return fail("store-failed", message, error.filename or "", "check its owner and rights")
 
 
-def _rounds(
-    workspace: Workspace,
-    request: HarvestRequest,
-    harvest: Harvest,
-    now: Callable[[], datetime],
-) -> Result[HarvestReport]:
+def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now: Clock) -> Result[HarvestReport]:
     from core.harvest.meter import DOUBTFUL, HOPELESS
     from core.harvest.report import HarvestReport
 
@@ -196,9 +191,7 @@ def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
     return report
 
 
-def _state(
-    workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Callable[[], datetime]
-) -> Autopilot:
+def _state(workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Clock) -> Autopilot:
     from core.knowledge.spending import Account
 
     at = now().astimezone(UTC).isoformat(timespec="seconds")
@@ -284,7 +277,7 @@ def _take_ended(paths: Paths) -> Mapping[str, int]:
 # --- where the person is ---------------------------------------------------------------------------------------------
 
 
-def at_session_start(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> str:
+def at_session_start(workspace: Workspace, now: Clock = utc_now) -> str:
     """For the hook of a tool whose session begins: what the person should be told, and a run for what was missed."""
     state = read_autopilot(workspace.paths)
     if state is None or _hours_since(state.at, now()) >= CATCH_UP_HOURS or files.exists(workspace.paths.ended):

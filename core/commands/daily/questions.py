@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from core.base.figures import count, size
 from core.base.result import Err, Ok, Result
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.daily.setup import SetupReport, apply_answers, default_model, survey, wanted
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 
 if TYPE_CHECKING:
     from core.agents.connections import Standing
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 MODELS_SHOWN = 12
 
 
-def setup(
-    workspace: Workspace,
-    *,
-    yes: bool = False,
-    ask: Ask = nobody,
-    now: Callable[[], datetime] = utc_now,
-) -> Result[SetupReport]:
+def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now) -> Result[SetupReport]:
     """Look around, ask at most three questions, and write what was answered. `yes` takes the defaults, which turn on
     nothing that costs money, no hook and no timer. Where nobody can be asked and nobody said yes, nothing changes."""
     looked = survey(workspace, now)

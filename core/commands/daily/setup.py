@@ -6,7 +6,7 @@ Looking changes nothing and sends nothing away from this machine. The answers ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from core.commands.daily.connect import connect, connections, standing_json
 from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of
 from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, SourceFound, sources
-from core.commands.workspace import Workspace, reopened, utc_now
+from core.commands.workspace import Clock, Workspace, reopened, utc_now
 from core.harvest.meter import UNKNOWN, read_usage
 from core.harvest.plan import plan_harvest
 from core.knowledge.ledger import seen_ledger
@@ -137,7 +137,7 @@ class SetupReport:
         }
 
 
-def survey(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> Result[SetupReport]:
+def survey(workspace: Workspace, now: Clock = utc_now) -> Result[SetupReport]:
     """Look around: what lies where, what could read it and at what price. Changes nothing, sends nothing away."""
     from core.llm.found import found_models
 
@@ -263,7 +263,7 @@ def apply_answers(
     model: int,
     read_all: bool,
     tools: Sequence[str] = (),
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[SetupReport]:
     """Write what was chosen: the model at that place of `models` (-1: as it is), whether the tools that were found are
     read, and which tools to connect. The report says what came of it."""
