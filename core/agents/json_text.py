@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from core.agents.appended import line_end_of
 from core.base.result import Err, Ok, Result, fail
 
 DEPTH = 200
@@ -272,13 +273,9 @@ def _dropped(value: Any, path: Path) -> Any:
 
 def _begun(text: str, value: Any) -> str:
     """A file that held nothing, or comments alone."""
-    line_end = _line_end(text)
+    line_end = line_end_of(text)
     gap = line_end if text and not text.endswith("\n") else ""
     return text + gap + (json.dumps(value, indent=2, ensure_ascii=False) + "\n").replace("\n", line_end)
-
-
-def _line_end(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _unit(text: str) -> str:
@@ -302,7 +299,7 @@ def _inserted(text: str, node: Node, key: str, value: Any) -> str:
     beginning = text[node.start : node.items[0].start] if node.items else text.strip()
     if "\n" not in beginning and (last is not None or text.strip() != text[node.start : node.end]):
         return _inserted_in_line(text, node, key, value)
-    line_end, unit, base = _line_end(text), _unit(text), _indent_of(text, node.start)
+    line_end, unit, base = line_end_of(text), _unit(text), _indent_of(text, node.start)
     indent = _indent_of(text, node.items[0].start) if node.items else base + unit
     step: Any = unit if "\t" in unit else len(unit)
     words = json.dumps(value, indent=step, ensure_ascii=False).replace("\n", line_end + indent)

@@ -143,7 +143,6 @@ class Notes:
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
     from core.knowledge.file_facts import facts_about  # who changes a bullet needs nothing of projects
-    from core.knowledge.projects import known_projects
 
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
     asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
@@ -155,10 +154,8 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:
         return fail("unreadable", f"the notes cannot be read: {error}", asked)
-    # A ledger that cannot be read costs the way from a fact to its project, and no more.
-    known = known_projects(workspace.paths, workspace.environment)
-    projects = known.value if isinstance(known, Ok) else {}
-    named = [Found("facts", CATEGORY["facts"].file, row) for row in facts_about(facts, current, projects)]
+    about = facts_about(facts, current, _projects(workspace))
+    named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
         return Ok(Notes(current, "", tuple(named)))
     file = f"files/{note.name}"
@@ -216,6 +213,7 @@ def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[
 def _projects(workspace: Workspace) -> Projects:
     from core.knowledge.projects import known_projects
 
+    # A ledger that cannot be read costs the way from a line to its project, and no more.
     known = known_projects(workspace.paths, workspace.environment)
     return known.value if isinstance(known, Ok) else {}
 

@@ -81,7 +81,8 @@ def digest_on(workspace: Workspace) -> Result[DigestState]:
         return fail("digest-disabled", "the digest is switched off by digest_enabled = false", where, hint)
     try:
         if not paths.knowledge.is_dir() or regenerate_digest(paths, config.digest_max_bytes) is None:
-            return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=_HARVEST)
+            hint = "'knowledge harvest --apply' fills it"
+            return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=hint)
     except OSError as error:
         return _digest_failed(workspace, error)
     return Ok(digest_state(workspace))
@@ -99,9 +100,6 @@ def digest_off(workspace: Workspace) -> Result[DigestState]:
 def _digest_failed(workspace: Workspace, error: OSError) -> Err:
     message = f"the digest could not be changed: {error.strerror}"
     return fail("digest-failed", message, workspace.paths.digest)
-
-
-_HARVEST = "'knowledge harvest --apply' fills it"
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from core.base import files, locks
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
-from core.base.paths import Paths, cache_folder, shipped_root
+from core.base.paths import Paths, shipped_root
 from core.base.ready import has_settled, keep, look, recalled
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
@@ -80,7 +80,9 @@ def unchanged(workspace: Workspace, now: datetime) -> list[int] | None:
         seen = state_of(workspace, now)
     except OSError:
         return None
-    kept = recalled(_file(workspace), seen, lambda counts: list(map(int, counts))) if seen is not None else None
+    if seen is None:
+        return None
+    kept = recalled(workspace.cache / "facts", seen, lambda counts: list(map(int, counts)))
     return kept[0] if kept is not None else None
 
 
@@ -91,11 +93,7 @@ def remember(workspace: Workspace, now: datetime, counts: list[int]) -> None:
     except OSError:
         return
     if seen is not None:
-        keep(_file(workspace), seen, counts, time.time())
-
-
-def _file(workspace: Workspace) -> Path:
-    return cache_folder(workspace.paths.home, workspace.environment) / "facts"
+        keep(workspace.cache / "facts", seen, counts, time.time())
 
 
 @dataclass(frozen=True)

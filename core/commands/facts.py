@@ -47,6 +47,8 @@ from core.knowledge.projects import is_inside
 
 FEW = 5
 """So many damaged files are named one by one."""
+fact_yaml = item_text
+"""A fact as an item of a YAML list."""
 
 
 @dataclass(frozen=True)
@@ -208,11 +210,6 @@ def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:
     return Ok(list(entries((row.fact for row in read.placed), str(path))))
 
 
-def fact_yaml(fact: Fact) -> str:
-    """A fact as an item of a YAML list."""
-    return item_text(fact)
-
-
 # --- validation ------------------------------------------------------------------------------------------------------
 
 
@@ -346,12 +343,13 @@ def merge_facts(
     conversations confirms `keep`. Both words stand in the history: `knowledge undo` brings `gone` back."""
     if keep == gone:
         return fail("usage", "a fact cannot be merged with itself", hint="give the ids of two facts")
-    found = [_placed(workspace, name) for name in (keep, gone)]
-    for one in found:
-        if isinstance(one, Err):
-            return one
-    first, second = (one.value for one in found if isinstance(one, Ok))
-    a, b = first.fact, second.fact
+    first = _placed(workspace, keep)
+    if isinstance(first, Err):
+        return first
+    second = _placed(workspace, gone)
+    if isinstance(second, Err):
+        return second
+    a, b = first.value.fact, second.value.fact
     values: dict[str, Any] = {"related": _joined(a.related, (b.id, *b.related), a.id)}
     if b.id not in a.related:  # else a crash came between the two steps: the counts are added up already
         counts = (a.source_count, b.source_count)
@@ -362,11 +360,11 @@ def merge_facts(
             "first_seen": min(filter(None, (a.first_seen, b.first_seen)), default=""),
             "last_confirmed": max(a.last_confirmed, b.last_confirmed),
         }
-    able = read_editable(workspace.paths, second.file)
+    able = read_editable(workspace.paths, second.value.file)
     if isinstance(able, Err):
         return able
     run, moment = new_edit_run(now()), now()
-    changed = _change(workspace, first, values, moment, seen, run)
+    changed = _change(workspace, first.value, values, moment, seen, run)
     if isinstance(changed, Err) and changed.error.code != "unchanged":  # that is how the crash left it
         return changed
     # After the first step, so that a refused merge is none; before the second, so that no harvest in between takes the
@@ -460,14 +458,8 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
             errors.append(ErrorInfo("not-editable", message))
         if text == read.text:
             continue
-        written = change_file(
-            workspace.paths,
-            file,
-            partial(becoming, text),
-            moment,
-            seen=read.sha256,
-            run=run,
-        )
+        hunks = partial(becoming, text)
+        written = change_file(workspace.paths, file, hunks, moment, seen=read.sha256, run=run)
         if isinstance(written, Err):
             errors.append(written.error)
     synced = sync_facts(workspace, now=now)
@@ -518,9 +510,9 @@ def _change(
         size += not read.text.endswith("\n") and here.item.end == len(read.text)
         if values is None:
             return Ok([made(lines, start, size, ())[1]])
-        problem = _why_not(here.fact, values)
-        if problem:
-            return fail("bad-field", f"{placed.fact.id}: {problem}", placed.file)
+        wrong = check({**here.fact._asdict(), **values})
+        if wrong:
+            return fail("bad-field", f"{placed.fact.id}: {wrong[0][1]}", placed.file)
         if not differing(here.item, values):
             return fail("unchanged", f"{placed.fact.id} says that already", placed.file)
         text = with_values(read.text, here.item, values)
@@ -532,12 +524,6 @@ def _change(
         return Ok([made(lines, start, size, [*rows, last] if last else rows)[1]])
 
     return change_file(workspace.paths, placed.file, hunks, moment, seen=seen, run=run)
-
-
-def _why_not(fact: Fact, values: Mapping[str, Any]) -> str:
-    """What is wrong with a fact that had these values, "" for nothing."""
-    wrong = check({**fact._asdict(), **values})
-    return wrong[0][1] if wrong else ""
 
 
 def _finished(workspace: Workspace, result: Result[Edited], now: Clock, notice: str = "") -> Result[Edited]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +15,6 @@ from core.base import files
 from core.base.answer import price
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.late import replace
-from core.base.paths import cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting
 from core.commands.harvest_options import (
@@ -80,8 +79,9 @@ def harvest(
     if generate is None and not (request.rough or request.no_harvest):
         window = window_tokens(workspace, options.value.limits.provider, request.model)
         options = Ok(replace(options.value, distil=replace(options.value.distil, context_tokens=window)))
-    cache_file = cache_folder(workspace.paths.home, workspace.environment) / "hashes"
-    cache = _read_cache(cache_file)
+    cache_file, cache = workspace.cache / "hashes", HashCache()
+    with suppress(OSError):
+        cache = HashCache.from_bytes(files.read_or_empty(cache_file))
     reader = _usage_reader(workspace) if request.apply else None
     if reader is not None:
         options = Ok(replace(options.value, read_by=reader))
@@ -150,7 +150,7 @@ def _bullets_of(workspace: Workspace, category: Category) -> list[tuple[str, lis
     return [(f"files/{note.name}", bullets_in(read_text(note), "files")) for note in note_files(workspace.paths)]
 
 
-def _feed_facts(workspace: Workspace, report: HarvestReport, now: Clock) -> None:
+def _feed_facts(workspace: Workspace, report: HarvestReport | ImportReport, now: Clock) -> None:
     """The fact index gets what committed harvests taught. Like the digest, it blocks nothing: the next run goes on."""
     from core.commands.fact_feed import after_harvest
 
@@ -400,16 +400,6 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
     return [f"the cap of {cap:,} tokens a run (max_run_tokens) is too low for all: {how_many}; the others wait"]
 
 
-# --- the cache of hashes ---------------------------------------------------------------------------------------------
-
-
-def _read_cache(path: Path) -> HashCache:
-    try:
-        return HashCache.from_bytes(files.read_or_empty(path))
-    except OSError:
-        return HashCache()
-
-
 # --- what other tools remember ----------------------------------------------------------------------------------------
 
 __all__ = ["ImportReport", "import_memories"]
@@ -419,7 +409,6 @@ def import_memories(
     workspace: Workspace, path: str, *, apply: bool = False, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> Result[ImportReport]:
     """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
-    from core.commands.fact_feed import after_harvest
     from core.harvest.imports import plan_import, run_import
     from core.knowledge.ledger import rebuild
 
@@ -435,8 +424,5 @@ def import_memories(
         return options
     done = run_import(workspace.paths, where, options.value, now)
     if isinstance(done, Ok) and done.value.imported:
-        report = done.value
-        report.facts, notes, problem = after_harvest(workspace, now)
-        report.notes += notes
-        report.errors += [problem] if problem is not None else []
+        _feed_facts(workspace, done.value, now)
     return done

@@ -344,19 +344,13 @@ def memories_edit(
 def memories_archive(workspace: Workspace, which: str, *, project: str = "", seen: str | None = None) -> Result[Moved]:
     """Move one out of the way: it is listed and recalled no more."""
     chosen = _chosen(workspace, which, project, seen=seen)
-    if isinstance(chosen, Err):
-        return chosen
-    where = Paths(chosen.value.path.parents[2])
-    return _moved(workspace, where, chosen.value, archive_memory, archived=True)
+    return chosen if isinstance(chosen, Err) else _moved(workspace, chosen.value, archive_memory, archived=True)
 
 
 def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> Result[Moved]:
     """Bring one back from the archive."""
     chosen = _chosen(workspace, which, project, archived=True)
-    if isinstance(chosen, Err):
-        return chosen
-    where = Paths(chosen.value.path.parents[3])
-    return _moved(workspace, where, chosen.value, restore_memory, archived=False)
+    return chosen if isinstance(chosen, Err) else _moved(workspace, chosen.value, restore_memory, archived=False)
 
 
 def _chosen(
@@ -370,13 +364,13 @@ def _chosen(
         return found
     chosen = choose_memory(found.value, which)
     if isinstance(chosen, Ok) and seen is not None and seen != chosen.value.sha256:
-        return _stale(chosen.value.path)
+        message = "the memory has changed since you saw it; nothing was written"
+        return fail("changed-outside", message, chosen.value.path, "look again")
     return chosen
 
 
-def _moved(
-    workspace: Workspace, where: Paths, memory: Memory, move: Callable[[Path], Path], *, archived: bool
-) -> Result[Moved]:
+def _moved(workspace: Workspace, memory: Memory, move: Callable[[Path], Path], *, archived: bool) -> Result[Moved]:
+    where = Paths(memory.path.parents[2 if archived else 3])  # from out of the archive, one folder more
     moved = _locked(where, lambda: move(memory.path))
     if isinstance(moved, Err):
         return moved
@@ -455,10 +449,6 @@ def _with_body(lines: list[str], content: str) -> Result[list[Hunk]]:
         return fail("unchanged", "this is the text it has already")
     _, hunk = made(lines, close, len(lines) - close, tuple(body))
     return Ok([hunk])
-
-
-def _stale(path: Path) -> Err:
-    return fail("changed-outside", "the memory has changed since you saw it; nothing was written", path, "look again")
 
 
 def _warnings(errors: Sequence[ErrorInfo], more: Sequence[str] = ()) -> tuple[str, ...]:

@@ -55,9 +55,6 @@ def _is_given(value: object) -> bool:
     return bool(value) or (type(value) is int and value == 0)
 
 
-"""Why an item is held back: the mark in the file, and what it means."""
-
-
 @dataclass(frozen=True)
 class Released:
     """An item left the quarantine. `file` is where it is now ("": dropped), `sha256` that of quarantine.md."""

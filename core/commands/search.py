@@ -20,7 +20,7 @@ from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.homes import own_target
 from core.base.late import asdict, dataclass, field, replace
-from core.base.paths import Paths, cache_folder
+from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import SearchEntry, SearchSource
 from core.base.secrets.redact import redact
@@ -170,7 +170,7 @@ def _without_secrets(entry: SearchEntry) -> SearchEntry:
 def search_folder(workspace: Workspace, project: Path | None) -> Path:
     """Where the index for the home, seen from `project`, lies."""
     name = f"search-{hashlib.sha256(os.fsencode(project)).hexdigest()[:16]}" if project is not None else "search"
-    return cache_folder(workspace.paths.home, workspace.environment) / name
+    return workspace.cache / name
 
 
 # --- searching -------------------------------------------------------------------------------------------------------
@@ -322,8 +322,7 @@ def _filters(
     """What was asked for, days as dates. Err for a filter that is none, or for two that exclude each other."""
     from datetime import date
 
-    from core.commands.conversations import ConversationFilters
-    from core.search.days import day_span
+    from core.commands.conversations import ConversationFilters, first_day
 
     if kind and kind not in SEARCH_KINDS:
         return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
@@ -336,11 +335,10 @@ def _filters(
         )
     days = []
     for text in (since, before):
-        span = day_span(text, date.today()) if text else None
-        if text and span is None:
-            hint = "write it as 2026-06-12, 2026-06 or 2026, or as yesterday, monday, last week, '3 days ago'"
-            return fail("usage", f"{text!r} is no date", hint=hint)
-        days.append(span.since if span is not None else "")
+        day = first_day(text, date.today())
+        if isinstance(day, Err):
+            return day
+        days.append(day.value)
     names = []
     for text in source or ():
         from core.sources.tools import EXPORTS, NAMES, known_name
@@ -469,7 +467,6 @@ def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
 def check_index(workspace: Workspace) -> Iterator[Finding]:
     """For the doctor: how the index of the home differs from the files. It is a projection, so this is a note; no
     index is no finding."""
-    from core.base import files
     from core.knowledge.check import Finding
 
     folder = search_folder(workspace, None)
