@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
 
+import pytest
+
 from core.base.answer import Answer
 from core.base.paths import project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result
@@ -68,6 +70,17 @@ def trusted(project: Path, environment: Mapping[str, str] = os.environ) -> Path:
     """A project whose `.manual_slop` the person has said yes to."""
     value(allow_project(project, environment))
     return project
+
+
+@pytest.fixture(name="workspace")
+def workspace_fixture(tmp_path: Path) -> Workspace:
+    """An empty home."""
+    return make_home(tmp_path)
+
+
+@pytest.fixture(name="clock")
+def clock_fixture() -> Clock:
+    return Clock()
 
 
 def converse(workspace: Workspace, name: str = "chat", text: str = "hello") -> Path:

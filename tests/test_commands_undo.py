@@ -36,7 +36,21 @@ from tests.harvest_world import HURRIED, FakeModel, World, never, nobody_waits_f
 from tests.harvest_world import NOW as MISSING_NOW
 from tests.histories.ground import in_child
 from tests.made_home import HURRIED as RESTORED_HURRIED
-from tests.made_home import Clock, Model, converse, error, harvested, make_home, read, trusted, value, write
+from tests.made_home import (
+    Clock,
+    Model,
+    clock_fixture,
+    converse,
+    error,
+    harvested,
+    read,
+    trusted,
+    value,
+    workspace_fixture,
+    write,
+)
+
+__all__ = ["clock_fixture", "workspace_fixture"]
 
 
 @pytest.fixture(autouse=True)
@@ -286,8 +300,7 @@ TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- clean the kettle\n\n## Done\n\n- boi
 
 
 @pytest.fixture(name="home")
-def home_fixture(tmp_path: Path) -> Workspace:
-    workspace = make_home(tmp_path)
+def home_fixture(workspace: Workspace) -> Workspace:
     write(workspace, "facts.md", FACTS)
     write(workspace, "tasks.md", TASKS)
     return workspace
@@ -370,13 +383,8 @@ def restored(workspace: Workspace, clock: Clock, at: int = 0) -> str:
     return row.sha256
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-def test_a_restored_conversation_stays_through_any_number_of_harvests(tmp_path: Path, clock: Clock) -> None:
-    workspace, model = make_home(tmp_path), Model()
+def test_a_restored_conversation_stays_through_any_number_of_harvests(workspace: Workspace, clock: Clock) -> None:
+    model = Model()
     path = converse(workspace)
     harvested(workspace, model, clock)
     restored(workspace, clock)
@@ -388,8 +396,7 @@ def test_a_restored_conversation_stays_through_any_number_of_harvests(tmp_path: 
     assert path.exists() and model.asked == 1
 
 
-def test_it_is_taken_again_once_it_has_changed(tmp_path: Path, clock: Clock) -> None:
-    workspace = make_home(tmp_path)
+def test_it_is_taken_again_once_it_has_changed(workspace: Workspace, clock: Clock) -> None:
     path = converse(workspace)
     harvested(workspace, Model(), clock)
     restored(workspace, clock)
@@ -397,8 +404,7 @@ def test_it_is_taken_again_once_it_has_changed(tmp_path: Path, clock: Clock) -> 
     assert harvested(workspace, Model(), clock).harvested == 1 and not path.exists()
 
 
-def test_another_copy_of_the_same_content_goes_as_ever(tmp_path: Path, clock: Clock) -> None:
-    workspace = make_home(tmp_path)
+def test_another_copy_of_the_same_content_goes_as_ever(workspace: Workspace, clock: Clock) -> None:
     path = converse(workspace, "one", "same")
     harvested(workspace, Model(), clock)
     restored(workspace, clock)
@@ -407,8 +413,8 @@ def test_another_copy_of_the_same_content_goes_as_ever(tmp_path: Path, clock: Cl
     assert path.exists() and not other.exists()
 
 
-def test_a_released_one_goes_with_the_next_harvest(tmp_path: Path, clock: Clock) -> None:
-    workspace, model = make_home(tmp_path), Model()
+def test_a_released_one_goes_with_the_next_harvest(workspace: Workspace, clock: Clock) -> None:
+    model = Model()
     path = converse(workspace)
     harvested(workspace, model, clock)
     sha = restored(workspace, clock)
@@ -419,9 +425,9 @@ def test_a_released_one_goes_with_the_next_harvest(tmp_path: Path, clock: Clock)
     assert "nothing is kept" in error(trash_release(workspace, sha)).hint
 
 
-def test_a_better_model_reads_it_and_leaves_it_there(tmp_path: Path, clock: Clock) -> None:
+def test_a_better_model_reads_it_and_leaves_it_there(workspace: Workspace, clock: Clock) -> None:
     """The harvest of the rules is done again by a model; the conversation is still the person's."""
-    workspace, model = make_home(tmp_path), Model()
+    model = Model()
     path = converse(workspace)
     with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": ["by rule"]}):
         value(
@@ -433,9 +439,8 @@ def test_a_better_model_reads_it_and_leaves_it_there(tmp_path: Path, clock: Cloc
     assert path.exists() and report.harvested == 1 and any("brought back by you" in note for note in report.notes)
 
 
-def test_a_crash_between_the_promise_and_the_move_keeps_the_promise(tmp_path: Path, clock: Clock) -> None:
+def test_a_crash_between_the_promise_and_the_move_keeps_the_promise(workspace: Workspace, clock: Clock) -> None:
     """The file is back in its place; without the note in the ledger the next harvest would take it again."""
-    workspace = make_home(tmp_path)
     path = converse(workspace)
     harvested(workspace, Model(), clock)
     [row] = value(trash_list(workspace))
@@ -444,8 +449,7 @@ def test_a_crash_between_the_promise_and_the_move_keeps_the_promise(tmp_path: Pa
     assert path.exists() and harvested(workspace, Model(), clock).reclaimed == 0 and path.exists()
 
 
-def test_a_refused_restore_promises_nothing(tmp_path: Path, clock: Clock) -> None:
-    workspace = make_home(tmp_path)
+def test_a_refused_restore_promises_nothing(workspace: Workspace, clock: Clock) -> None:
     path = converse(workspace)
     harvested(workspace, Model(), clock)
     path.write_text("another one of that name")
