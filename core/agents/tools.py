@@ -258,7 +258,7 @@ def agent_name(typed: str) -> str:
     return name if name in AGENT else ""
 
 
-def own_program(home: tuple[str, ...], digest: str, environment: Mapping[str, str]) -> Program:
+def own_program(home: tuple[str, ...], digest: str) -> Program:
     """This program as others should start it: by its whole path, for what they start may have another PATH."""
     from importlib.util import find_spec
 

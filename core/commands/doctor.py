@@ -279,9 +279,8 @@ def _end_conflicts(workspace: Workspace, now: Clock) -> Result[list[Finding]]:
             written = change_file(paths, name, hunks, now(), seen=seen, run=run, ends_conflict=True)
             if isinstance(written, Err):
                 return written
-            message = (
-                f"both sides of a merge conflict stand here now, each line once ('knowledge undo {run}' takes it back)"
-            )
+            way = f"('knowledge undo {run}' takes it back)"
+            message = f"both sides of a merge conflict stand here now, each line once {way}"
             done.append(Finding("merge-ended", message, str(path), repaired=True))
     except OSError as error:
         return could_not_write(Path(error.filename or paths.knowledge), error)
@@ -301,7 +300,8 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_journal(paths, locked),
         check_leftovers(paths, clear_leftovers),
         check_bullets(paths),
-        check_conflicts(paths, _others(paths)),
+        # The files of other rooms in which a merge may have left its marks: memories.
+        check_conflicts(paths, sorted(paths.memories.glob("*.md"))),
         _check_memories(paths),
         check_changes(paths),
         check_notes(paths),
@@ -329,17 +329,11 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
 def _check_rights(paths: Paths) -> Iterator[Finding]:
     folder = unwritable_folder(paths)
     if folder is not None:
-        yield Finding(
-            "read-only", "you do not have permission to write to this home: check its owner and rights", str(folder)
-        )
+        message = "you do not have permission to write to this home: check its owner and rights"
+        yield Finding("read-only", message, str(folder))
 
 
 # --- memories --------------------------------------------------------------------------------------------------------
-
-
-def _others(paths: Paths) -> list[Path]:
-    """The files of other rooms in which a merge may have left its marks."""
-    return sorted(paths.memories.glob("*.md")) if paths.memories.is_dir() else []
 
 
 def _check_memories(paths: Paths) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -259,13 +259,9 @@ def _dry_run(
     notes += [*plan.notes, *_before_applying(workspace, request, options)]
     if request.look_around and not request.sources:  # who names a source knows what they want
         notes += elsewhere(workspace, workspace.config.sources, entries)
+    errors = [*plan.errors]
     report = HarvestReport(
-        applied=False,
-        plan=plan,
-        interrupted=interrupted,
-        notes=notes,
-        ledger=str(paths.ledger),
-        errors=[*plan.errors],
+        False, plan=plan, interrupted=interrupted, notes=notes, ledger=str(paths.ledger), errors=errors
     )
     actions = [step.action for step in plan.steps]
     report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
@@ -310,40 +306,30 @@ def _apply(
     now: Clock,
     generate: Generate | None,
 ) -> Result[HarvestReport]:
-    if generate is None and options.limits.provider != "offline" and not request.no_harvest:
-        generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
-        if workspace.config.workers:
-            from core.commands.library.cluster import on_cluster
+    with ExitStack() as stack:
+        if generate is None and options.limits.provider != "offline" and not request.no_harvest:
+            generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
+            if workspace.config.workers:
+                from core.commands.library.cluster import on_cluster
 
-            far = on_cluster(workspace, options.limits.provider, request.model)
-            if isinstance(far, Err):
-                return far
-            with closing(far.value):
-                wide = replace(options, jobs=max(options.jobs, far.value.threads))
-                return _harvested(workspace, wide, cache, progress, cancelled, now, far.value)
-    return _harvested(workspace, options, cache, progress, cancelled, now, generate)
+                far = on_cluster(workspace, options.limits.provider, request.model)
+                if isinstance(far, Err):
+                    return far
+                generate = stack.enter_context(closing(far.value))
+                options = replace(options, jobs=max(options.jobs, far.value.threads))
+        from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
 
-
-def _harvested(
-    workspace: Workspace,
-    options: HarvestOptions,
-    cache: HashCache,
-    progress: Report,
-    cancelled: Callable[[], bool],
-    now: Clock,
-    generate: Generate | None,
-) -> Result[HarvestReport]:
-    from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
-
-    counted = Counted(generate) if generate is not None else None
-    done = run_harvest(workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache)
-    if counted is not None and options.usage is not None:
-        note_usage(options.usage, options.asked, counted.usage)
-    if counted is not None and isinstance(done, Ok):
-        done.value.sent_tokens = counted.sent
-        if not options.caps:  # else every call was booked at once
-            _book(workspace, options, done.value, now)
-    return done
+        counted = Counted(generate) if generate is not None else None
+        done = run_harvest(
+            workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache
+        )
+        if counted is not None and options.usage is not None:
+            note_usage(options.usage, options.asked, counted.usage)
+        if counted is not None and isinstance(done, Ok):
+            done.value.sent_tokens = counted.sent
+            if not options.caps:  # else every call was booked at once
+                _book(workspace, options, done.value, now)
+        return done
 
 
 def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Clock) -> None:

@@ -37,6 +37,13 @@ def in_two_scopes(memories: Iterable[Memory]) -> bool:
     return len({row.scope for row in memories}) > 1
 
 
+def told(memory: Memory, *names: str) -> dict[str, Any]:
+    """These attributes of a memory for JSON; what others may have written goes through the gate."""
+    safe = {"content": tame(memory.content), "summary": tame(memory.summary), "tags": list(map(tame, memory.tags))}
+    values = {**vars(memory), **safe, "path": str(memory.path)}
+    return {name: values[name] for name in names}
+
+
 @dataclass(frozen=True)
 class Saved:
     """A memory that was written, or (`already`) one that says the same and stood there before. `display` is what an
@@ -94,16 +101,7 @@ class Recalled:
 
     def tool_result(self) -> dict[str, Any]:
         """The return value of the tool `recall_memory`."""
-        results = [
-            {
-                "id": row.id,
-                "content": tame(row.content),
-                "tags": list(map(tame, row.tags)),
-                "created": row.created,
-                "path": str(row.path),
-            }
-            for row in self.memories
-        ]
+        results = [told(row, "id", "content", "tags", "created", "path") for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(results)), "results": results}
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -117,10 +115,7 @@ class Recalled:
                 "score": number - at,
                 "why": self.why,
                 "provenance": f"[from: {row.source}, {row.created[:10]}]",
-                "id": row.id,
-                "tags": list(map(tame, row.tags)),
-                "created": row.created,
-                "path": str(row.path),
+                **told(row, "id", "tags", "created", "path"),
             }
             for at, row in enumerate(self.memories)
         ]
@@ -152,17 +147,7 @@ class Listed:
 
     def to_json(self) -> dict[str, Any]:
         """The return value of the tool `list_memories`; each row has its scope and path too."""
-        rows = [
-            {
-                "id": row.id,
-                "created": row.created,
-                "tags": list(map(tame, row.tags)),
-                "summary": tame(row.summary),
-                "scope": row.scope,
-                "path": str(row.path),
-            }
-            for row in self.memories
-        ]
+        rows = [told(row, "id", "created", "tags", "summary", "scope", "path") for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
 
 

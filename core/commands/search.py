@@ -206,16 +206,14 @@ def search(
         return asked
     here = asked.value
     from core.search.candidates import Filters
-    from core.search.index import open_index
     from core.search.query import search as find
     from core.search.store import counted
     from core.search.words import storable
 
-    folder = search_folder(workspace, here)
-    try:
-        index = open_index(folder, search_sources(workspace, here))
-    except OSError as error:
-        return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
+    folder, opened = search_folder(workspace, here), _opened(workspace, here)
+    if isinstance(opened, Err):
+        return opened
+    index = opened.value
     try:
         filters = Filters(
             (kind,) if kind else (), tuple(tag or ()), since, storable(str(here or "")) if project else "", before
@@ -228,6 +226,15 @@ def search(
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += project_warnings(workspace, project)
     return Ok(SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings)))
+
+
+def _opened(workspace: Workspace, project: Path | None) -> Result[Index]:
+    from core.search.index import open_index
+
+    try:
+        return Ok(open_index(search_folder(workspace, project), search_sources(workspace, project)))
+    except OSError as error:
+        return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
 
 
 def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -281,7 +288,7 @@ def search_everything(
         built = made.value
         if not text.strip():
             return Ok(FoundReport("", (), 0, built.conversations, built.turns, built=built))
-    asked = _filters(workspace, kind, since, before, tag, project, source, role)
+    asked = _filters(kind, since, before, tag, project, source, role)
     if isinstance(asked, Err):
         return asked
     wanted = asked.value
@@ -310,14 +317,7 @@ def search_everything(
 
 
 def _filters(
-    workspace: Workspace,
-    kind: str,
-    since: str,
-    before: str,
-    tag: Sequence[str] | None,
-    project: str,
-    source: Sequence[str] | None,
-    role: str,
+    kind: str, since: str, before: str, tag: Sequence[str] | None, project: str, source: Sequence[str] | None, role: str
 ) -> Result[ConversationFilters]:
     """What was asked for, days as dates. Err for a filter that is none, or for two that exclude each other."""
     from datetime import date
@@ -424,18 +424,15 @@ def build_vectors(
     if isinstance(embed, Err):
         return embed
     from core.harvest.report import Progress
-    from core.search.index import open_index
     from core.search.vectors import open_vectors
 
     def step(name: str, done: int, total: int) -> None:
         progress(Progress(done, total, name, "made"))
 
-    folder = search_folder(workspace, asked.value)
-    try:
-        index = open_index(folder, search_sources(workspace, asked.value))
-    except OSError as error:
-        return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
-    name = embedder_name(workspace)
+    folder, opened = search_folder(workspace, asked.value), _opened(workspace, asked.value)
+    if isinstance(opened, Err):
+        return opened
+    index, name = opened.value, embedder_name(workspace)
     try:
         made = open_vectors(
             folder, index.database, name, embed.value, step=partial(step, "entries"), cancelled=cancelled

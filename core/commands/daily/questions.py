@@ -46,7 +46,7 @@ def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Cl
             report.asked = report.asked or answer is not None
         if not report.asked:
             return Ok(report)
-    return apply_answers(workspace, report, model, read_all, tools, now)
+    return apply_answers(workspace, report, model, read_all, tools)
 
 
 def overview(report: SetupReport) -> str:
@@ -60,7 +60,7 @@ def overview(report: SetupReport) -> str:
 
 def found_sentence(report: SetupReport) -> str:
     """`27 Claude Code and 5 Codex conversations; Claude Code deletes the first on 22 December`."""
-    counted = [f"{row.conversations} {_whose(row)}" for row in report.found]
+    counted = [f"{row.conversations} {'of your own' if row.name == 'home' else row.title}" for row in report.found]
     if not counted:
         return "no conversations were found on this computer yet"
     listed = " and ".join([", ".join(counted[:-1]), counted[-1]]) if len(counted) > 1 else counted[0]
@@ -71,10 +71,6 @@ def found_sentence(report: SetupReport) -> str:
         first = min(expiring, key=lambda row: row.next_expiry)
         sentence += f"; {first.title} deletes the first {_on_day(first.next_expiry)}"
     return sentence
-
-
-def _whose(row: SourceFound) -> str:
-    return "of your own" if row.name == "home" else row.title
 
 
 def source_line(row: SourceFound) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -115,18 +115,7 @@ class SetupReport:
                 }
                 for row in self.found
             ],
-            "models": [
-                {
-                    "provider": row.provider,
-                    "model": row.model,
-                    "where": row.where,
-                    "ready": row.ready,
-                    "problem": row.problem,
-                    "free": row.free,
-                    "estimate": vars(row.estimate),
-                }
-                for row in self.models
-            ],
+            "models": [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self.models],
             "tools": [standing_json(row) for row in self.tools if row.there or row.connected],
             "settings": self.settings,
             "changed": self.changed,
@@ -261,7 +250,6 @@ def apply_answers(
     model: int,
     read_all: bool,
     tools: Sequence[str] = (),
-    now: Clock = utc_now,
 ) -> Result[SetupReport]:
     """Write what was chosen: the model at that place of `models` (-1: as it is), whether the tools that were found are
     read, and which tools to connect. The report says what came of it."""
