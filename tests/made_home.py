@@ -102,6 +102,11 @@ def harvested(workspace: Workspace, model: Model, clock: Clock, **request: Any) 
     return report
 
 
+def one_harvest(workspace: Workspace, clock: Clock) -> tuple[Path, HarvestReport]:
+    """Where a conversation stood that was harvested, and the report."""
+    return converse(workspace), harvested(workspace, Model(), clock)
+
+
 def value(result: Ok[T] | Err) -> T:
     assert isinstance(result, Ok), result
     return result.value

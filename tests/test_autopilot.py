@@ -251,8 +251,8 @@ def test_a_day_of_many_sessions(day: Day) -> None:
     assert left_at_night > 0, "the budget left nothing over, so catching up was not tried"
     calls = model.calls
     day.now += timedelta(days=1)
-    done = run(day, workspace, model)
-    assert isinstance(done, Ok) and model.calls == calls and done.value.harvested == 0, "nothing is read twice"
+    done = value(run(day, workspace, model))
+    assert model.calls == calls and done.harvested == 0, "nothing is read twice"
     ledger = json.loads((workspace.paths.knowledge / "ledger.json").read_text())
     assert all(path.exists() for path in day.said), "conversations of other tools stay where they are"
     assert "harvested" in json.dumps(ledger)
@@ -261,8 +261,7 @@ def test_a_day_of_many_sessions(day: Day) -> None:
 def test_what_is_still_written_waits_unless_its_session_has_ended(day: Day) -> None:
     workspace, model = settings(day), Model()
     one, two = day.say("claude_code", 1, "topic-one"), day.say("claude_code", 2, "topic-two")
-    done = run(day, workspace, model, one)
-    assert isinstance(done, Ok) and done.value.plan.writing == 1
+    assert value(run(day, workspace, model, one)).plan.writing == 1
     assert set(topics_told(day)) == {"topic-one"}
     assert last_run(workspace).writing == 1
     day.now += timedelta(seconds=QUIET_SECONDS - 60)
@@ -296,8 +295,8 @@ def test_one_run_at_a_time_and_the_one_at_work_reads_what_ended_meanwhile(day: D
     class Meanwhile(Model):
         def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
             if not self.calls:
-                other = run(day, workspace, model, second)
-                assert isinstance(other, Ok) and "at work" in other.value.notes[0] and not other.value.harvested
+                other = value(run(day, workspace, model, second))
+                assert "at work" in other.notes[0] and not other.harvested
             return super().__call__(prompt, schema)
 
     at_work = Meanwhile()
@@ -309,8 +308,7 @@ def test_a_harvest_by_hand_goes_first(day: Day) -> None:
     workspace, model = settings(day), Model()
     path = day.say("claude_code", 1, "topic-one")
     with locks.locked(workspace.paths.lock, work="harvest"):
-        done = run(day, workspace, model, path)
-        assert isinstance(done, Ok) and "harvest" in done.value.notes[0]
+        assert "harvest" in value(run(day, workspace, model, path)).notes[0]
         assert read_autopilot(workspace.paths) is None, "that is no failure"
     run(day, workspace, model)
     assert set(topics_told(day)) == {"topic-one"}
@@ -341,14 +339,14 @@ def test_a_failure_is_told_once_and_stands_in_status_while_it_lasts(day: Day, fr
     for number in range(3):
         day.say("claude_code", number, f"topic-{number}")
     day.now += timedelta(hours=1)
-    first = run(day, workspace, model)
-    assert isinstance(first, Ok) and any(error.code == "unreachable" for error in first.value.errors)
+    first = value(run(day, workspace, model))
+    assert any(error.code == "unreachable" for error in first.errors)
     assert "cannot be reached" in at_session_start(workspace, lambda: day.now)
     assert at_session_start(workspace, lambda: day.now) == ""
     for _ in range(3):
         day.now += timedelta(minutes=10)
-        again = run(day, workspace, model)
-        assert isinstance(again, Ok) and not again.value.errors and "as before" in again.value.notes[-1]
+        again = value(run(day, workspace, model))
+        assert not again.errors and "as before" in again.notes[-1]
     assert at_session_start(workspace, lambda: day.now) == ""
     seen = value(status(workspace, day.now)).autopilot
     assert seen is not None and seen.problem is not None and seen.problem.times == 4
@@ -562,26 +560,25 @@ def test_a_timer_is_shown_set_checked_and_taken_away(
     monkeypatch.setattr(timers, "this_system", lambda: system)
     workspace = settings(day)
     before = {path for path in day.home.rglob("*") if path.is_file()}
-    dry = schedule(workspace, dry_run=True)
-    assert isinstance(dry, Ok) and dry.value.changes and dry.value.commands and not dry.value.on
+    dry = value(schedule(workspace, dry_run=True))
+    assert dry.changes and dry.commands and not dry.on
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
-    done = schedule(workspace)
-    assert isinstance(done, Ok) and done.value.on and done.value.applied
-    texts = [row.path.read_text() for row in done.value.changes]
+    done = value(schedule(workspace))
+    assert done.on and done.applied
+    texts = [row.path.read_text() for row in done.changes]
     assert any("--since-last" in text and "harvest" in text for text in texts)
     assert any(
         word in text for word in ("Persistent=true", "StartCalendarInterval", "StartWhenAvailable") for text in texts
     )
     (finding,) = check_schedule(workspace)
     assert finding.code == "scheduled" and finding.note
-    again = schedule(workspace)
-    assert isinstance(again, Ok) and not again.value.changes and not again.value.commands
+    again = value(schedule(workspace))
+    assert not again.changes and not again.commands
     (scheduler / "on").unlink()
     (finding,) = check_schedule(workspace)
     assert finding.code == "schedule-off" and not finding.note
     (scheduler / "on").touch()
-    gone = schedule(workspace, remove=True)
-    assert isinstance(gone, Ok) and not gone.value.on and check_schedule(workspace) == []
+    assert not value(schedule(workspace, remove=True)).on and check_schedule(workspace) == []
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
 
 
@@ -595,29 +592,25 @@ def test_a_system_that_refuses_leaves_no_half_timer(day: Day, scheduler: Path, m
     assert isinstance(done, Err) and "no bus" in done.error.message
     assert not list((day.home / ".config").rglob("knowledge-harvest.*"))
     monkeypatch.setenv("PATH", str(scheduler / "nowhere"))
-    opened = open_workspace()
-    assert isinstance(opened, Ok)
-    none = schedule(replace(opened.value))
+    opened = value(open_workspace())
+    none = schedule(replace(opened))
     assert isinstance(none, Err) and "crontab -e" in none.error.hint and "--since-last" in none.error.hint
 
 
 def test_a_key_that_only_the_shell_has_is_told(day: Day, scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "made-up")
     monkeypatch.setattr(timers, "this_system", lambda: "linux")
-    done = schedule(settings(day), dry_run=True)
-    assert (
-        isinstance(done, Ok) and "credentials.toml" in done.value.notes[0] and "OPENAI_API_KEY" in done.value.notes[0]
-    )
+    done = value(schedule(settings(day), dry_run=True))
+    assert "credentials.toml" in done.notes[0] and "OPENAI_API_KEY" in done.notes[0]
 
 
 def test_words_with_blanks_and_signs_reach_the_scheduler_whole() -> None:
     words = ["/opt/my tools/knowledge", "--home", '/x/100% "mine" & <yours> $HOME']
     for system in ("darwin", "win32"):
-        made = timers.timer_of(system, words, {"HOME": "/x", "XDG_CONFIG_HOME": "/x/c"})
-        assert isinstance(made, Ok)
+        made = value(timers.timer_of(system, words, {"HOME": "/x", "XDG_CONFIG_HOME": "/x/c"}))
         import xml.etree.ElementTree as tree
 
-        root = tree.fromstring(made.value.files[0][1])
+        root = tree.fromstring(made.files[0][1])
         texts = [node.text or "" for node in root.iter()]
         assert any("<yours>" in text for text in texts) and any("my tools" in text for text in texts)
     quoted = timers._quoted(words[2])

@@ -95,13 +95,9 @@ def test_a_running_harvest_is_told_apart_from_a_crash(workspace: Workspace) -> N
     with locks.locked(workspace.paths.lock):
         assert found(workspace, "running").note
         assert error(doctor(workspace, True, editor_wait=HURRIED)).code == "lock-held"
-
-
-def test_looking_leaves_the_run_lock_as_it_is(workspace: Workspace) -> None:
-    workspace.paths.journal.write_bytes(b"")
     workspace.paths.lock.write_bytes(b"its last holder")
     assert "journal-left" in [finding.code for finding in findings(workspace)]
-    assert workspace.paths.lock.read_bytes() == b"its last holder"
+    assert workspace.paths.lock.read_bytes() == b"its last holder", "looking leaves it as it is"
 
 
 def test_a_plan_that_still_cannot_be_written_is_not_called_repaired(workspace: Workspace) -> None:
@@ -136,19 +132,13 @@ def test_a_torn_line_in_the_changes_is_set_aside_and_no_other_is_lost(workspace:
     assert aside.read_bytes() == b'{"when": "2026\n[]\n'
 
 
-def test_a_corrupt_ledger_is_set_aside_and_rebuilt(workspace: Workspace) -> None:
+@pytest.mark.parametrize("code", ["ledger-corrupt", "ledger-missing"])
+def test_a_ledger_is_rebuilt_and_what_is_left_of_it_set_aside(workspace: Workspace, code: str) -> None:
     before = value(read_ledger(workspace.paths))
-    workspace.paths.ledger.write_text('{"entries": {')
-    repaired(workspace, "ledger-corrupt")
+    workspace.paths.ledger.write_text('{"entries": {') if code == "ledger-corrupt" else workspace.paths.ledger.unlink()
+    repaired(workspace, code)
     assert value(read_ledger(workspace.paths)) == before
-    assert len(list(workspace.paths.knowledge.glob("ledger.corrupt-*.json"))) == 1
-
-
-def test_a_missing_ledger_is_rebuilt(workspace: Workspace) -> None:
-    before = value(read_ledger(workspace.paths))
-    workspace.paths.ledger.unlink()
-    repaired(workspace, "ledger-missing")
-    assert value(read_ledger(workspace.paths)) == before
+    assert len(list(workspace.paths.knowledge.glob("ledger.corrupt-*.json"))) == (code == "ledger-corrupt")
 
 
 def test_a_harvest_without_its_plan_is_no_proof(workspace: Workspace) -> None:
@@ -197,14 +187,11 @@ def test_a_link_in_place_of_a_category_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_note_whose_file_is_gone_is_worth_knowing_but_no_damage(tmp_path: Path, workspace: Workspace) -> None:
-    (tmp_path / "engine.py").unlink()
+    (tmp_path / "engine.py").rename(tmp_path / "motor.py")
+    assert findings(workspace) == [], "a renamed file keeps its note without a word"
+    (tmp_path / "motor.py").unlink()
     assert found(workspace, "note-orphaned").note
     assert value(doctor(workspace)).errors == []
-
-
-def test_a_renamed_file_keeps_its_note_without_a_word(tmp_path: Path, workspace: Workspace) -> None:
-    (tmp_path / "engine.py").rename(tmp_path / "motor.py")
-    assert findings(workspace) == []
 
 
 def test_a_stranger_on_a_reused_inode_does_not_keep_the_note(tmp_path: Path, workspace: Workspace) -> None:
@@ -308,17 +295,9 @@ def test_a_repair_that_the_disk_refuses_is_not_called_repaired(
 # person's.
 
 
-def damage_trash(workspace: Workspace) -> None:
-    trashed(workspace).write_text("changed")
-
-
-def foreign_trash(workspace: Workspace) -> None:
+def test_a_foreign_file_in_the_trash_is_named_and_kept(workspace: Workspace) -> None:
     (workspace.paths.trash / "mine.txt").write_text("mine")
     (workspace.paths.trash / "mine.txt").chmod(0o600)
-
-
-def test_a_foreign_file_in_the_trash_is_named_and_kept(workspace: Workspace) -> None:
-    foreign_trash(workspace)
     before = picture(workspace)
     assert found(workspace, "trash-foreign").note
     findings(workspace, repair=True)
@@ -327,7 +306,7 @@ def test_a_foreign_file_in_the_trash_is_named_and_kept(workspace: Workspace) -> 
 
 def test_a_trashed_conversation_with_another_hash_is_set_aside_with_every_byte(workspace: Workspace) -> None:
     """It is no longer what was harvested: no purge may take it, and no restore may pass it for the conversation."""
-    damage_trash(workspace)
+    trashed(workspace).write_text("changed")
     name = trashed(workspace).name
     assert found(workspace, "trash-damaged").repairable
     rows = {row.code: row for row in findings(workspace, repair=True)}

@@ -110,11 +110,6 @@ def test_switched_off_nothing_is_made_and_switched_on_all_is_caught_up(world: Wo
     assert learn(world, "User: b\n", facts=["Two"]).facts == {"new": 2, "confirmed": 0, "total": 3, "too_long": 0}
 
 
-def test_what_waits_in_quarantine_is_no_fact(world: World) -> None:
-    learn(world, facts=[{"statement": "Invented", "quote": "nobody said that at all"}, "Kept"])
-    assert [fact.fact for fact in facts_of(world)] == ["Kept"]
-
-
 def test_a_fact_that_is_too_long_goes_in_without_its_detail_or_not_at_all(world: World) -> None:
     """It stood in the index with an ellipsis in place of its end, which was the part that mattered."""
     world.converse("User: a\n")
@@ -149,6 +144,7 @@ def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
     held = {"statement": "Invented", "quote": "nobody said that at all"}
     waits = {"statement": "Waits", "quote": "nor did anybody say this"}
     harvested(world, says(facts=[held, waits, "Kept"], decisions=[held]))
+    assert [fact.fact for fact in facts_of(world)] == ["Kept"]
     workspace = workspace_of(world)
     done = value(quarantine_accept(workspace, "facts: Invented", now=lambda: world.clock))
     assert not done.warning
@@ -421,25 +417,6 @@ def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
     value(undo(workspace, merged.run, editor_wait=HURRIED))
     assert taught.text(YAML) == before
     assert code_of(merge_facts(workspace, "global:fact:001", "global:fact:001")) == "usage"
-
-
-def test_a_merge_that_was_cut_in_the_middle_can_be_done_again(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts must not be added up twice."""
-    workspace = workspace_of(taught)
-    import core.commands.facts as edits
-
-    real = edits._change
-
-    def cut(*arguments: Any) -> Any:
-        if arguments[2] is None:
-            raise KeyboardInterrupt
-        return real(*arguments)
-
-    monkeypatch.setattr(edits, "_change", cut)
-    with pytest.raises(KeyboardInterrupt):
-        merge_facts(workspace, "global:fact:001", "global:fact:002")
-    monkeypatch.undo()
-    assert value(merge_facts(workspace, "global:fact:001", "global:fact:002")).into.source_count == 2
 
 
 # --- places: Where a fact belongs. A fact in the wrong place is put before conversations about something else, and is

@@ -157,17 +157,20 @@ def test_a_merge_into_which_nothing_can_be_taken_changes_neither_fact(taught: Wo
     assert taught.text(YAML) == before and merged_records(taught) == {}
 
 
-def test_a_merge_that_was_cut_before_its_record_is_done_again(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the second fact's words say later must confirm the first, whenever the machine stopped."""
-    workspace = workspace_of(taught)
+@pytest.mark.parametrize("step", ["append_records", "_change"])
+def test_a_merge_that_was_cut_is_done_again(taught: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Before its record, or before the second fact goes: counts are not added up twice, and what the second fact's
+    words say later confirms the first."""
+    workspace, real = workspace_of(taught), getattr(facts, step)
 
-    def cut(*_: Any) -> None:
+    def cut(*arguments: Any) -> Any:
+        if step == "_change" and arguments[2] is not None:
+            return real(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(facts, "append_records", cut)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(facts, step, cut)
         merge_facts(workspace, "global:fact:001", "global:fact:002")
-    monkeypatch.undo()
     assert value(merge_facts(workspace, "global:fact:001", "global:fact:002")).into.source_count == 2
     assert merged_records(taught) == {"global:fact:002": "global:fact:001"}
     learn(taught, "User: b\n", facts=["Two"])

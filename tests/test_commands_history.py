@@ -33,6 +33,7 @@ from tests.made_home import (
     error,
     harvested,
     make_home,
+    one_harvest,
     read,
     value,
     workspace_fixture,
@@ -108,32 +109,27 @@ def test_an_occupied_name_keeps_the_bullets_and_says_why(workspace: Workspace, c
 
 
 def test_what_was_purged_keeps_its_bullets(workspace: Workspace, clock: Clock) -> None:
-    converse(workspace)
-    report = harvested(workspace, Model(), clock)
+    _, report = one_harvest(workspace, clock)
     value(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED))
     done = undo(workspace, report.run)
     assert [problem.code for problem in done.errors] == ["purged"]
     assert "fact 1" in read(workspace, "facts.md") and len(read_plans(workspace.paths.plans, report.run)) == 1
 
 
-def test_undo_restores_what_a_later_run_reclaimed(workspace: Workspace, clock: Clock) -> None:
-    model = Model()
-    path = converse(workspace)
+@pytest.mark.parametrize("which", ["the harvest", "the run that only reclaimed"])
+def test_undo_restores_what_a_later_run_reclaimed(workspace: Workspace, clock: Clock, which: str) -> None:
+    """The harvest goes with its own run alone."""
+    model, path = Model(), converse(workspace)
     first = harvested(workspace, model, clock, keep=True)
     assert path.exists()
     second = harvested(workspace, model, clock)
     assert not path.exists() and model.asked == 1 and first.run != second.run
-    done = undo(workspace, first.run)
-    assert path.exists() and done.restored == [str(path)] and "fact 1" not in read(workspace, "facts.md")
-
-
-def test_undo_of_a_run_that_only_reclaimed_keeps_the_harvest(workspace: Workspace, clock: Clock) -> None:
-    model = Model()
-    path = converse(workspace)
-    harvested(workspace, model, clock, keep=True)
-    second = harvested(workspace, model, clock)
-    done = undo(workspace, second.run)
-    assert path.exists() and done.lines_out == 0 and "fact 1" in read(workspace, "facts.md")
+    done = undo(workspace, first.run if which == "the harvest" else second.run)
+    assert path.exists() and done.restored == [str(path)]
+    if which == "the harvest":
+        assert "fact 1" not in read(workspace, "facts.md")
+        return
+    assert done.lines_out == 0 and "fact 1" in read(workspace, "facts.md")
     [entry] = entries(workspace).values()
     assert entry["status"] == "harvested" and entry["deleted"] is False and "trash" not in entry
     harvested(workspace, model, clock)
@@ -190,8 +186,7 @@ def test_undo_restores_only_the_copies_that_its_run_took(workspace: Workspace, c
 
 
 def test_what_the_person_wrote_again_after_an_undo_is_theirs(workspace: Workspace, clock: Clock) -> None:
-    converse(workspace)
-    report = harvested(workspace, Model(), clock)
+    _, report = one_harvest(workspace, clock)
     facts = read(workspace, "facts.md")
     undo(workspace, report.run)
     write(workspace, "facts.md", facts)
@@ -203,8 +198,7 @@ def test_what_the_person_wrote_again_after_an_undo_is_theirs(workspace: Workspac
 def test_undo_cut_at_any_step_is_finished_by_the_next(
     workspace: Workspace, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    path = converse(workspace)
-    report = harvested(workspace, Model(), clock)
+    path, report = one_harvest(workspace, clock)
     with monkeypatch.context() as cut:
 
         def power_cut(*_: object) -> None:
@@ -331,7 +325,8 @@ def test_a_trashed_conversation_is_listed_and_restored_by_a_prefix(workspace: Wo
     [entry] = entries(workspace).values()
     assert entry["deleted"] is False and "trash" not in entry
     assert value(trash_list(workspace)) == []
-    assert error(trash_restore(workspace, row.sha256[:8], editor_wait=HURRIED)).code == "not-in-trash"
+    for which in (row.sha256[:8], ""):
+        assert error(trash_restore(workspace, which, editor_wait=HURRIED)).code == "not-in-trash"
 
 
 def test_restoring_never_overwrites_and_never_guesses(workspace: Workspace, clock: Clock) -> None:
@@ -351,13 +346,13 @@ def test_restoring_never_overwrites_and_never_guesses(workspace: Workspace, cloc
 
 
 def test_purge_takes_only_what_is_past_its_grace_period(workspace: Workspace, clock: Clock) -> None:
-    converse(workspace)
-    harvested(workspace, Model(), clock)
+    one_harvest(workspace, clock)
     early = value(trash_purge(workspace, now=clock, editor_wait=HURRIED))
     assert (early.purged, early.waiting) == ([], 1)
     clock.days(20)
     late = value(trash_purge(workspace, now=clock, editor_wait=HURRIED))
     assert len(late.purged) == 1 and late.bytes > 0 and value(trash_list(workspace)) == []
+    assert late.to_json()["purged"] == late.purged
     kinds = sorted(entry["status"] for entry in entries(workspace).values())
     assert kinds == ["harvested", "pruned"]
     assert all("trash" not in entry for entry in entries(workspace).values())
@@ -366,8 +361,7 @@ def test_purge_takes_only_what_is_past_its_grace_period(workspace: Workspace, cl
 def test_purge_refuses_when_the_harvest_has_vanished_but_not_when_the_person_removed_it(
     workspace: Workspace, clock: Clock
 ) -> None:
-    converse(workspace)
-    harvested(workspace, Model(), clock)
+    one_harvest(workspace, clock)
     kept = {name: read(workspace, name) for name in ("facts.md", "tasks.md")}
     for name in kept:
         write(workspace, name, "")
@@ -396,8 +390,7 @@ def test_purge_refuses_a_damaged_an_unknown_and_an_unproven_conversation(workspa
 
 
 def test_purge_respects_what_the_host_application_protects(workspace: Workspace, clock: Clock) -> None:
-    path = converse(workspace)
-    harvested(workspace, Model(), clock)
+    path, _ = one_harvest(workspace, clock)
     index = workspace.paths.conversations / "index-saved-conversations-1.json"
     for text in ("{", json.dumps({"conversations": [{"path": str(path)}]})):
         index.write_text(text)
@@ -405,17 +398,6 @@ def test_purge_respects_what_the_host_application_protects(workspace: Workspace,
         assert refused.purged == [] and len(refused.errors) == 1
     index.write_text('{"conversations": []}')
     assert len(value(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED)).purged) == 1
-
-
-def test_the_command_lists_restores_and_purges(workspace: Workspace, clock: Clock) -> None:
-    path = converse(workspace)
-    harvested(workspace, Model(), clock)
-    [row] = value(trash_list(workspace))
-    assert error(trash_restore(workspace, "")).code == "not-in-trash"
-    value(trash_restore(workspace, row.sha256[:6]))
-    assert path.exists()
-    assert json.loads(json.dumps(row.to_json()))["name"] == row.name
-    assert value(trash_purge(workspace, everything=True)).to_json()["purged"] == []
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
