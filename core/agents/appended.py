@@ -87,18 +87,14 @@ def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) ->
     return fail("cannot-edit", "it cannot be changed without touching something else", hint="change it by hand")
 
 
-def _block(path: Sequence[str], table: Mapping[str, Any], line_end: str) -> str:
+def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
     import tomlkit
 
-    rows = [f"{key} = {tomlkit.item(value).as_string()}" for key, value in table.items()]
-    return line_end.join([f"[{'.'.join(path)}]", *rows, ""])
-
-
-def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
     line_end = line_end_of(text)
     bare = not text.removeprefix(MARK)
     gap = "" if bare else line_end if text.endswith("\n") else line_end * 2
-    return text + gap + _block(path, table, line_end)
+    rows = [f"{key} = {tomlkit.item(value).as_string()}" for key, value in table.items()]
+    return text + gap + line_end.join([f"[{'.'.join(path)}]", *rows, ""])
 
 
 def _inside(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str | None:

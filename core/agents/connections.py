@@ -65,7 +65,6 @@ class Plan:
     """All that a tool needs, or none of it: `errors` say what stands in the way of it."""
 
     tool: str
-    title: str
     changes: tuple[FileChange, ...] = ()
     notes: tuple[str, ...] = ()
     errors: tuple[ErrorInfo, ...] = ()
@@ -179,10 +178,10 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
             parts = tuple(entry.part for entry in entries if entry.part)
             changes.append(FileChange(agent.name, file, current, data, parts))
     if errors:
-        return Plan(agent.name, agent.title, (), tuple(notes), tuple(errors))
+        return Plan(agent.name, (), tuple(notes), tuple(errors))
     if agent.to_do and any(row.is_change for row in changes):
         notes.append(agent.to_do)
-    return Plan(agent.name, agent.title, tuple(changes), tuple(notes))
+    return Plan(agent.name, tuple(changes), tuple(notes))
 
 
 def _by_file(entries: Iterable[Entry]) -> list[tuple[Path, list[Entry]]]:
@@ -385,7 +384,7 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
                 notes.append(
                     f"{file}: somebody has changed or removed this since: {', '.join(gone)}; it stays as it is"
                 )
-    return Plan(agent.name, agent.title, tuple(changes), tuple(notes), tuple(errors))
+    return Plan(agent.name, tuple(changes), tuple(notes), tuple(errors))
 
 
 def _unrecorded(file: Path, row: Mapping[str, Any], current: bytes | None) -> list[dict[str, Any]]:

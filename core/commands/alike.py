@@ -114,7 +114,18 @@ def supersede_accept(
 def supersede_dismiss(workspace: Workspace, match: str | BulletRef) -> Result[Dismissed]:
     """Keep both for good: the pair is not proposed again."""
     chosen = _chosen(workspace.paths, match)
-    return _dismiss(workspace.paths, chosen.value) if isinstance(chosen, Ok) else chosen
+    if isinstance(chosen, Err):
+        return chosen
+    paths, path = workspace.paths, workspace.paths.state / "dismissed.json"
+    try:
+        with locks.locked(paths.state / "dismissed.lock", work="supersede", editor_wait=LOCK_SECONDS):
+            keys = sorted(_dismissed(paths) | {chosen.value.key})
+            files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())
+    except locks.LockHeldError as error:
+        return locks.refused(error)
+    except OSError as error:
+        return fail("store-failed", f"this cannot be remembered: {error.strerror or error}", path)
+    return Ok(Dismissed(chosen.value))
 
 
 def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> Result[list[Superseding]]:
@@ -190,16 +201,3 @@ def _dismissed(paths: Paths) -> set[str]:
     except (OSError, ValueError, RecursionError):
         return set()
     return {key for key in found if isinstance(key, str)} if isinstance(found, list) else set()
-
-
-def _dismiss(paths: Paths, pair: Superseding) -> Result[Dismissed]:
-    path = paths.state / "dismissed.json"
-    try:
-        with locks.locked(paths.state / "dismissed.lock", work="supersede", editor_wait=LOCK_SECONDS):
-            keys = sorted(_dismissed(paths) | {pair.key})
-            files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())
-    except locks.LockHeldError as error:
-        return locks.refused(error)
-    except OSError as error:
-        return fail("store-failed", f"this cannot be remembered: {error.strerror or error}", path)
-    return Ok(Dismissed(pair))

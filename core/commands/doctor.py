@@ -116,32 +116,29 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
             if sha not in plans[run] and not (shared and not holds(place, sha)):
                 message = f"no committed plan proves the harvest of {place or sha}; it will be harvested again"
                 where = f"{paths.ledger}#{sha}"
-                yield Finding("no-plan", message, where, partial(_amend, paths, sha, _set_unproven))
+                yield Finding(
+                    "no-plan", message, where, partial(_amend, paths, sha, lambda entry: entry.update(UNPROVEN))
+                )
         if entry.get("deleted") and entry.get("status") != "pruned" and holds(place, sha):
             message = f"the ledger says that this conversation was reclaimed, but it is in its place: {place}"
-            yield Finding("not-deleted", message, place, partial(_amend, paths, sha, _set_present))
+            yield Finding(
+                "not-deleted", message, place, partial(_amend, paths, sha, lambda entry: entry.update(deleted=False))
+            )
         for name in entry.get("trash", {}) if isinstance(entry.get("trash"), dict) else ():
             if not shared and not files.exists(paths.trash / name):
                 message = f"the ledger looks for a conversation in the trash that is not there: {place}"
                 where = str(paths.trash / name)
-                yield Finding("trash-missing", message, where, partial(_amend, paths, sha, partial(_drop, name)))
+                yield Finding(
+                    "trash-missing", message, where, partial(_amend, paths, sha, partial(drop_from_trash, name=name))
+                )
     for sha, entry in archived.items():
         if sha not in entries and entry.get("status") == "harvested":
             message = f"a proven harvest has no entry in the ledger: {entry.get('path', sha)}"
             yield Finding("no-entry", message, f"{paths.ledger}#{sha}", partial(_add_entry, paths, sha, entry))
 
 
-def _set_present(entry: Entry) -> None:
-    entry["deleted"] = False
-
-
-def _set_unproven(entry: Entry) -> None:
-    """What the entry knows stays in it; only the word that stands for a proof goes."""
-    entry["status"], entry["error"] = "harvest-failed", "no committed plan proves its harvest"
-
-
-def _drop(name: str, entry: Entry) -> None:
-    drop_from_trash(entry, name)
+UNPROVEN = {"status": "harvest-failed", "error": "no committed plan proves its harvest"}
+"""What the entry knows beside this stays in it; only the word that stands for a proof goes."""
 
 
 def _amend(paths: Paths, sha: str, change: Callable[[Entry], None]) -> None:
@@ -185,7 +182,7 @@ def _set_aside(paths: Paths, name: str, sha: str) -> None:
     """What has changed in the trash gets a name that no purge takes and no restore believes; not a byte of it goes."""
     files.rename_without_replacing(paths.trash / name, paths.trash / f"kept-{name}")
     files.sync_folder(paths.trash)
-    _amend(paths, sha, partial(_drop, name))
+    _amend(paths, sha, partial(drop_from_trash, name=name))
 
 
 ROUNDS = 3

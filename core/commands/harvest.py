@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from importlib import import_module
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files
-from core.base.answer import price
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.late import replace
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
@@ -32,7 +33,7 @@ from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
-from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
+from core.knowledge.categories import CATEGORIES
 from core.knowledge.changes import read_changes
 from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.ledger_index import LedgerOnDemand
@@ -45,7 +46,6 @@ from core.sources.incremental import earlier_by_path
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
-    from core.base.markdown import Bullet
     from core.commands.library.use import UsageReader
     from core.harvest.imports import ImportReport
 
@@ -130,24 +130,19 @@ def _little_found(report: HarvestReport) -> list[str]:
 def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
     """What stands in the files since this run, by category, the best first: what more conversations said before what
     was said once, the newest before the older. Nothing of what waits in the quarantine. Raises OSError."""
+    from core.commands.statements import bullets_of  # a dry run needs nothing of bullets
+
     came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
     if not came:
         return []
     found = []
     for category in CATEGORIES:
-        for name, bullets in _bullets_of(workspace, category):
-            rows = [row for row in statements(bullets) if not row.bullet.struck]
+        for name, rows_of_file in groupby(bullets_of(workspace.paths, (category.name,)), attrgetter("file")):
+            rows = [row for row in statements(row.bullet for row in rows_of_file) if not row.bullet.struck]
             new = [row for row in rows if any((name, one.raw) in came for one in (row.bullet, *row.others))]
             new.sort(key=lambda row: row.conversations)
             found += [(category.name, row.bullet.text, row.conversations) for row in reversed(new)]
     return found
-
-
-def _bullets_of(workspace: Workspace, category: Category) -> list[tuple[str, list[Bullet]]]:
-    """The bullets of a category by the file (below the knowledge folder) in which they stand. Raises OSError."""
-    if category.file:
-        return [(category.file, read_category(workspace.paths, category.name))]
-    return [(f"files/{note.name}", bullets_in(read_text(note), "files")) for note in note_files(workspace.paths)]
 
 
 def _feed_facts(workspace: Workspace, report: HarvestReport | ImportReport, now: Clock) -> None:
@@ -347,10 +342,8 @@ def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:
     """Fill in tokens and prices: what the plan would cost, or what the run did cost."""
-    config, provider = workspace.config, options.limits.provider
-    override = (config.price_input_per_million, config.price_output_per_million)
-    model, notes = request.model or config.model, list[str]()
-    if provider == "offline" or request.no_harvest or request.rough:
+    notes = list[str]()
+    if options.limits.provider == "offline" or request.no_harvest or request.rough:
         report.tokens = report.plan.bytes_to_send() // BYTES_A_TOKEN  # about what a model would read of them
     elif report.applied:
         report.tokens, report.expected_output = report.input_tokens, report.output_tokens
@@ -358,23 +351,19 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
         from core.harvest.estimate import estimate
 
         if options.limits.harvest:
-            options = replace(options, known=_known(workspace))
+            ledger = seen_ledger(workspace.paths)
+            shown = KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
+            options = replace(options, known=shown)
         usage = read_usage(options.usage, options.asked) if options.usage is not None else UNKNOWN
         found = estimate(report.plan, options, usage=usage)
         report.calls, report.tokens, report.expected_output = found.total
         report.token_factor, report.factor_calls = usage.factor, usage.calls
         notes = _cap_note(options.max_run_tokens, found.fitting, report)
     priced = round(report.tokens * report.token_factor)
-    report.price = price(provider, model, priced, report.expected_output, override)
+    report.price = options.price(priced, report.expected_output)
     report.notes += notes
     if report.applied:
-        report.spent = price(provider, model, report.input_tokens, report.output_tokens, override)
-
-
-def _known(workspace: Workspace) -> KnownStore:
-    """What the run would show the model of the store."""
-    ledger = seen_ledger(workspace.paths)
-    return KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
+        report.spent = options.price(report.input_tokens, report.output_tokens)
 
 
 def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]:

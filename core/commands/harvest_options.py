@@ -122,7 +122,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
             asked=asked,
             places=(found := places(named.value, workspace.environment, config.project_roots)),
             caps=_caps(workspace, asked, workspace.cache / "usage.json"),
-            price=partial(_price, workspace, limits.provider, request.model or config.model),
+            price=partial(price_of, workspace, limits.provider, request.model or config.model),
             quiet_seconds=QUIET_SECONDS if request.since_last else 0.0,
             ended=request.ended,
             days_kept={name: days for name in {row.source for row in found} if (days := days_kept(name, found))},
@@ -137,7 +137,8 @@ def _caps(workspace: Workspace, asked: str, usage: Path) -> Caps:
     return replace(caps, factor=max(1.0, read_usage(usage, asked).factor)) if caps else caps
 
 
-def _price(workspace: Workspace, provider: str, model: str, tokens_in: int, tokens_out: int) -> float | None:
+def price_of(workspace: Workspace, provider: str, model: str, tokens_in: int, tokens_out: int) -> float | None:
+    """What tokens cost in US dollars, by the person's own prices where they have set them; None: nobody knows."""
     own = (workspace.config.price_input_per_million, workspace.config.price_output_per_million)
     return price(provider, model, tokens_in, tokens_out, own)
 

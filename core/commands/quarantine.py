@@ -37,7 +37,8 @@ Takes = Mapping[str, Collection[str]]
 def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, object]) -> Err | None:
     """A usage error that names what of `given` (name -> its value; None, False or nothing in it: not given) the
     action does not take; None when there is nothing of that kind."""
-    wrong = [name for name, value in given.items() if _is_given(value) and name not in takes[action]]
+    known = [name for name, value in given.items() if value or (type(value) is int and value == 0)]
+    wrong = [name for name in known if name not in takes[action]]
     if not wrong:
         return None
     name, _, narrowed = action.partition(" ")  # `list --similar`: what `list` takes, this does not
@@ -49,10 +50,6 @@ def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, objec
         if able:
             hints.append(f"{name} goes with {' or '.join(able)}")
     return fail("usage", f"'knowledge {command} {action}' takes no {' and no '.join(wrong)}", hint="; ".join(hints))
-
-
-def _is_given(value: object) -> bool:
-    return bool(value) or (type(value) is int and value == 0)
 
 
 @dataclass(frozen=True)

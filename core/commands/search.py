@@ -158,13 +158,11 @@ def _cleared(source: SearchSource) -> SearchSource:
 
     def read(data: bytes) -> Result[Sequence[SearchEntry]]:
         rows = source.entries(data)
-        return rows if isinstance(rows, Err) else Ok([_without_secrets(row) for row in rows.value])
+        if isinstance(rows, Err):
+            return rows
+        return Ok([row._replace(title=redact(row.title).text, text=redact(row.text).text) for row in rows.value])
 
     return SearchSource(f"cleared {source.name}", source.path, read)
-
-
-def _without_secrets(entry: SearchEntry) -> SearchEntry:
-    return entry._replace(title=redact(entry.title).text, text=redact(entry.text).text)
 
 
 def search_folder(workspace: Workspace, project: Path | None) -> Path:

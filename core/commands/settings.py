@@ -48,10 +48,8 @@ class Settings:
 def config_show(workspace: Workspace, key: str = "") -> Result[Settings]:
     """Every setting in the order of the shipped file, or only the one that is called `key`."""
     loaded = workspace.loaded
-    rows = tuple(
-        SettingValue(row.key, _plain(getattr(loaded.config, row.key)), loaded.origins[row.key], row.accepted)
-        for row in SETTINGS
-    )
+    values = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(loaded.config).items()}
+    rows = tuple(SettingValue(row.key, values[row.key], loaded.origins[row.key], row.accepted) for row in SETTINGS)
     writable = writable_config_file(loaded, workspace.environment)
     chosen = tuple(row for row in rows if key in ("", row.key))
     if not chosen:
@@ -91,7 +89,7 @@ def config_set(workspace: Workspace, key: str, value: str, seen: str | None = No
 def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen: str | None) -> Err | None:
     """Put one value into the file; Err when it is another by now, or cannot be written."""
     try:
-        data = _read(file)
+        data = file.read_bytes() if file.exists() else b""
         if seen is not None and hashlib.sha256(data).hexdigest() != seen:
             return fail("changed-outside", "the settings file has changed since you saw it", file, "look again")
         changed = changed_config(data, key, value)
@@ -132,18 +130,10 @@ def settings_to_open(workspace: Workspace) -> Result[Path]:
     return Ok(file)
 
 
-def _read(file: Path) -> bytes:
-    return Path(file).read_bytes() if file.exists() else b""
-
-
 def _key_of(name: str) -> str:
     """The short name of a setting that exists: `jobs` for `ai_settings.knowledge.jobs`."""
     setting = find_setting(name)
     return setting.key if setting is not None else name
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 # --- what a folder's own settings and knowledge may do ----------------------------------------------------------------

@@ -138,8 +138,9 @@ def _undo_harvest(
             report.notes.append(f"{sha.removeprefix('path:')} was removed for good and cannot be brought back")
         elif _bring_back(paths, sha, entry, archived.get(sha), report):
             forgotten.add(sha)
-    waiting = states_by_sha(read_journal(paths.journal))
-    waiting = {sha: state for sha, state in waiting.items() if sha in forgotten and _is_of(state, run)}
+    # Plans of this run that could not be written yet.
+    planned = {sha: state for sha, state in states_by_sha(read_journal(paths.journal)).items() if sha in forgotten}
+    waiting = {sha: state for sha, state in planned.items() if state.plan and state.plan.entry.get("run") == run}
     rows = [*rows, *_tell_unfinished(paths, run, waiting, now)]
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
     lines = {line for row in rows if row.sha in forgotten for line in row.added}
@@ -205,11 +206,6 @@ def _surviving(paths: Paths, run: str, forgotten: set[str], lines: set[str]) -> 
                 (planned.name, line) for planned in state.plan.files for line in planned.all_lines if line in lines
             )
     return entries, needed
-
-
-def _is_of(state: Pending, run: str) -> bool:
-    """Whether a plan that could not be written yet is one of that run."""
-    return state.plan is not None and state.plan.entry.get("run") == run
 
 
 def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: datetime) -> list[Change]:

@@ -280,7 +280,7 @@ def _take_ended(paths: Paths) -> Mapping[str, int]:
 def at_session_start(workspace: Workspace, now: Clock = utc_now) -> str:
     """For the hook of a tool whose session begins: what the person should be told, and a run for what was missed."""
     state = read_autopilot(workspace.paths)
-    if state is None or _hours_since(state.at, now()) >= CATCH_UP_HOURS or files.exists(workspace.paths.ended):
+    if state is None or now().timestamp() >= _caught_up_until(state) or files.exists(workspace.paths.ended):
         from core.commands.daily.connect import hand_over
 
         hand_over(workspace)
@@ -296,14 +296,12 @@ def quiet_until(workspace: Workspace) -> float:
     state = read_autopilot(workspace.paths)
     if state is None or files.exists(workspace.paths.ended) or (state.problem is not None and not state.problem.told):
         return 0.0
+    return _caught_up_until(state)
+
+
+def _caught_up_until(state: Autopilot) -> float:
+    """Until when (seconds since 1970) there is nothing to catch up with; 0.0 where nobody knows when that run was."""
     try:
         return datetime.fromisoformat(state.at).timestamp() + CATCH_UP_HOURS * 3600
     except (ValueError, TypeError):
         return 0.0
-
-
-def _hours_since(at: str, now: datetime) -> float:
-    try:
-        return (now - datetime.fromisoformat(at)).total_seconds() / 3600
-    except (ValueError, TypeError):
-        return float("inf")

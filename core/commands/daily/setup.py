@@ -13,10 +13,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.agents.connections import Standing
-from core.base.answer import price
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.daily.connect import connect, connections, standing_json
-from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of
+from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of, price_of
 from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, SourceFound, sources
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
@@ -179,14 +178,12 @@ def _estimated(
 
 
 def _choice(workspace: Workspace, row: FoundModel, costs: Estimator) -> ModelChoice:
-    config = workspace.config
-    own = (config.price_input_per_million, config.price_output_per_million)
     settings = {"provider": row.provider, "model": row.model, "base_url": row.base_url}
     if row.free and row.provider == "openai":
         # A server of the person's own sends no bill, and the price table must not take it for a maker's.
         settings |= {"price_input_per_million": "0", "price_output_per_million": "0"}
     calls, sent, answered = costs(0 if row.free else LARGE_WINDOW, f"{row.provider} {row.model} {row.base_url}")
-    dollars = 0.0 if row.free else price(row.provider, row.model, sent, answered, own)
+    dollars = 0.0 if row.free else price_of(workspace, row.provider, row.model, sent, answered)
     cost = Cost(calls, sent, answered, dollars)
     return ModelChoice(row.provider, row.model, row.where, row.ready, row.problem, row.free, cost, settings)
 
