@@ -107,6 +107,7 @@ def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
     from rapidfuzz import fuzz, process
 
     texts = [normalised(row.bullet.text) for row in rows]
+    # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.
     in_order = [" ".join(sorted(text.split())) for text in texts]
     found = []
     for at, near in _candidates(rows, [_words(text) for text in texts]):
