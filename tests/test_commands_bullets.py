@@ -12,6 +12,7 @@ import pytest
 from core.cli.main import main
 from core.cli.quarantine import quarantine_text
 from core.commands import bullets
+from core.commands.alike import similar
 from core.commands.bullets import list_tasks
 from core.commands.bullets import notes as notes_of
 from core.commands.panel.bullets import category_view
@@ -281,6 +282,13 @@ def test_lines_that_are_as_wanted_already_do_not_stop_the_others(home: Workspace
     assert read(home, "facts.md").count("- The port is 8080 [") == 3
     now = said(value(category_view(home, "facts")).rows)[1].refs
     assert error(change_all(home, "edit", now, "The port is 8080")).code == "unchanged"
+
+
+def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_listed(workspace: Workspace) -> None:
+    words = "- the cache lives in the folder of the home\n"
+    write(workspace, "facts.md", f"{words}  a detail\n{words}- in the folder of the home lives the cache\n")
+    pairs = value(similar(workspace)).pairs
+    assert [(row.first.bullet.line, row.second.bullet.line) for row in pairs] == [(1, 4), (3, 4)]
 
 
 # --- actions: What an action does not take is refused: it would be done to more than the person named.
