@@ -575,4 +575,4 @@ def test_help_names_every_subcommand_and_each_helps(row: Command, capsys: pytest
     for leaf in row.subcommands:
         assert f"\n    {leaf.name} " in shown and f"Without one: {row.subcommands[0].name}." in shown
         assert call(row.name, leaf.name, "--help")[0] == 0
-        assert f"example: {leaf.example}" in capsys.readouterr().out
+        assert f"example: knowledge {row.name} {leaf.name} {leaf.example}".rstrip() in capsys.readouterr().out

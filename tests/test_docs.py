@@ -31,13 +31,12 @@ def test_every_command_is_documented() -> None:
             wrong.append(f"{command.name} has no row in assets/docs/commands.md")
         for row in (command, *command.subcommands):
             whole = f"knowledge {command.name}" if row is command else f"knowledge {command.name} {row.name}"
-            found, given = parse(shlex.split(row.example.partition(" > ")[0])[1:])
+            found, given = parse(shlex.split(f"{whole} {row.example}".partition(" > ")[0])[1:])
             unknown = set(given) - {"home", "config", "json", "quiet", "debug"}
             itself = found in command.leaves and (row is command or found is row)
             taken = inspect.signature(found.function()).parameters
             checks = {
                 "says nothing about itself": bool(row.summary),
-                "has an example of another command": row.example.startswith(whole),
                 "has an example that does not parse as it": itself,
                 "passes what its function does not take": unknown <= set(taken),
                 "has no text form": callable(found.text),

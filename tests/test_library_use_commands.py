@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 
 from core.base.result import Err, Ok
-from core.cli.library_use import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
+from core.cli.library import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
 from core.commands.library.use import UsageReader
 from core.commands.panel import library as view
 from core.commands.workspace import Workspace, open_workspace, utc_now

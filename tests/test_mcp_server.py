@@ -500,28 +500,28 @@ def texts(answer: dict[str, Any]) -> list[str]:
 
 def test_tasks_are_those_of_the_project_around_the_server(two: World) -> None:
     (two.folder / "beta" / "src").mkdir()
-    found = tools.tasks(at(two, "beta/src"), "open", "", 20)
+    found = tools.list_tasks(at(two, "beta/src"), "open", "", 20)
     assert texts(found) == ["by hand", "beta task 1", "beta task 0"], "the newest first"
     assert (found["count"], found["elsewhere"], found["project"]) == (3, 4, str(two.folder / "beta"))
     assert [row["project"] for row in found["tasks"]] == ["", "beta", "beta"]
-    assert texts(tools.tasks(at(two, "beta"), "done", "", 20)) == ["beta done"]
+    assert texts(tools.list_tasks(at(two, "beta"), "done", "", 20)) == ["beta done"]
 
 
 def test_an_unrelated_project_gets_none_and_is_told_how_many_there_are(two: World) -> None:
     (two.folder / "other").mkdir()
-    found = tools.tasks(at(two, "other"), "open", "", 20)
+    found = tools.list_tasks(at(two, "other"), "open", "", 20)
     assert texts(found) == ["by hand"] and found["elsewhere"] == 6
 
 
 def test_another_project_or_all_can_be_asked_for_and_no_more_than_wanted(two: World) -> None:
     here = at(two, "beta")
-    assert texts(tools.tasks(here, "open", str(two.folder / "alpha"), 20)) == ["by hand", "alpha task 0"]
-    everything = tools.tasks(here, "open", "all", 20)
+    assert texts(tools.list_tasks(here, "open", str(two.folder / "alpha"), 20)) == ["by hand", "alpha task 0"]
+    everything = tools.list_tasks(here, "open", "all", 20)
     assert everything["count"] == 7 and {row["project"] for row in everything["tasks"]} == {"", "alpha", "beta"}
-    few = tools.tasks(here, "open", "all", 2)
+    few = tools.list_tasks(here, "open", "all", 2)
     assert len(few["tasks"]) == 2 and few["count"] == 7
     with pytest.raises(tools.RefusedError, match="no folder of that name"):
-        tools.tasks(here, "open", "/nowhere/at/all", 20)
+        tools.list_tasks(here, "open", "/nowhere/at/all", 20)
 
 
 def test_notes_on_a_file_are_not_those_of_another_project_with_such_a_file(two: World) -> None:
@@ -562,5 +562,5 @@ def test_an_empty_search_says_so(world: World) -> None:
 def test_a_home_folder_is_no_project(two: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that was started nowhere in particular tells everything."""
     monkeypatch.setenv("HOME", str(two.folder))
-    assert tools.tasks(at(two, ""), "open", "", 20)["count"] == 7
+    assert tools.list_tasks(at(two, ""), "open", "", 20)["count"] == 7
     assert Path(two.folder).is_dir()

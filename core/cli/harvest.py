@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.base.choices import PROVIDERS
-from core.cli.table import NAMED, Argument, Command, flag, listed, repeated, whole_number
+from core.cli.table import NAMED, Argument, flag, listed, repeated, single, whole_number
 from core.cli.text import count, dollars, fed, one_line, short, size, tokens
 
 if TYPE_CHECKING:
@@ -235,33 +235,31 @@ def _plan_lines(report: HarvestReport) -> list[str]:
 
 
 COMMANDS = (
-    Command(
+    single(
         "harvest",
         "turn conversations into knowledge (a dry run unless --apply)",
-        "knowledge harvest --apply --limit 10",
-        "core.commands.harvest:harvest_command",
+        "--apply --limit 10",
+        ".harvest:harvest_command",
         harvest_text,
-        (
-            flag("--apply", "harvest and reclaim; without it nothing changes"),
-            flag("--finish", "bring a harvest that was cut off to its end, and read nothing new"),
-            flag("--no-harvest", "move the candidates to the trash without asking a model"),
-            flag("--keep", "harvest, but reclaim nothing"),
-            repeated(
-                "--source",
-                "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
-                "NAME",
-            ),
-            flag("--since-last", "only what changed since the last run and is not being written; for hooks and timers"),
-            repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH"),
-            whole_number(
-                "--max-harvest-bytes",
-                "read at most N bytes in this run; how large one may be says max_harvest_source_bytes",
-            ),
-            whole_number("--limit", "harvest, or move to the trash, at most N conversations"),
-            Argument(("--provider",), listed(PROVIDERS), {"metavar": "P"}),
-            Argument(("--model",), "the model's name", {"metavar": "M"}),
-            whole_number("--jobs", "model calls at the same time"),
+        flag("--apply", "harvest and reclaim; without it nothing changes"),
+        flag("--finish", "bring a harvest that was cut off to its end, and read nothing new"),
+        flag("--no-harvest", "move the candidates to the trash without asking a model"),
+        flag("--keep", "harvest, but reclaim nothing"),
+        repeated(
+            "--source",
+            "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
+            "NAME",
         ),
+        flag("--since-last", "only what changed since the last run and is not being written; for hooks and timers"),
+        repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH"),
+        whole_number(
+            "--max-harvest-bytes",
+            "read at most N bytes in this run; how large one may be says max_harvest_source_bytes",
+        ),
+        whole_number("--limit", "harvest, or move to the trash, at most N conversations"),
+        Argument(("--provider",), listed(PROVIDERS), {"metavar": "P"}),
+        Argument(("--model",), "the model's name", {"metavar": "M"}),
+        whole_number("--jobs", "model calls at the same time"),
         long=True,
         quiet_text=without_new_lines,
         words=NAMED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import Command, flag
+from core.cli.table import flag, single
 from core.cli.text import age, count, size
 
 if TYPE_CHECKING:
@@ -104,17 +104,15 @@ def doctor_text(report: DoctorReport) -> str:
 
 
 COMMANDS = (
-    Command("status", "the store at a glance", "knowledge status", "core.commands.status:status", status_text),
-    Command(
+    single("status", "the store at a glance", "", ".status:status", status_text),
+    single(
         "doctor",
         "check the store, like a file system check",
-        "knowledge doctor --repair",
-        "core.commands.doctor:doctor",
+        "--repair",
+        ".doctor:doctor",
         doctor_text,
-        (
-            flag("--repair", "mend what can be mended"),
-            flag("--merge-conflicts", "end merge conflicts: keep the bullets and facts of both sides, each once"),
-        ),
+        flag("--repair", "mend what can be mended"),
+        flag("--merge-conflicts", "end merge conflicts: keep the bullets and facts of both sides, each once"),
         names_errors=True,
     ),
 )
