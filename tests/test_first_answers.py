@@ -19,7 +19,7 @@ pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 
 from mcp import Client, StdioServerParameters
 
-from core.cli import first_answers
+from core.cli import first_answers, kept_context
 from core.cli.first_answers import FirstAnswers
 from tests.waiting import PATIENCE_SECONDS
 
@@ -95,7 +95,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     code.write_text("one")
     os.utime(code, (1, 1))
     monkeypatch.setattr(first_answers, "_made_by", lambda: [str(code)])
-    monkeypatch.setattr(first_answers, "SETTLED_SECONDS", -60.0)
+    monkeypatch.setattr(kept_context, "SETTLED_SECONDS", -60.0)
     return tmp_path / "kept" / "slot"
 
 

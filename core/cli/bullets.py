@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.cli.table import CATEGORY, MATCH, NAMED, OF_BULLET, SECRETS, flag, needed, option, single
@@ -34,15 +35,7 @@ def _bullet(bullet: Bullet) -> str:
     return "\n".join([bullet.raw, *bullet.more])
 
 
-def done_text(edited: Edited) -> str:
-    return _moved_text(edited, "Done")
-
-
-def reopen_text(edited: Edited) -> str:
-    return _moved_text(edited, "Open")
-
-
-def _moved_text(edited: Edited, section: str) -> str:
+def moved_text(section: str, edited: Edited) -> str:
     """A task that is done says the same as before: what changed is where it stands."""
     tasks = [line for line in edited.removed if line.startswith("- ")]
     if not tasks or not set(tasks) <= set(edited.added):
@@ -106,8 +99,15 @@ COMMANDS = (
         option("--file", "the source file that a note is about", "PATH"),
         SECRETS,
     ),
-    single("done", "move an open task to Done", '"release notes"', ".bullets:done", done_text, MATCH),
-    single("reopen", "move a task that is done back to Open", '"release notes"', ".bullets:reopen", reopen_text, MATCH),
+    single("done", "move an open task to Done", '"release notes"', ".bullets:done", partial(moved_text, "Done"), MATCH),
+    single(
+        "reopen",
+        "move a task that is done back to Open",
+        '"release notes"',
+        ".bullets:reopen",
+        partial(moved_text, "Open"),
+        MATCH,
+    ),
     single(
         "edit",
         "change what one bullet says",

@@ -136,10 +136,8 @@ def answered_text(answer: Answered) -> str:
     from core.library.use.dossier import as_text
 
     found = answer.retrieved
-    guessed = " (inferred)" if found.inferred else ""
-    rows = [
-        f"task: {found.task_type}{guessed}; retrieval {found.id}" if found.id else f"task: {found.task_type}{guessed}"
-    ]
+    guessed, asked = " (inferred)" * found.inferred, f"; retrieval {found.id}" if found.id else ""
+    rows = [f"task: {found.task_type}{guessed}{asked}"]
     rows += [f"reasoning: {found.reasoning}"] if found.reasoning else []
     rows += [as_text(dossier, number) for number, dossier in enumerate(found.dossiers, start=1)]
     for hit in answer.bullets:
@@ -178,13 +176,14 @@ def traces_text(found: Traced) -> str:
 
 def consolidated_text(done: Consolidation) -> str:
     would = "would be " if done.dry_run else ""
-    profiles = done.of("chunk", "source_profile", "concept")
-    links, ranking = done.of("link"), done.of("ranking")
-    rows = [f"profiles: {len(profiles)} {would}written"]
-    rows += [f"  {one_line(one.what)}" for one in profiles[:SHOWN]] + _more(len(profiles))
-    rows += [f"links: {len(links)} {would}changed"]
-    rows += [f"  {one_line(one.what)}" for one in links[:SHOWN]] + _more(len(links))
-    rows += [f"{one_line(one.what)}" for one in ranking]
+    rows = []
+    for name, changed, did in (
+        ("profiles", done.of("chunk", "source_profile", "concept"), "written"),
+        ("links", done.of("link"), "changed"),
+    ):
+        rows += [f"{name}: {len(changed)} {would}{did}"]
+        rows += [f"  {one_line(one.what)}" for one in changed[:SHOWN]] + _more(len(changed), SHOWN)
+    rows += [one_line(one.what) for one in done.of("ranking")]
     rows += [f"traces: {done.archived} {would}archived, their counts kept"]
     rows += [f"contradictions: {len(done.contradictions)}"]
     rows += [f"  {one[:8]} against {other[:8]}: {one_line(why)}" for one, other, why in done.contradictions[:SHOWN]]
@@ -205,7 +204,7 @@ def consolidated_text(done: Consolidation) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _more(number: int, shown: int = SHOWN) -> list[str]:
+def _more(number: int, shown: int) -> list[str]:
     return [f"  … and {number - shown} more (--json)"] if number > shown else []
 
 
@@ -230,43 +229,38 @@ def reflected_text(found: Reflection) -> str:
 
     lately = f" in the last {count(found.days, 'day')}" if found.days else ""
     rows = [f"{count(found.traces, 'trace')} recorded{lately}"]
-    if found.tasks:
-        rows += ["", "What kinds of task are served well, and which badly?"]
-        rows += [
-            f"  {one.task_type}: {one.verdict}{_rate(one.success)} ({outcomes_text(one.outcomes)}; "
-            f"{count(one.questions, 'question')}, {one.unanswered} without an answer of use)"
-            for one in found.tasks
-        ]
-    if found.sources:
-        rows += ["", "Which sources pull their weight, and which are noise?"]
-        rows += [
-            f"  {one_line(one.domain)} ({one.source_type}): {one.verdict}{_rate(one.success)} "
-            f"({outcomes_text(one.outcomes)}; "
-            f"{count(one.documents, 'document')}, shown {one.retrieved} times)"
-            for one in found.sources
-        ]
-    if found.gaps or found.unanswered:
-        rows += ["", "What keeps coming up that we have gaps in?"]
-        rows += [
-            f"  {one_line(one.concept)}: {count(one.questions, 'question')}; {one_line(one.notes)}"
-            for one in found.gaps
-        ]
-        rows += [f"  {at[:10]} [{task}] {one_line(query)!r}" for query, task, at in found.unanswered]
-    if found.retire:
-        rows += ["", "Which chunks keep failing?"]
-        rows += [
-            f"  {one.chunk_id[:8]} {one_line(one.title)}: {outcomes_text(one.outcomes)}{_rate(one.success)}: "
-            f"{one_line(one.text)}"
-            for one in found.retire
-        ]
+    tasks = [
+        f"  {one.task_type}: {one.verdict}{_rate(one.success)} ({outcomes_text(one.outcomes)}; "
+        f"{count(one.questions, 'question')}, {one.unanswered} without an answer of use)"
+        for one in found.tasks
+    ]
+    sources = [
+        f"  {one_line(one.domain)} ({one.source_type}): {one.verdict}{_rate(one.success)} "
+        f"({outcomes_text(one.outcomes)}; {count(one.documents, 'document')}, shown {one.retrieved} times)"
+        for one in found.sources
+    ]
+    gaps = [
+        f"  {one_line(one.concept)}: {count(one.questions, 'question')}; {one_line(one.notes)}" for one in found.gaps
+    ]
+    gaps += [f"  {at[:10]} [{task}] {one_line(query)!r}" for query, task, at in found.unanswered]
+    failing = [
+        f"  {one.chunk_id[:8]} {one_line(one.title)}: {outcomes_text(one.outcomes)}{_rate(one.success)}: "
+        f"{one_line(one.text)}"
+        for one in found.retire
+    ]
+    pairs = [
+        f"  {one_line(one.one_text)} + {one_line(one.other_text)} ({one_line(one.note)})" for one in found.connections
+    ]
+    for heading, lines in (
+        ("What kinds of task are served well, and which badly?", tasks),
+        ("Which sources pull their weight, and which are noise?", sources),
+        ("What keeps coming up that we have gaps in?", gaps),
+        ("Which chunks keep failing?", failing),
+    ):
+        rows += ["", heading, *lines] if lines else []
     if found.lonely or found.stale:
         rows += ["", f"{found.lonely} chunks were never used, {found.stale} not touched for 90 days"]
-    if found.connections:
-        rows += ["", "What goes together unexpectedly?"]
-        rows += [
-            f"  {one_line(one.one_text)} + {one_line(one.other_text)} ({one_line(one.note)})"
-            for one in found.connections
-        ]
+    rows += ["", "What goes together unexpectedly?", *pairs] if pairs else []
     if found.concept is not None:
         about = found.concept
         rows += ["", f"How has the understanding of {one_line(about.concept)} evolved?"]
@@ -365,7 +359,8 @@ COMMANDS = (
         ),
         single(
             "backup",
-            "copy the library while it is in use: to its folder of copies, another folder, or another library's address",
+            "copy the library while it is in use: to its folder of copies, another folder, "
+            "or another library's address",
             "",
             ".library.documents:library_backup",
             copied_text,
@@ -402,10 +397,11 @@ COMMANDS = (
             _SESSION,
             option("--retrieval", "the retrieval that it is about, by its id", "ID"),
             option("--undo", "take this record back, by its id ('knowledge library traces')", "TRACE"),
-            Argument(
-                ("--from",),
+            repeated(
+                "--from",
                 "read what this conversation used of what was retrieved in it (repeatable; a folder: all in it)",
-                {"action": "append", "metavar": "FILE", "dest": "conversation", "default": None},
+                "FILE",
+                dest="conversation",
             ),
         ),
         single(
