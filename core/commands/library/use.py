@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from core.base import reading
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
-from core.commands.library.documents import closing, failed_database, open_home_library
+from core.commands.library.documents import errors_json, with_library
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.events import Call
 
@@ -36,24 +36,6 @@ if TYPE_CHECKING:
 
 LIMIT = 10
 CONVERSATION_BYTES = 64 << 20
-T = TypeVar("T")
-
-
-def with_library(
-    workspace: Workspace, work: Callable[[Library], Result[T]], patience: float | None = None
-) -> Result[T]:
-    """Do something with the library of this home; what a database says becomes one sentence. `patience`: for how many
-    seconds another writer is waited for."""
-    opened = open_home_library(workspace, patience=patience)
-    if isinstance(opened, Err):
-        return opened
-    from core.library.database import database_errors
-
-    with closing(opened.value) as library:
-        try:
-            return work(library)
-        except database_errors() as error:
-            return failed_database(error)
 
 
 def _cleared(workspace: Workspace, text: str) -> str:
@@ -67,8 +49,7 @@ def _model(workspace: Workspace) -> Result[Generate | None]:
         return Ok(None)
     from core.commands.harvest_options import connect_provider
 
-    found = connect_provider(workspace, workspace.config.provider, "")
-    return found if isinstance(found, Err) else Ok(found.value)
+    return connect_provider(workspace, workspace.config.provider, "")  # type: ignore[return-value]
 
 
 def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
@@ -169,14 +150,7 @@ class Recorded:
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
-        rows = [trace_json(trace) for trace in self.traces]
-        errors = [{"path": one.path, "code": one.code, "error": one.message} for one in self.errors]
-        return {
-            "traces": rows,
-            "conversations": self.conversations,
-            "errors": errors,
-            "withdrawn": self.withdrawn,
-        }
+        return {**vars(self), "traces": [*map(trace_json, self.traces)], "errors": errors_json(self.errors)}
 
 
 def trace_json(trace: UsageTrace) -> dict[str, Any]:
@@ -360,9 +334,7 @@ class Traced:
 
     def to_json(self) -> list[dict[str, Any]]:
         """Stable keys for `--json`."""
-        return [
-            {"session": one.session_id, "traces": [trace_json(trace) for trace in one.traces]} for one in self.sessions
-        ]
+        return [{"session": one.session_id, "traces": [*map(trace_json, one.traces)]} for one in self.sessions]
 
 
 def library_traces(workspace: Workspace, session: str = "", chunk: str = "", limit: int = 20) -> Result[Traced]:
