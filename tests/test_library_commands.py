@@ -119,6 +119,8 @@ def test_missing_packages_are_told(home: Home, tmp_path: Path, monkeypatch: pyte
     for path in (tmp_path / "home", tmp_path / "home" / "knowledge", tmp_path / "home" / "knowledge" / "library.db"):
         path.chmod(0o700 if path.is_dir() else 0o600)
     assert "knowledge-memory[library]" in home.says("doctor") + home.err
+    for words in ("list", "show x", "retrieve x", "record --outcome win", "traces", "consolidate", "reflect", "undo"):
+        assert "knowledge-memory[library]" in home.says("library", *words.split(), code=1) + home.err, words
 
 
 def test_a_home_can_have_its_library_on_postgresql(home: Home, tmp_path: Path, postgres: str) -> None:

@@ -98,8 +98,6 @@ def library_retrieve(
 ) -> Result[Answered]:
     """The best chunks of the library for a question, each with its dossier. `judge` lets the model of the settings
     read them; `bullets` adds what the harvested files say; `unlogged` leaves no trace of the question."""
-    from core.library.use.retrieve import STRATEGIES, retrieve
-
     text = _cleared(workspace, query if isinstance(query, str) else " ".join(query)).strip()
     if not text:
         return fail("usage", "what is looked for is empty")
@@ -111,10 +109,12 @@ def library_retrieve(
     notes = []
     if judge and model.value is None:
         notes.append("No model is configured (provider = offline), so the order is that of the scores.")
-    embedder, note = _embedder(workspace)
-    notes += [note] if note else []
 
     def work(library: Library) -> Result[Answered]:
+        from core.library.use.retrieve import STRATEGIES, retrieve
+
+        embedder, note = _embedder(workspace)
+        notes.extend([note] if note else [])
         found = retrieve(
             library, text, now=now(), task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
             embedder=embedder, generate=model.value, session_id=session, log=not unlogged,
@@ -196,12 +196,12 @@ def library_record(
         return with_library(workspace, lambda library: _inferred(workspace, library, conversation, now()))
     if not outcome:
         return fail("usage", "which outcome? --outcome win, partial, miss or misleading", hint="or give --from FILE")
-    from core.library.use.usage import record
-
     said = {"context_summary": context, "query": query, "notes": notes}
     clean = {name: _cleared(workspace, text) for name, text in said.items()}
 
     def work(library: Library) -> Result[Recorded]:
+        from core.library.use.usage import record
+
         made = record(
             library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
             task_type=task, retrieval_id=retrieval or None, **clean,
@@ -339,9 +339,10 @@ class Traced:
 
 def library_traces(workspace: Workspace, session: str = "", chunk: str = "", limit: int = 20) -> Result[Traced]:
     """What was recorded, by session."""
-    from core.library.use.usage import sessions
 
     def work(library: Library) -> Result[Traced]:
+        from core.library.use.usage import sessions
+
         found = sessions(library, session, chunk, limit)
         return found if isinstance(found, Err) else Ok(Traced(tuple(found.value)))
 
@@ -359,9 +360,10 @@ def library_consolidate(
     model: Result[Generate | None] = Ok(None) if rules or dry_run else _model(workspace)
     if isinstance(model, Err):
         return model
-    from core.library.use.consolidate import consolidate
 
     def work(library: Library) -> Result[Consolidation]:
+        from core.library.use.consolidate import consolidate
+
         done = consolidate(library, now=now(), generate=model.value, dry_run=dry_run)
         if not dry_run and isinstance(done, Ok):
             _tell_digest(workspace, library)
@@ -383,9 +385,10 @@ def library_undo(
     workspace: Workspace, run: str = "", *, now: Callable[[], datetime] = utc_now
 ) -> Result[Undone | list[ChangeRun]]:
     """Take a consolidation back; without a run, the list of them."""
-    from core.library.use.changes import list_runs, undo
 
     def work(library: Library) -> Result[Undone | list[ChangeRun]]:
+        from core.library.use.changes import list_runs, undo
+
         return undo(library, run, now()) if run else list_runs(library)  # type: ignore[return-value]
 
     return with_library(workspace, work)
@@ -400,8 +403,12 @@ def library_reflect(
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Reflection]:
     """Questions about the library, answered from what was recorded; with `days`, lately."""
-    from core.library.use.reflect import reflect
-
     if not 0 <= days <= 36_500:
         return fail("usage", "--days must be from 1 to 36500")
-    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, days=days, now=now()))
+
+    def work(library: Library) -> Result[Reflection]:
+        from core.library.use.reflect import reflect
+
+        return reflect(library, scope=scope, concept=concept, days=days, now=now())
+
+    return with_library(workspace, work)
