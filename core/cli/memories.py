@@ -12,15 +12,7 @@ if TYPE_CHECKING:
     from core.knowledge.edit import Edited
 
 
-def save_text(saved: Saved) -> str:
-    return saved.display + "\n"
-
-
-def recall_text(recalled: Recalled) -> str:
-    return recalled.display.rstrip("\n") + "\n"
-
-
-def list_text(value: Listed) -> str:
+def display_text(value: Saved | Recalled | Listed) -> str:
     return value.display.rstrip("\n") + "\n"
 
 
@@ -41,7 +33,7 @@ COMMANDS = (
         "save a memory: a short text that an agent can recall",
         '"Prefers tabs in Makefiles" --tag preference',
         ".memories:save",
-        save_text,
+        display_text,
         needed("text", "what to remember"),
         repeated(
             "--tag",
@@ -57,7 +49,7 @@ COMMANDS = (
         "find memories by their words and tags, newest first",
         '"makefile tabs"',
         ".memories:recall_command",
-        recall_text,
+        display_text,
         optional("query", "words, or nothing for all"),
         whole_number("--limit", "at most N memories (default: 5)", 5),
         PROJECT,
@@ -67,7 +59,7 @@ COMMANDS = (
         "the saved memories: list, edit ID TEXT, archive ID, restore ID",
         "archive 3",
         single(
-            "list", "all memories of the home and of the project", "", ".memories:memories_list", list_text, PROJECT
+            "list", "all memories of the home and of the project", "", ".memories:memories_list", display_text, PROJECT
         ),
         single(
             "edit",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.cli.table import group, needed, optional, single
@@ -40,14 +41,9 @@ def trust_text(report: TrustReport) -> str:
     return "\n".join(rows) + "\n"
 
 
-def allowed_text(report: TrustReport) -> str:
-    rows = [line for row in report.changed for line in _named("allowed", row)]
-    return "\n".join(rows or ["nothing here waits for your word"]) + "\n"
-
-
-def forgotten_text(report: TrustReport) -> str:
-    rows = [line for row in report.changed for line in _named("forgotten", row)]
-    return "\n".join(rows or ["nothing here was allowed"]) + "\n"
+def changed_text(what: str, nothing: str, report: TrustReport) -> str:
+    rows = [line for row in report.changed for line in _named(what, row)]
+    return "\n".join(rows or [nothing]) + "\n"
 
 
 def _named(what: str, row: TrustRow) -> list[str]:
@@ -87,9 +83,21 @@ COMMANDS = (
         single(
             "list", "what waits here for your word, and what you have allowed", "", ".settings:trust_list", trust_text
         ),
-        single("allow", "allow what waits here, or FILE", "", ".settings:trust_allow", allowed_text, _FILE),
         single(
-            "forget", "take back what was allowed here, or FILE", ".", ".settings:trust_forget", forgotten_text, _FILE
+            "allow",
+            "allow what waits here, or FILE",
+            "",
+            ".settings:trust_allow",
+            partial(changed_text, "allowed", "nothing here waits for your word"),
+            _FILE,
+        ),
+        single(
+            "forget",
+            "take back what was allowed here, or FILE",
+            ".",
+            ".settings:trust_forget",
+            partial(changed_text, "forgotten", "nothing here was allowed"),
+            _FILE,
         ),
     ),
 )

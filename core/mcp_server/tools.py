@@ -53,12 +53,14 @@ _OURS = frozenset(("provenance", "confirmations"))
 """Fields in which a provenance of ours stands, as it must not in any other text."""
 Row = TypeVar("Row")
 
+
+def _text(most: int, told: str, least: int | None = None) -> Any:
+    """A text of so many characters at the most, and what an agent is told of it."""
+    return Field(min_length=least, max_length=most, description=told)
+
+
 Project = Annotated[
-    str,
-    Field(
-        max_length=4096,
-        description="The project's folder; empty for the one around the folder in which the server was started.",
-    ),
+    str, _text(4096, "The project's folder; empty for the one around the folder in which the server was started.")
 ]
 AllProjects = Annotated[
     bool,
@@ -138,9 +140,7 @@ def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project
 
 def recall_memory(
     workspace: Workspace,
-    query: Annotated[
-        str, Field(max_length=2000, description="Words and tags that a memory has; empty for all of them.")
-    ] = "",
+    query: Annotated[str, _text(2000, "Words and tags that a memory has; empty for all of them.")] = "",
     max_results: Limit = 5,
     offset: Offset = 0,
     project: Project = "",
@@ -186,20 +186,14 @@ def list_memories(
 
 def search_knowledge(
     workspace: Workspace,
-    query: Annotated[
-        str, Field(min_length=1, max_length=2000, description="Any text; words in quotation marks are a phrase.")
-    ],
+    query: Annotated[str, _text(2000, "Any text; words in quotation marks are a phrase.", 1)],
     kind: Annotated[
         Literal["", "bullet", "note", "memory", "context", "fact"],
         Field(description="Only this kind of entry; empty for all."),
     ] = "",
-    since: Annotated[
-        str, Field(max_length=10, description="Only what is as new as this: YYYY, YYYY-MM or YYYY-MM-DD.")
-    ] = "",
-    tags: Annotated[list[str] | None, Field(max_length=20, description="Words of at most 50 characters.")] = None,
-    project: Annotated[
-        str, Field(max_length=4096, description="Only what belongs to the project in this folder; empty for all.")
-    ] = "",
+    since: Annotated[str, _text(10, "Only what is as new as this: YYYY, YYYY-MM or YYYY-MM-DD.")] = "",
+    tags: Annotated[list[str] | None, _text(20, "Words of at most 50 characters.")] = None,
+    project: Annotated[str, _text(4096, "Only what belongs to the project in this folder; empty for all.")] = "",
     limit: Limit = 10,
     offset: HitOffset = 0,
 ) -> dict[str, Any]:
@@ -215,22 +209,14 @@ def search_knowledge(
 def search_conversations(
     workspace: Workspace,
     query: Annotated[
-        str,
-        Field(
-            max_length=2000,
-            description="Any words; in quotation marks a phrase. Empty for the newest conversations that fit.",
-        ),
+        str, _text(2000, "Any words; in quotation marks a phrase. Empty for the newest conversations that fit.")
     ] = "",
-    since: Annotated[
-        str, Field(max_length=20, description="Only from this day on: YYYY-MM-DD, YYYY-MM, yesterday, monday.")
-    ] = "",
-    before: Annotated[str, Field(max_length=20, description="Only before this day.")] = "",
+    since: Annotated[str, _text(20, "Only from this day on: YYYY-MM-DD, YYYY-MM, yesterday, monday.")] = "",
+    before: Annotated[str, _text(20, "Only before this day.")] = "",
     role: Annotated[
         Literal["", "user", "assistant", "tool"], Field(description="Only what this one said; empty for all.")
     ] = "",
-    source: Annotated[
-        str, Field(max_length=40, description="Only those of this tool, such as claude_code; empty for all.")
-    ] = "",
+    source: Annotated[str, _text(40, "Only those of this tool, such as claude_code; empty for all.")] = "",
     project: Project = "",
     all_projects: AllProjects = False,
     limit: Limit = 10,
@@ -260,7 +246,7 @@ def _one_more(number: int) -> int:
 
 def read_conversation(
     workspace: Workspace,
-    name: Annotated[str, Field(min_length=1, max_length=500, description="Its name, as a search tells it.")],
+    name: Annotated[str, _text(500, "Its name, as a search tells it.", 1)],
     turn: Annotated[int, Field(ge=1, le=10_000_000, description="The turn to begin with, counted from 1.")] = 1,
     limit: Annotated[int, Field(ge=1, le=MOST, description="At most so many turns in this answer.")] = 20,
     project: Project = "",
@@ -311,10 +297,7 @@ def _allowed(now: Workspace, project: str, all_projects: bool) -> Callable[[str]
 
 def get_facts(
     workspace: Workspace,
-    domains: Annotated[
-        list[str] | None,
-        Field(max_length=20, description="Names of repositories; without them, that of the project."),
-    ] = None,
+    domains: Annotated[list[str] | None, _text(20, "Names of repositories; without them, that of the project.")] = None,
     budget: Annotated[
         int, Field(ge=0, le=MOST_TOKENS, description="How many tokens the text may have, four bytes each.")
     ] = 2000,
@@ -348,9 +331,7 @@ def digest_text(workspace: Workspace) -> str:
 
 def get_file_notes(
     workspace: Workspace,
-    path: Annotated[
-        str, Field(min_length=1, max_length=4096, description="The source file, absolute or from the project.")
-    ],
+    path: Annotated[str, _text(4096, "The source file, absolute or from the project.", 1)],
     project: Project = "",
     limit: Limit = 20,
     offset: Offset = 0,
@@ -367,11 +348,7 @@ def list_tasks(
     workspace: Workspace,
     state: Annotated[Literal["open", "done"], Field(description="Those still open, or those done.")] = "open",
     project: Annotated[
-        str,
-        Field(
-            max_length=4096,
-            description="The project's folder; empty for the one around the server's folder, 'all' for every one.",
-        ),
+        str, _text(4096, "The project's folder; empty for the one around the server's folder, 'all' for every one.")
     ] = "",
     limit: Limit = 20,
     offset: Offset = 0,
@@ -400,10 +377,10 @@ LISTED = 50
 
 def retrieve(
     workspace: Workspace,
-    query: Annotated[str, Field(min_length=1, max_length=4000, description="The question or task, in any words.")],
+    query: Annotated[str, _text(4000, "The question or task, in any words.", 1)],
     task_type: Annotated[TaskType, Field(description="What it is for; empty to have it told from the question.")] = "",
     limit: Limit = 8,
-    session: Annotated[str, Field(max_length=200, description="Any name for the work that you are at.")] = "",
+    session: Annotated[str, _text(200, "Any name for the work that you are at.")] = "",
     bullets: Annotated[bool, Field(description="Also what earlier conversations taught.")] = False,
 ) -> dict[str, Any]:
     """Find pieces of the person's documents (papers, articles, manuals that they took into their library; not the
@@ -437,19 +414,17 @@ def _with_all_keys(row: dict[str, Any]) -> dict[str, Any]:
 
 def record_usage(
     workspace: Workspace,
-    chunks: Annotated[
-        list[str], Field(min_length=1, max_length=100, description="The keys of the chunks, from retrieve.")
-    ],
+    chunks: Annotated[list[str], _text(100, "The keys of the chunks, from retrieve.", 1)],
     outcome: Annotated[
         Literal["win", "partial", "miss", "misleading"],
         Field(description="win: it helped; partial: not enough; miss: not about it; misleading: it led astray."),
     ],
-    notes: Annotated[str, Field(max_length=4000, description="Why. This is what is learned from most.")] = "",
+    notes: Annotated[str, _text(4000, "Why. This is what is learned from most.")] = "",
     task_type: Annotated[TaskType, Field(description="What it was for.")] = "",
-    retrieval: Annotated[str, Field(max_length=36, description="The id that retrieve gave.")] = "",
-    session: Annotated[str, Field(max_length=200, description="The name that retrieve was given.")] = "",
-    context: Annotated[str, Field(max_length=4000, description="What you were doing.")] = "",
-    query: Annotated[str, Field(max_length=4000, description="The question; empty for that of the retrieval.")] = "",
+    retrieval: Annotated[str, _text(36, "The id that retrieve gave.")] = "",
+    session: Annotated[str, _text(200, "The name that retrieve was given.")] = "",
+    context: Annotated[str, _text(4000, "What you were doing.")] = "",
+    query: Annotated[str, _text(4000, "The question; empty for that of the retrieval.")] = "",
 ) -> dict[str, Any]:
     """Say how chunks from retrieve served, and why: one call for those that helped, one for those that did not."""
     here = _now(workspace)
@@ -459,7 +434,7 @@ def record_usage(
 
 def withdraw_usage(
     workspace: Workspace,
-    trace: Annotated[str, Field(min_length=36, max_length=36, description="The id that record_usage gave.")],
+    trace: Annotated[str, _text(36, "The id that record_usage gave.", 36)],
 ) -> dict[str, Any]:
     """Take back what record_usage wrote down, where the outcome was another one; say the right one afterwards."""
     here = _now(workspace)
@@ -512,7 +487,7 @@ def reflect(
         Literal["all", "tasks", "sources", "gaps", "retire", "connections"],
         Field(description="Which questions: tasks served well or badly, sources, gaps, chunks to retire, …"),
     ] = "all",
-    concept: Annotated[str, Field(max_length=200, description="Also how this concept evolved.")] = "",
+    concept: Annotated[str, _text(200, "Also how this concept evolved.")] = "",
 ) -> dict[str, Any]:
     """What the library serves well and badly, which sources pull their weight, what is missing: for who asks about
     the library itself."""
