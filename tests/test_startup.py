@@ -113,13 +113,8 @@ def alike() -> list[list[str]]:
     found: dict[object, list[str]] = {}
     for name in MODULE:
         if name not in WITHOUT:
-            kind = (
-                MODULE[name],
-                *sorted(rooms_of(name)),
-                *sorted(NEEDS.get(name, ())),
-                OWN_MOST.get(name),
-                name in BASED_ON,
-            )
+            needs = frozenset(NEEDS.get(name, ()))
+            kind = (MODULE[name], frozenset(rooms_of(name)), needs, OWN_MOST.get(name), name in BASED_ON)
             found.setdefault(kind, []).append(name)
     return list(found.values())
 
@@ -164,6 +159,5 @@ def test_a_command_loads_no_other(names: list[str], tmp_path: Path) -> None:
     assert len(loaded) <= bare * OWN_MOST.get(name, MOST), f"{name} loads {len(loaded)} modules, a bare Python {bare}"
     masks = any(leaf.words == NAMED for row in commands() if row.name == name for leaf in row.leaves)
     # What names files of others looks for secrets in the text.
-    assert len(loaded) - as_json <= (18 if masks else 6), (
-        f"{name} loads {len(loaded) - as_json} modules more for text than for JSON"
-    )
+    more = len(loaded) - as_json
+    assert more <= (18 if masks else 6), f"{name} loads {more} modules more for text than for JSON"
