@@ -31,9 +31,8 @@ def proposals_text(value: Proposals) -> str:
     if not rows:
         return "nothing seems to be outdated\n"
     number = count(len(value.proposals), "proposal")
-    how = "'knowledge supersede accept FILE:LINE' strikes the old one through, 'dismiss' keeps both"
-    if any(pair.act == "done" for pair in value.proposals):
-        how = how.replace("through,", "through and moves a finished task to Done,")
+    moves = " and moves a finished task to Done" if any(pair.act == "done" for pair in value.proposals) else ""
+    how = f"'knowledge supersede accept FILE:LINE' strikes the old one through{moves}, 'dismiss' keeps both"
     return "\n".join([*rows, f"{number}; {how}"]) + "\n"
 
 

@@ -20,7 +20,7 @@ def connect_text(report: ConnectReport) -> str:
     """The changes where they were not shown before, what came of them, and how the tools stand."""
     from core.commands.daily.connect import PARTS, changes_text
 
-    rows = [] if report.shown else [changes_text(report.changes).rstrip("\n")] if report.changes else []
+    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
     if report.refused:
         rows.append("nothing was changed")
     elif report.dry_run and report.changes:

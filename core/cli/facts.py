@@ -63,9 +63,8 @@ def renumbered_text(done: Renumbering) -> str:
         for row in done.rows
     ]
     if done.references:
-        rows.append(
-            f"{count(done.references, 'fact')} related to one of them: both are named, for it is not known which"
-        )
+        related = count(done.references, "fact")
+        rows.append(f"{related} related to one of them: both are named, for it is not known which")
     end = f"'knowledge undo {done.run}' takes this back" if done.applied else "nothing was written; --apply does it"
     return "\n".join([*rows, end]) + "\n"
 
@@ -78,10 +77,8 @@ def list_text(found: FactList) -> str:
     if found.pairs is not None:
         rows = []
         for pair in found.pairs:
-            rows += [
-                f"{pair.likeness:.0f} of 100",
-                *(f"  {fact.id}  {fact.fact}" for fact in (pair.first, pair.second)),
-            ]
+            rows += [f"{pair.likeness:.0f} of 100"]
+            rows += [f"  {fact.id}  {fact.fact}" for fact in (pair.first, pair.second)]
         end = [f"{count(len(found.pairs), 'pair')}; 'knowledge facts merge A B' makes B a part of A"]
         return "\n".join(rows + end) + "\n"
     if found.format == "json":
@@ -128,7 +125,7 @@ def _markdown(facts: tuple[Fact, ...]) -> str:
 
     rows: list[str] = []
     for (domain, category), held in groupby(facts, key=lambda fact: (fact.domain, fact.category)):
-        rows += ["", f"## {domain}: {category}", ""] if rows else [f"## {domain}: {category}", ""]
+        rows += [*[""] * bool(rows), f"## {domain}: {category}", ""]
         for fact in held:
             tags = f" ({', '.join(fact.tags)})" if fact.tags else ""
             rows.append(f"- {fact.fact} [{fact.id}, {fact.confidence:g}{_marks(fact)}]{tags}")

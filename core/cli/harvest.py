@@ -101,15 +101,9 @@ def _done(report: HarvestReport) -> list[str]:
 
 def _left(report: HarvestReport) -> list[str]:
     """What was not harvested, not let in or not read as it stood, of a plan as of a run."""
-    lines = []
-    counts_left = (
-        ("left for a later run", report.deferred),
-        ("still being written", report.plan.writing),
-        ("too large", report.too_large),
-    )
-    for name, number in counts_left:
-        if number:
-            lines.append(f"{name}: {number}")
+    left = {"left for a later run": report.deferred, "still being written": report.plan.writing,
+            "too large": report.too_large}  # fmt: skip
+    lines = [f"{name}: {number}" for name, number in left.items() if number]
     if report.quarantined:
         why = ", ".join(f"{mark}:{number}" for mark, number in sorted(report.held_by.items()))
         whole = f", all that {count(report.held, 'conversation')} taught" if report.held else ""
@@ -133,12 +127,11 @@ def _new_lines(report: HarvestReport) -> list[str]:
     lines: list[str] = []
     for row in CATEGORIES:
         rows = [(text, number) for category, text, number in report.lines if category == row.name]
-        if not rows:
-            continue
-        lines += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
-        shown = [_shown(row.name, without_emphasis(text)) for text, _ in rows[:LINES]]
-        often = [f" (in {number} conversations)" if number > 1 else "" for _, number in rows[:LINES]]
-        lines += [f"  - {text}{more}" for text, more in zip(shown, often, strict=True)]
+        if rows:
+            lines += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
+        for text, number in rows[:LINES]:
+            often = f" (in {number} conversations)" if number > 1 else ""
+            lines.append(f"  - {_shown(row.name, without_emphasis(text))}{often}")
         if len(rows) > LINES:
             lines.append(f"  and {len(rows) - LINES} more in {row.file or 'files/'}")
     return lines

@@ -26,11 +26,8 @@ def ledger_text(rows: list[LedgerRow]) -> str:
         held = f", {entry['quarantined']} held back" if entry.get("quarantined") else ""
         detail = entry.get("error") or (f"{count(number, 'item')}{held}" if items is not None else "")
         key = row.key[:KEY_CHARACTERS] if not row.key.startswith("path:") else "-" * KEY_CHARACTERS
-        name = str(entry.get("path", "")).rstrip("/").rpartition("/")[2]
-        name, detail = one_line(name), one_line(detail)
-        lines.append(
-            f"{key}  {str(entry.get('at', ''))[:19]}  {entry.get('status', '?'):<19}  {name}  {detail}".rstrip()
-        )
+        name, at = str(entry.get("path", "")).rstrip("/").rpartition("/")[2], str(entry.get("at", ""))[:19]
+        lines.append(f"{key}  {at}  {entry.get('status', '?'):<19}  {one_line(name)}  {one_line(detail)}".rstrip())
     return "\n".join([*lines, count(len(rows), "entry").replace("entrys", "entries")]) + "\n"
 
 
@@ -44,11 +41,10 @@ def _value(value: object) -> str:
 
 
 def trash_text(value: list[Trashed]) -> str:
-    rows = [
-        f"{row.name[:KEY_CHARACTERS] if row.sha256 else row.name}  until {row.until[:10]}  {size(row.size):>8}  "
-        f"{row.path or '?'}"
-        for row in value
-    ]
+    rows = []
+    for row in value:
+        name = row.name[:KEY_CHARACTERS] if row.sha256 else row.name
+        rows.append(f"{name}  until {row.until[:10]}  {size(row.size):>8}  {row.path or '?'}")
     total = sum(row.size for row in value)
     return "\n".join([*rows, f"{count(len(value), 'conversation')}, {size(total)}"]) + "\n"
 

@@ -39,10 +39,8 @@ def _row(row: SourceFound, width: int) -> str:
     mark = "*" if row.picked else " "
     if not row.conversations:
         return f"{mark} {row.name:<{width}}  nothing found"
-    states = [
-        f"{number} {word}" for number, word in ((row.harvested, "harvested"), (row.grown, "grown since")) if number
-    ]
-    states += [f"{row.too_large} too large"] if row.too_large else []
+    counted = ((row.harvested, "harvested"), (row.grown, "grown since"), (row.too_large, "too large"))
+    states = [f"{number} {word}" for number, word in counted if number]
     states += [f"{row.new} new"] if row.new or not states else []
     number = count(row.conversations, "conversation")
     return f"{mark} {row.name:<{width}}  {number}, {size(row.bytes)}, newest {row.newest[:10]}: {', '.join(states)}"

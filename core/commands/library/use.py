@@ -80,7 +80,7 @@ class Answered:
         """The list of `--json`: each row with `kind`, `key`, `text`, `score`, `why`, `provenance`, and what a dossier
         has more."""
         rows = [*self.retrieved.to_json(), *(hit.to_json() for hit in self.bullets)]
-        return sorted(rows, key=lambda row: -float(row["score"])) if not self.retrieved.reasoning else rows
+        return rows if self.retrieved.reasoning else sorted(rows, key=lambda row: -float(row["score"]))
 
 
 def library_retrieve(
@@ -228,8 +228,7 @@ def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now:
         try:
             data = reading.read_file(path, CONVERSATION_BYTES).data
         except OSError as error:
-            why = error.strerror or str(error)
-            errors.append(ErrorInfo("unreadable", f"it cannot be read: {why}", str(path)))
+            errors.append(ErrorInfo("unreadable", f"it cannot be read: {error.strerror or error}", str(path)))
             continue
         for one in read_all(path.name, data):
             number += 1
