@@ -438,7 +438,7 @@ def texts(answer: dict[str, Any]) -> list[str]:
     return [row["text"] for row in answer["tasks"]]
 
 
-def test_tasks_are_those_of_the_project_around_the_server(two: World) -> None:
+def test_tasks_are_those_of_the_project_around_the_server_unless_others_are_asked_for(two: World) -> None:
     (two.folder / "beta" / "src").mkdir()
     found = tools.list_tasks(at(two, "beta/src"), "open", "", 20)
     assert texts(found) == ["by hand", "beta task 1", "beta task 0"], "the newest first"
@@ -446,14 +446,10 @@ def test_tasks_are_those_of_the_project_around_the_server(two: World) -> None:
     assert [row["project"] for row in found["tasks"]] == ["", "beta", "beta"]
     assert texts(tools.list_tasks(at(two, "beta"), "done", "", 20)) == ["beta done"]
 
-
-def test_an_unrelated_project_gets_none_and_is_told_how_many_there_are(two: World) -> None:
     (two.folder / "other").mkdir()
     found = tools.list_tasks(at(two, "other"), "open", "", 20)
-    assert texts(found) == ["by hand"] and found["elsewhere"] == 6
+    assert texts(found) == ["by hand"] and found["elsewhere"] == 6, "an unrelated project is told how many there are"
 
-
-def test_another_project_or_all_can_be_asked_for_and_no_more_than_wanted(two: World) -> None:
     here = at(two, "beta")
     assert texts(tools.list_tasks(here, "open", str(two.folder / "alpha"), 20)) == ["by hand", "alpha task 0"]
     everything = tools.list_tasks(here, "open", "all", 20)
