@@ -81,7 +81,7 @@ def test_the_readme_is_short_and_leads_to_every_page() -> None:
     """Who has one minute reads all of it; what it leaves out has one place, which `knowledge help` prints as well."""
     assert len(README.split("\n")) <= 150
     assert [page for page in PAGES if f"| [{page}](assets/docs/{page}.md)" not in README] == []
-    assert [topic for topic, _ in value(show_help()).pages] == list(PAGES)
+    assert [page.topic for page in value(show_help()).pages] == list(PAGES)
     assert value(show_help("settings")).text == PAGES["settings"]
     assert isinstance(show_help("nonsense"), Err)
 

@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from core.base.result import Result
 
 
-class Help(NamedTuple):
-    """All pages, each with the name of its file without the ending and its heading, and the text of the one that was
-    asked for, "" for none."""
+class Page(NamedTuple):
+    """One page: the name of its file without the ending, and its heading."""
 
-    pages: tuple[tuple[str, str], ...]
+    topic: str
+    title: str
+
+
+class Help(NamedTuple):
+    """All pages, and the text of the one that was asked for, "" for none."""
+
+    pages: tuple[Page, ...]
     text: str
 
 
@@ -30,7 +36,7 @@ def show_help(topic: str = "") -> Result[Help]:
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
     if topic and topic not in texts:
         return fail("usage", f"there is no page {topic!r}; there are {', '.join(texts)}")
-    pages = tuple((name, text.partition("\n")[0].lstrip("# ")) for name, text in texts.items())
+    pages = tuple(Page(name, text.partition("\n")[0].lstrip("# ")) for name, text in texts.items())
     return Ok(Help(pages, texts.get(topic, "")))
 
 
@@ -38,8 +44,8 @@ def help_text(found: Help) -> str:
     """The page, or the list of them."""
     if found.text:
         return found.text
-    width = max(len(topic) for topic, _ in found.pages)
-    rows = [f"  {topic:<{width}}  {title}" for topic, title in found.pages]
+    width = max(len(page.topic) for page in found.pages)
+    rows = [f"  {page.topic:<{width}}  {page.title}" for page in found.pages]
     return "\n".join(["'knowledge help TOPIC' prints one of these pages:", "", *rows, ""])
 
 
