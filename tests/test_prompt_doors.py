@@ -107,7 +107,7 @@ def doors(workspace: Workspace, folder: Path, text: str) -> Iterator[tuple[str, 
         tools.search_knowledge(workspace, "word"),
         tools.get_facts(workspace),
         tools.get_file_notes(workspace, "x.py"),
-        tools.tasks(workspace, project="all"),
+        tools.list_tasks(workspace, project="all"),
     ):
         yield from (("mcp", row) for row in texts(answer))
     yield "mcp digest", tools.digest_text(workspace)
@@ -173,7 +173,7 @@ def test_what_is_ours_is_still_there(tmp_path: Path) -> None:
     assert text.startswith(BEGIN) and END in text and f"{OPEN}\n# Knowledge digest" in text
     assert text.endswith(f"{CLOSE}\n")
     assert f"- word plain words {REAL}\n  more plain words\n" in text and "word plain words (global, 0.9)" in text
-    assert REAL in json.dumps(tools.tasks(workspace, project="all"))
+    assert REAL in json.dumps(tools.list_tasks(workspace, project="all"))
     assert "plain words" in json.dumps(tools.search_knowledge(workspace, "plain"))
 
 
