@@ -52,6 +52,7 @@ from core.knowledge.ledger import (
 from core.knowledge.lines import PlannedFile
 from core.sources.artifact import Artifact
 from tests.faults.fault import Counter, Fault
+from tests.faults.store import performing
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, says, sha256, workspace_of
 from tests.histories.ground import in_child
 
@@ -130,6 +131,18 @@ def test_names_are_made_durable_in_their_order(world: World, monkeypatch: pytest
     synced.clear()
     files.replace_file(tmp_path / "new", tmp_path / "old")
     assert synced == [tmp_path]
+
+
+def test_what_was_harvested_before_goes_together(world: World) -> None:
+    """A wait for the disk for each of ten thousand conversations would take minutes."""
+    world.limits(reclaim="never")
+    paths = [world.converse(str(number)) for number in range(40)]
+    world.run(FakeModel())
+    counter = Counter()
+    with performing(counter):
+        report = world.limits(reclaim="model").run(FakeModel())
+    assert report.reclaimed == len(world.trash()) == len(paths) and counter.trail.count("sync") < len(paths) / 2
+    assert not report.kept and not any(path.exists() for path in paths)
 
 
 def test_each_refusal_has_its_own_code(world: World, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.paths import Paths
@@ -235,21 +235,22 @@ class Committer:
         add_counts(self.report.skipped, harvest.skipped)
         add_counts(self.report.redacted, harvest.redacted)
 
-    def take_away(self, step: Step) -> bool:
-        """Stage 6, for content that was harvested before, if that is proven and its lines have not vanished."""
+    def take_away(self, steps: Sequence[Step]) -> set[Step]:
+        """Stage 6, for content that was harvested before, where that is proven and its lines have not vanished; which
+        steps did it. The moves of all are journaled in one write, with one sync, before the first of them."""
+        return self._move([step for step in steps if self._still_stands(step) and not self._must_stay(step)])
+
+    def _still_stands(self, step: Step) -> bool:
         plan = self.proofs.plan(step.sha256, self.entries.get(step.sha256))
-        if plan is None:
+        if plan is not None and not self.proofs.has_vanished(plan):
+            return True
+        if plan is None or self.entries[step.sha256].get(REPORTED, self.run) != self.run:  # an earlier run has said it
             self.report.kept += 1
             return False
-        if self.proofs.has_vanished(plan):
-            if self.entries[step.sha256].get(REPORTED, self.run) == self.run:  # later runs have said it already
-                message = "every line of its harvest has vanished from the files; the conversation stays"
-                hint = "'knowledge missing' shows them, puts them back, or lets them go"
-                self.report.errors.append(ErrorInfo("harvest-vanished", message, step.artifact.path, hint))
-            else:
-                self.report.kept += 1
-            return False
-        return self._move(step)
+        message = "every line of its harvest has vanished from the files; the conversation stays"
+        hint = "'knowledge missing' shows them, puts them back, or lets them go"
+        self.report.errors.append(ErrorInfo("harvest-vanished", message, step.artifact.path, hint))
+        return False
 
     def discard(self, step: Step) -> bool:
         """`--no-harvest`: record it durably, then move it away."""
@@ -257,7 +258,7 @@ class Committer:
             return False
         if not self.proofs.is_proven(step.sha256, self.entries.get(step.sha256)):
             self.record(step.sha256, self.entry_for(step, "deleted-unharvested", self.now()) | {"run": self.run}, True)
-        return self._move(step)
+        return bool(self._move([step]))
 
     def _must_stay(self, step: Step) -> bool:
         """Whether the person, or the host application's index files as they are now, keep a conversation in place."""
@@ -269,12 +270,11 @@ class Committer:
             self.report.notes.append(note)
         return bool(objection)
 
-    def _move(self, step: Step) -> bool:
-        """For content that was harvested, or given up, before: its move is journaled alone."""
-        if self._must_stay(step):
-            return False
-        self.append(_moving(step), durable=True)
-        return self.trusted and self._reclaim(step)
+    def _move(self, steps: Sequence[Step]) -> set[Step]:
+        """Those of the steps that are done: nothing leaves its place before the journal says durably what will."""
+        if steps and self.trusted:
+            self.append(*map(_moving, steps), durable=True)
+        return {step for step in steps if self.trusted and self._reclaim(step)}
 
     def _reclaim(self, step: Step) -> bool:
         """The move itself, asked about once more: hours may have passed since the plan."""
@@ -329,12 +329,12 @@ class Committer:
     def record(self, key: str, entry: Entry, durable: bool = False) -> None:
         """A ledger entry that is not a harvest: into the journal now, into the ledger at the end of the run."""
         self.entries[key] = merged_entry(self.entries.get(key), entry)
-        self.append({"t": "entry", "sha": key, "entry": entry}, durable)
+        self.append({"t": "entry", "sha": key, "entry": entry}, durable=durable)
 
-    def append(self, record: dict[str, Any], durable: bool = False) -> None:
-        """One record for the journal. When that fails, nothing more is taken away and the run ends."""
+    def append(self, *records: Record, durable: bool = False) -> None:
+        """Records for the journal, in one write. When that fails, nothing more is taken away and the run ends."""
         try:
-            self._journal.append(record, durable=durable)
+            self._journal.extend(records, durable=durable)
         except OSError as error:
             if self.trusted:
                 message = f"the journal cannot be written: {error.strerror}"
