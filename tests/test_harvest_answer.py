@@ -28,7 +28,7 @@ from core.harvest.answer import (
 )
 from core.harvest.asking import MAX_ROWS, RETRY_SUFFIX, ask, category_questions, category_schema, split_version
 from core.harvest.distil import Harvest, distil
-from core.harvest.freeze import lessons_of, mark_of_text
+from core.harvest.freeze import mark_of_text, plan_facts
 from core.harvest.playbook import steps_in
 from core.harvest.quotes import NO_SOURCE, Source, find_quote, source_of
 from core.harvest.steps import DistilSettings
@@ -399,7 +399,7 @@ def test_steps_come_back_from_their_line_in_their_order(said: Any, steps: list[s
     assert not item.held and list(item.steps) == steps
     assert list(steps_in(item.text)) == (steps if len(steps) > 1 else [])
     if len(steps) > 1:
-        told = lessons_of([item], "", [], quotes_checked=False)
+        told = plan_facts([item], "", [], quotes_checked=False)
         assert told["steps"] == {mark_of_text(item.text): steps}
 
 

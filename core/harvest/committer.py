@@ -14,7 +14,7 @@ from core.base.result import Err, ErrorInfo
 from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
-from core.harvest.freeze import StruckLines, freeze, lessons_of, onto, with_old_dates
+from core.harvest.freeze import StruckLines, freeze, onto, plan_facts, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, is_working_folder
 from core.harvest.proofs import REPORTED, Proofs, find_missing, marks, tell_missing
@@ -170,7 +170,7 @@ class Committer:
             self._append_error("missing-unknown", error)
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
-        """The lines, in the order that freeze.py tells, and the entry and the lessons that go with them."""
+        """The lines, in the order that freeze.py tells, the ledger entry, and what the fact index will be told."""
         plan = self._struck.kept(self._beside_earlier(step, self._lines_of(step, harvest, at)))
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
@@ -178,7 +178,7 @@ class Committer:
             entry |= _spent(meter)
         noted = [str(row.get("path", "")) for row in plan.notes.values()]
         checked = self.limits.provider != "offline" and self.options.distil.quotes != "off"
-        facts = lessons_of(harvest.items, harvest.folder, noted, quotes_checked=checked)
+        facts = plan_facts(harvest.items, harvest.folder, noted, quotes_checked=checked)
         plan = self._repeats.settled(replace(plan, entry=entry, facts=facts))
         return replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
 

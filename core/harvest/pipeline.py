@@ -28,7 +28,7 @@ from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import ANSWERED, BEGUN, HarvestReport, NewLine, Progress, Report, add_counts
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
-from core.harvest.unproven import hold_back
+from core.harvest.unproven import leave_unproven
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.spending import Account, Purse
 from core.sources.artifact import HashCache
@@ -161,7 +161,7 @@ def _run_plan(
     reader = _Reader(options, generate, live, Account(paths.spending, now) if options.caps else None)
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
-        hold_back(committer, plan.steps, new_run(now()))
+        leave_unproven(committer, plan.steps, new_run(now()))
         with closing(_distilled(plan, options, reader, committer, cancelled)) as results:
             for distilled in results:
                 run.go_on(distilled)
@@ -312,7 +312,7 @@ def _distilled(
     """All steps of a plan in their order, those that ask the model as their answers come: a slow one holds nobody up.
     What needs no answer, or is not to be harvested now, passes through. None stands for a moment in which no answer is
     there. Ends early when cancelled."""
-    left = {*committer.recovered.unfinished, *committer.recovered.held}
+    left = {*committer.recovered.unfinished, *committer.recovered.unproven}
     jobs = max(1, options.jobs)
     with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
         asking = _Asking(pool, partial(reader.read, opened), reader.breaker, committer.seconds_left)
@@ -433,7 +433,7 @@ def _why_kept(step: Step, committer: Committer) -> str:
     """Why nothing is done with this step, in a word or two; "" if something is."""
     if step.sha256 in committer.recovered.unfinished:
         return "waits for its plan to be written"
-    if step.sha256 in committer.recovered.held:
+    if step.sha256 in committer.recovered.unproven:
         return "waits: lines of an earlier harvest stand"
     if step.action != "duplicate":
         return ""

@@ -64,14 +64,13 @@ _MOVES = ("moving", "reclaimed")
 @dataclass
 class Recovered:
     """The state of the store before a run. `unfinished` holds plans that still cannot be written, by sha256. `damaged`
-    are the bytes of a journal that was not whole, b"" when they are kept already, None for a whole one; `held` are
-    the hashes of conversations whose lines stand in the files without a proof (added by unproven.py, not by recovery;
-    no items of the quarantine)."""
+    are the bytes of a journal that was not whole, b"" when they are kept already, None for a whole one; `unproven`
+    are the hashes of conversations whose lines stand in the files without a proof (added by unproven.py)."""
 
     entries: Entries
     unfinished: dict[str, Pending] = field(default_factory=dict)
     damaged: bytes | None = None
-    held: set[str] = field(default_factory=set)
+    unproven: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
 
@@ -348,23 +347,23 @@ def _notice_purged(paths: Paths, states: dict[str, Pending], entries: Entries, w
     """What was to go for good, and is gone: the ledger looks for it no more, and says so."""
     for sha, pending in states.items():
         for name in pending.purging:
-            held = paths.trash / name
-            if not name or files.exists(held):
+            trashed = paths.trash / name
+            if not name or files.exists(trashed):
                 continue
             if sha in entries:
                 drop_from_trash(entries[sha], name)
-            pruned = {"path": str(held), "status": "pruned", "at": when, "deleted": True}
-            entries.setdefault(f"path:{held}", pruned)
+            pruned = {"path": str(trashed), "status": "pruned", "at": when, "deleted": True}
+            entries.setdefault(f"path:{trashed}", pruned)
 
 
 def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, when: str) -> bool:
     """A crash may also take the record of a move itself: what lies in the trash, and whose place nobody has written
     down, was where its entry or a record behind the damage says, if nothing is there now. Whether any was found."""
     found = False
-    for held in sorted(paths.trash.iterdir()) if paths.trash.is_dir() else ():
-        sha = sha_in_trash(held.name)
+    for trashed in sorted(paths.trash.iterdir()) if paths.trash.is_dir() else ():
+        sha = sha_in_trash(trashed.name)
         entry = entries.get(sha, {})
-        if not sha or origin(entry, held.name):
+        if not sha or origin(entry, trashed.name):
             continue
         recorded = [str(row.get("path", "")) for row in behind if row.get("sha") == sha and row.get("t") in _MOVES]
         taken = entry.get("trash", {}).values()
@@ -372,7 +371,7 @@ def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, whe
         place = next((path for path in places if not files.exists(path)), "")
         if place:
             lost = {"path": place, "status": "harvest-failed", "at": when, "error": "its journal was damaged"}
-            note_reclaimed(entries.setdefault(sha, lost), {"trash": held.name, "path": place, "until": ""})
+            note_reclaimed(entries.setdefault(sha, lost), {"trash": trashed.name, "path": place, "until": ""})
             found = True
     return found
 

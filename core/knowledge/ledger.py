@@ -324,9 +324,9 @@ def note_unrecorded_moves(state: Pending, entry: Entry, trash: Mapping[str, list
     Without a date in the ledger the trash keeps it for the whole grace period from the moment of the rename.
     """
     known = {*_table(entry, "trash"), *(str(row.get("trash", "")) for row in state.reclaimed)}
-    held = [name for name in trash.get(state.sha256, ()) if name not in known]
+    names = [name for name in trash.get(state.sha256, ()) if name not in known]
     moving = sorted(state.unrecorded, key=files.exists)  # those that are gone first
-    for path, name in zip_longest(moving, held[: len(moving)], fillvalue=""):
+    for path, name in zip_longest(moving, names[: len(moving)], fillvalue=""):
         stands = files.exists(path)
         if name or not stands:
             note_reclaimed(entry, {"trash": name, "path": path, "until": ""})
