@@ -114,10 +114,9 @@ def test_a_line_that_was_moved_after_a_crash_does_not_come_back_in_its_old_place
 _append = Journal.append
 
 
-def _forgetful(journal: Journal, record: dict[str, Any], *, durable: bool = False) -> None:
+def _forgetful(journal: Journal, *records: dict[str, Any], durable: bool = False) -> None:
     """As if the process had ended between the writing of a file and the record about it."""
-    if record["t"] != "applied":
-        _append(journal, record, durable=durable)
+    _append(journal, *(record for record in records if record["t"] != "applied"), durable=durable)
 
 
 @needs_fork

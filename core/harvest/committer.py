@@ -114,13 +114,13 @@ class Committer:
         self._written += rows
         try:
             changed = with_new_tails(self.paths, rows)
-            self._journal.extend([_intent(row.step, row.plan) for row in changed])
+            self._journal.append(*[_intent(row.step, row.plan) for row in changed])
             self._journal.sync()
             wrong, last = write_together(
                 self.paths,
                 [(row.step.sha256, row.plan) for row in rows],
                 known=lambda name: name in self._known,
-                on_applied=lambda applied: self._journal.extend(self._applied_records(applied)),
+                on_applied=lambda applied: self._journal.append(*self._applied_records(applied)),
                 editor_wait=self.options.editor_wait,
                 own=self._own,
             )
@@ -129,7 +129,7 @@ class Committer:
             proven = [row for row in rows if row.error is None]
             done = [{"t": "done", "sha": row.step.sha256} for row in proven]
             moving = [_moving(row.step) for row in proven if self._may_go(row)]
-            self._journal.extend([*self._applied_records(last), *done, *moving], durable=True)
+            self._journal.append(*self._applied_records(last), *done, *moving, durable=True)
         except (files.SyncError, JournalError) as error:
             for row in rows:
                 row.error = error
@@ -334,7 +334,7 @@ class Committer:
     def append(self, *records: Record, durable: bool = False) -> None:
         """Records for the journal, in one write. When that fails, nothing more is taken away and the run ends."""
         try:
-            self._journal.extend(records, durable=durable)
+            self._journal.append(*records, durable=durable)
         except OSError as error:
             if self.trusted:
                 message = f"the journal cannot be written: {error.strerror}"

@@ -221,7 +221,7 @@ def _write_unfinished(
             paths,
             [(row.sha256, _left_to_write(plans[row.sha256], row.applied, stores)) for row in waiting],
             known=lambda name: (paths.knowledge / name).exists(),
-            on_applied=lambda rows: journal.extend(_applied_records(plans, reported, rows)),
+            on_applied=lambda rows: journal.append(*_applied_records(plans, reported, rows)),
             recovering=True,
             editor_wait=editor_wait,
         )
@@ -231,7 +231,7 @@ def _write_unfinished(
         wrong, last = dict.fromkeys(plans, error), []
     done = [sha for sha in plans if sha not in wrong]
     proven = [{"t": "done", "sha": sha, "entry": {**plans[sha].entry, "run": run}} for sha in done]
-    journal.extend([*_applied_records(plans, reported, last), *proven], durable=True)
+    journal.append(*_applied_records(plans, reported, last), *proven, durable=True)
     for row in waiting:
         if row.sha256 in wrong:
             why = wrong[row.sha256]
