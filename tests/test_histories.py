@@ -15,8 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from core.base import disk, files
 from core.knowledge.journal import Journal
-from core.knowledge.leftovers import clear_leftovers
-from core.knowledge.swap import replace_expected
+from core.knowledge.swap import clear_leftovers, replace_expected
 from tests.faults.fault import Counter, Fault
 from tests.fuzz.seeds import own_seeds
 from tests.fuzz.shapes import some_odd

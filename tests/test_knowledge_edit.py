@@ -22,12 +22,11 @@ from core.base.locks import folder_lock
 from core.base.markdown import parse_bullets
 from core.base.paths import Paths
 from core.base.result import Ok
-from core.knowledge import edit, leftovers
+from core.knowledge import edit, swap
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.changes import read_changes
-from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.reversal import ALREADY, CHANGED, REVERSED, take_back
-from core.knowledge.swap import replace_expected, swap_in
+from core.knowledge.swap import clear_leftovers, replace_expected, swap_in
 from tests.edited import (
     NOW,
     TASKS,
@@ -391,7 +390,7 @@ def test_a_recovery_in_the_same_process_leaves_the_edit_of_another_thread_alone(
         return done if moment == "after" else real(one, other)
 
     impatient = partial(folder_lock, seconds=0.05)  # the edit holds the folder until it has ended
-    with patch.object(files, "exchange", exchange), patch.object(leftovers, "folder_lock", impatient):
+    with patch.object(files, "exchange", exchange), patch.object(swap, "folder_lock", impatient):
         assert replace_expected(path, b"mine", b"theirs")
     assert path.read_bytes() == b"mine" and [entry.name for entry in tmp_path.iterdir()] == ["facts.md"]
 

@@ -13,7 +13,6 @@ from core.base.markdown import parse_bullets
 from core.base.system import birth_ns
 from core.commands import bullets
 from core.commands.bullets import notes as facts_notes_of
-from core.knowledge.file_facts import facts_about
 from core.knowledge.file_notes import (
     SourceFile,
     apply_binding,
@@ -26,6 +25,7 @@ from core.knowledge.file_notes import (
     read_records,
     write_records,
 )
+from core.knowledge.projects import facts_about
 from tests.harvest_world import FakeModel, World
 from tests.made_home import make_home, value, write
 

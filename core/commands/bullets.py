@@ -160,8 +160,10 @@ class Notes:
 
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
-    from core.knowledge.file_facts import facts_about  # who changes a bullet needs nothing of projects
-    from core.knowledge.projects import known_projects
+    from core.knowledge.projects import (
+        facts_about,  # who changes a bullet needs nothing of projects
+        known_projects,
+    )
 
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
     asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)

@@ -50,10 +50,9 @@ from core.knowledge.ledger import (
     set_aside,
     write_ledger,
 )
-from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.log import carry_over, settle
-from core.knowledge.swap import EDITOR_WAIT, EditorWait
+from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers, folders_below
 from core.sources.scan import origin, sha_in_trash
 
 UNPROVEN = "unproven"
