@@ -136,17 +136,6 @@ def test_a_rename_that_a_crash_interrupted_is_taken_up(noted: World) -> None:
     assert records[binding.note]["path"] == str(path)
 
 
-def test_the_content_of_a_file_that_a_model_named_is_not_read(world: World) -> None:
-    path = world.folder / "unreadable"
-    path.write_text("x")
-    before = path.stat().st_atime_ns
-    found = examine(str(path), read_head=False)
-    assert found.head == "" and path.stat().st_atime_ns == before
-    with pytest.raises(OSError):
-        (world.folder / "link").symlink_to(path)
-        examine(str(world.folder / "link"), read_head=False)
-
-
 def test_records_to_the_byte(noted: World) -> None:
     path = noted.folder / "src" / "code.py"
     name = f"{path.stat().st_dev}:{path.stat().st_ino}.md"

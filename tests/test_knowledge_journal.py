@@ -165,16 +165,6 @@ def test_an_archive_is_there_before_the_journal_shrinks(tmp_path: Path) -> None:
     assert read_plans(plans, "r") == {"a": PLAN}
 
 
-def test_a_run_that_a_ledger_made_up_leads_nowhere(tmp_path: Path) -> None:
-    """Not out of the folder of archives, and to nothing hidden in it, although a whole archive lies there."""
-    plans, whole = tmp_path / "plans", b"".join(map(encode, RECORDS))
-    for run in ("../r", f"{tmp_path}/r", ".r", "in/r"):
-        (plans / f"{run}.jsonl").parent.mkdir(parents=True, exist_ok=True)
-        (plans / f"{run}.jsonl").write_bytes(whole)
-        assert read_plans(plans, run) == {}, run
-    assert read_plans(plans, "") == read_plans(plans, "r\0") == read_plans(plans, "nothing") == {}
-
-
 # --- the ledger ------------------------------------------------------------------------------------------------------
 
 
@@ -519,6 +509,7 @@ def test_reading_in_parts_gives_what_reading_at_once_gives(
     for data in (
         ours,
         ours[: len(ours) - cut],
+        ours[:-cut] + b"!" + ours[-cut:],
         json.dumps({"entries": entries, "more": 1}, indent=indent).encode(),
         ours.replace(b'    "', b'      "'),
     ):
@@ -535,16 +526,6 @@ def test_reading_in_parts_gives_what_reading_at_once_gives(
 def many(count: int) -> dict[str, dict[str, Any]]:
     row = {"path": "/home/someone/chats/会議", "status": "harvested", "items": {"facts": 3}, "model": "m" * 40}
     return {f"{number:064x}": {**row, "at": f"2026-05-01T00:00:{number % 60:02d}+00:00"} for number in range(count)}
-
-
-def test_our_own_layout_is_read_in_parts() -> None:
-    """Else a large ledger is one step again, and the window stands still for it."""
-    entries = many(4000)
-    data = format_ledger(entries)
-    assert len(data) > 3 * ledger.PART_BYTES
-    parts = ledger._in_parts(data)
-    assert parts == {"entries": entries}
-    assert ledger._in_parts(json.dumps({"entries": entries}).encode()) is None
 
 
 def age(path: Path) -> None:

@@ -224,7 +224,7 @@ def tasks_in(workspace: Workspace, state: str, project: str = "") -> Result[Proj
 
 def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[Notes]:
     """The notes on a file, whose path may be told from the folder of a project. Which facts are about a file of that
-    repository, in this clone or another, and which about another one of that name, file_facts.py decides."""
+    repository, in this clone or another, and which about another one of that name, projects.py decides."""
     if project in ("", ALL) or path.startswith("~"):
         return notes(workspace, path)
     from core.commands.project import find_project

@@ -50,15 +50,13 @@ def _purge(committer: Committer, step: Step) -> Result[int] | None:
         return gone if isinstance(gone, Err) else Ok(step.artifact.size)
     entry = committer.entries.get(sha_in_trash(name))
     refused = why_not_purge(paths, name, entry, committer.proofs, committer.guard)
-    if refused is not None and entry is not None and refused.code == VANISHED:
-        if entry.get(REPORTED, committer.run) != committer.run:
+    if refused is not None:
+        if refused.code == VANISHED and (entry or {}).get(REPORTED, committer.run) != committer.run:
             return None  # an earlier run has told it, and 'knowledge missing' still does
-        return Err(refused)
-    if refused is not None and refused.code != PURGE_REFUSED:
+        if refused.code in (VANISHED, PURGE_REFUSED):
+            return Err(refused)
         committer.report.notes.append(f"{refused.message} ({name})")
         return None
-    if refused is not None:
-        return Err(refused)
     committer.append({"t": "purging", "sha": sha_in_trash(name), "trash": name}, durable=True)
     if not committer.trusted:
         return None

@@ -140,16 +140,16 @@ def _kept(copy: Path) -> Path:
     return copy.with_name(f"kept-{copy.name}")
 
 
-def _rename_into(trash: Path, source: Path, sha256: str) -> Path:
-    """A second conversation of the same content gets a number: each can be restored to its own place."""
+def _rename_into(trash: Path, source: Path, name: str, what: str = "conversation") -> Path:
+    """A second one of the same content gets a number: each can be restored to its own place."""
     for number in range(MAX_COPIES):
-        copy = trash / (f"{sha256}.{number}" if number else sha256)
+        copy = trash / (f"{name}.{number}" if number else name)
         try:
             files.rename_without_replacing(source, copy)
         except FileExistsError:
             continue
         return copy
-    raise OSError(errno.EEXIST, "the trash holds too many copies of this conversation", str(source))
+    raise OSError(errno.EEXIST, f"the trash holds too many copies of this {what}", str(source))
 
 
 def _put_back(copy: Path, path: Path) -> bool:
@@ -232,15 +232,7 @@ def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> Res
             files.remove_tree(folder)
             return Ok(None)
         files.make_folder(paths.trash)
-        name = name_of_split(folder.name, now + timedelta(days=trash_days))
-        for number in range(MAX_COPIES):
-            try:
-                files.rename_without_replacing(folder, paths.trash / (f"{name}.{number}" if number else name))
-                break
-            except FileExistsError:
-                continue
-        else:
-            raise OSError(errno.EEXIST, "the trash holds too many copies of this folder", path)
+        _rename_into(paths.trash, folder, name_of_split(folder.name, now + timedelta(days=trash_days)), "folder")
         files.sync_folder(paths.trash)
         files.sync_folder(paths.splits)
     except OSError as error:
