@@ -152,7 +152,7 @@ def test_a_note_that_the_panel_binds_during_a_run_keeps_its_row(noted: World) ->
     bound = bind_note(noted.paths, examine(str(other)))
     old = next(iter(at_start))
     new_row = {**at_start[old], "size": 99}
-    merge_records(noted.paths, {"1:2.md": new_row}, [old])
+    merge_records(noted.paths, {"1:2.md": new_row})
     rows = json.loads(noted.paths.file_ids.read_text())
     assert set(rows) >= {"1:2.md", bound.note} and rows["1:2.md"] == new_row
 

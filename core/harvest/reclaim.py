@@ -14,7 +14,6 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,9 +32,8 @@ FRESH_SECONDS = 1.0
 class Guard:
     """The index files as they are now; looked at again when the last look is older than `FRESH_SECONDS`."""
 
-    def __init__(self, paths: Paths, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, paths: Paths) -> None:
         self._paths = paths
-        self._clock = clock
         self._looked: float | None = None
 
     def objection(self, item: Artifact) -> str:
@@ -59,7 +57,7 @@ class Guard:
         return f"belongs to {owner}" if there and not files.exists(path) else ""
 
     def _look(self) -> None:
-        now = self._clock()
+        now = time.monotonic()
         if self._looked is None or now - self._looked > FRESH_SECONDS:
             self._protection = read_protection(scan_conversations(self._paths))
             self._folder = os.path.realpath(self._paths.conversations)
