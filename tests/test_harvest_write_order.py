@@ -136,11 +136,11 @@ def test_what_was_harvested_before_goes_together(world: World) -> None:
     world.limits(reclaim="never")
     paths = [world.converse(str(number)) for number in range(40)]
     world.run(FakeModel())
-    counter = Counter()
+    counter, told = Counter(), list[str]()
     with performing(counter):
-        report = world.limits(reclaim="model").run(FakeModel())
+        report = world.limits(reclaim="model").run(FakeModel(), progress=lambda row: told.append(row.outcome))
     assert report.reclaimed == len(world.trash()) == len(paths) and counter.trail.count("sync") < len(paths) / 2
-    assert not report.kept and not any(path.exists() for path in paths)
+    assert told == ["reclaimed"] * len(paths) and not report.kept and not any(path.exists() for path in paths)
 
 
 def test_each_refusal_has_its_own_code(world: World, tmp_path: Path) -> None:
