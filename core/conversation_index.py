@@ -339,7 +339,8 @@ class _Look:
 
     def _erase(self, until: float) -> None:
         """Take out the words of conversations that are gone, as far as there is time."""
-        threads = index.forgotten(self._database) if self._brought.gone or self._left_over() else []
+        left = self._brought.gone or index.remembered(self._database, "left over")
+        threads = index.forgotten(self._database) if left else []
         while threads:
             with index.writing(self._database, self._where.folder):
                 while threads:
@@ -349,9 +350,6 @@ class _Look:
                 index.remember(self._database, "left over", str(len(threads)) if threads else "")
             if time.monotonic() >= until:
                 return
-
-    def _left_over(self) -> bool:
-        return bool(index.remembered(self._database, "left over"))
 
     def _add(self, item: Artifact, old: index.Held | None, free: int, stores: Any) -> None:
         """Read one conversation and put it in. One that cannot be read costs itself only."""
@@ -414,8 +412,8 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Hel
 
 def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.Held, list[index.Piece]]:
     """A very long transcript, line by line: its turns are shortened and forgotten one by one."""
+    from core.conversations.read import stream_turns
     from core.conversations.searched import searched
-    from core.conversations.stream import stream_turns
 
     pieces: list[index.Piece] = []
     kept: list[Turn] = []

@@ -24,6 +24,11 @@ def said(conversation: Conversation, role: str) -> list[str]:
     return [turn.text for turn in conversation.turns if turn.role == role]
 
 
+def spoken(conversation: Conversation) -> list[str]:
+    """Each turn, who spoke before the words."""
+    return [f"{turn.role}: {turn.text}" for turn in conversation.turns]
+
+
 def roles(conversation: Conversation) -> list[str]:
     return [turn.role for turn in conversation.turns]
 

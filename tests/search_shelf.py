@@ -1,8 +1,9 @@
-"""A small searchable store for the tests: text files, one entry a line."""
+"""A small searchable store for the tests: text files, one entry a line; and an embedder that knows three topics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +50,18 @@ class Shelf:
         return [hit.entry.text for hit in self.find(query, limit=limit)]
 
 
+@contextmanager
+def indexed(folder: Path, rows: Sequence[SearchEntry]) -> Iterator[Index]:
+    """An index of these entries, all of one file."""
+    path = folder / "rows"
+    path.write_text("x", encoding="utf-8")
+    index = open_index(folder / "cache", [SearchSource("rows", path, lambda _: Ok(rows))])
+    try:
+        yield index
+    finally:
+        index.close()
+
+
 def entries(name: str, data: bytes) -> Result[Sequence[SearchEntry]]:
     """The rows of one file of a shelf; a file that says `damaged` holds none."""
     if data == b"damaged":
@@ -70,3 +83,19 @@ def answers(shelf: Shelf, queries: Sequence[str]) -> list[list[dict[str, object]
 def entries_of(index: Index) -> list[SearchEntry]:
     """Everything in the index, in an order of its own."""
     return sorted(row.entry() for row in store.every_row(index.database))
+
+
+TOPICS = (("car", "automobile", "vehicle"), ("soup", "broth", "cook"), ("night", "dark", "moon"))
+
+
+class Topics:
+    """An embedder that knows three topics, and keeps what it was given; `act` is done each time."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.act: Callable[[], object] = lambda: None
+
+    def __call__(self, texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+        self.texts += texts
+        self.act()
+        return Ok([[float(sum(word in text.lower() for word in topic)) for topic in TOPICS] + [0.1] for text in texts])

@@ -496,14 +496,8 @@ def test_what_is_no_day(text: str) -> None:
 
 def test_a_question_is_careful() -> None:
     """Words are taken for a time only where they say one."""
-    for text in (
-        "today's build",
-        "yesterday-report",
-        '"what did I do yesterday"',
-        "monday or tuesday",
-        "week 12",
-        "day",
-    ):
+    asked_for = '"what did I do yesterday"'
+    for text in ("today's build", "yesterday-report", asked_for, "monday or tuesday", "week 12", "day"):
         assert question(text, TODAY).said == "", text
     asked = question("what did I do last week in the payments repo?", TODAY)
     assert (asked.words, asked.place, asked.open) == ("", "payments", True)

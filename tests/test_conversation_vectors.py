@@ -15,23 +15,10 @@ from core.commands.conversations import index_folder
 from core.commands.search import VectorsReport, build_vectors
 from core.search import turn_vectors, vectors
 from core.search.conversations import open_sealed
+from tests.search_shelf import Topics
 from tests.spoken_home import Disk
 
 pytest.importorskip("numpy")
-TOPICS = (("car", "automobile", "vehicle"), ("soup", "broth", "cook"), ("night", "dark", "moon"))
-
-
-class Topics:
-    """An embedder that knows three topics, and keeps what it was given; `act` is done each time."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.act: Callable[[], object] = lambda: None
-
-    def __call__(self, texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
-        self.texts += texts
-        self.act()
-        return Ok([[float(sum(word in text.lower() for word in topic)) for topic in TOPICS] + [0.1] for text in texts])
 
 
 @pytest.fixture

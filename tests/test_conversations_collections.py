@@ -29,7 +29,7 @@ from core.conversations.json_array import ArraySource
 from core.conversations.read import read_all, read_conversation
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
-from tests.made_records import check_records, document, roles
+from tests.made_records import check_records, document, roles, spoken
 from tests.made_records import said as exports_said
 from tests.store_makers import MAKERS, say_in_opencode
 
@@ -197,19 +197,10 @@ def test_odd_values_in_a_store_are_counted_and_not_fatal(kind: str, tmp_path: Pa
         "cursor": (("cursorDiskKV", "value"),),
         "llm": (("responses", "prompt"), ("parts", "payload"), ("threads", "tip_message_hash")),
     }
+    odd = (None, b"\xff\xfe", 7, 1.5, "{", "[]", '{"type": []}', '[{"type": 7}, 5]', '{"text_ref": [5, {}]}')
     looked = 0
     for table, column in columns[kind]:
-        for value in (
-            None,
-            b"\xff\xfe",
-            7,
-            1.5,
-            "{",
-            "[]",
-            '{"type": []}',
-            '[{"type": 7}, 5]',
-            '{"text_ref": [5, {}]}',
-        ):
+        for value in odd:
             if value is None and kind in ("opencode", "goose"):
                 continue
             made.execute(f"UPDATE {table} SET {column} = ?", (value,))
@@ -465,11 +456,8 @@ def test_an_odd_archive_is_a_sentence_or_read(tmp_path: Path) -> None:
 def node(
     key: str, parent: str | None, role: str = "", text: str = "", kind: str = "text", **more: Any
 ) -> dict[str, Any]:
-    message = {
-        "author": {"role": role},
-        "create_time": 1758176532.5,
-        "content": {"content_type": kind, "parts": [text]},
-    }
+    content = {"content_type": kind, "parts": [text]}
+    message = {"author": {"role": role}, "create_time": 1758176532.5, "content": content}
     return {"id": key, "parent": parent, "children": [], "message": message | more if role else None}
 
 
@@ -510,10 +498,8 @@ def test_the_way_from_the_current_node_up_is_what_was_said() -> None:
 
 def test_without_a_current_node_the_leaf_written_last_is_it_and_a_circle_ends() -> None:
     late = node("late", "q1", "user", "later", create_time=1758176999)
-    assert exports_said(check_records(document([tree("x", None, None, *TALK, late)]), "chatgpt"), "user") == [
-        "draft",
-        "later",
-    ]
+    found = check_records(document([tree("x", None, None, *TALK, late)]), "chatgpt")
+    assert exports_said(found, "user") == ["draft", "later"]
     ring = tree("x", None, "a", node("a", "b", "user", "one"), node("b", "a", "user", "two"))
     assert exports_said(check_records(document([ring]), "chatgpt"), "user") == ["two", "one"]
 
@@ -525,11 +511,11 @@ def test_an_export_gives_its_conversations_one_by_one_and_as_a_whole() -> None:
     data = document([newer, older])
     assert [row.title for row in read_all("conversations.json", data)] == ["New", "Old"]
     whole = read_conversation("conversations.json", data)
-    assert [(turn.role, turn.text) for turn in whole.turns] == [
-        ("system", "Conversation: Old"),
-        ("user", "old words"),
-        ("system", "Conversation: New"),
-        ("user", "new words"),
+    assert spoken(whole) == [
+        "system: Conversation: Old",
+        "user: old words",
+        "system: Conversation: New",
+        "user: new words",
     ]
     assert (whole.id, whole.title) == ("conversations.json", "2 conversations")
 
@@ -546,13 +532,8 @@ def test_an_export_that_breaks_off_gives_what_was_whole() -> None:
 
 
 def message(sender: str, text: str, *blocks: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {
-        "uuid": "m",
-        "sender": sender,
-        "text": text,
-        "content": list(blocks),
-        "created_at": "2025-05-21T01:02:03Z",
-    } | more
+    said_at = {"uuid": "m", "created_at": "2025-05-21T01:02:03Z"}
+    return {**said_at, "sender": sender, "text": text, "content": list(blocks), **more}
 
 
 def claude_ai_chat(name: str, made: str, *messages: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from core.conversations.collections.opencode_files import OpenFolder, is_storage
 from core.conversations.collections.store_file import StoreError
 from core.conversations.collections.stores import OpenStore
 from core.conversations.read import read_conversation, why_unread
-from tests.made_records import check_records, document, lines, roles, said
+from tests.made_records import check_records, document, lines, roles, said, spoken
 from tests.store_makers import MAKERS, opencode_files
 
 # --- cline: Cline: most of a user message is machinery; only the person's words may become knowledge.
@@ -192,19 +192,13 @@ def test_the_history_that_the_model_was_sent() -> None:
 def test_tools_that_are_called_natively_and_what_the_person_says_through_them() -> None:
     ask = {"type": "tool_use", "id": "1", "name": "ask_followup_question", "input": {"question": "Which one?"}}
     run = {"type": "tool_use", "id": "2", "name": "execute_command", "input": {"command": "make"}}
+    denied = '{"status":"denied","message":"denied","feedback":"use tox"}'
     rows = [
         message("assistant", ask),
         message("user", {"type": "tool_result", "tool_use_id": "1", "content": "<answer>\nthe second\n</answer>"}),
         message("assistant", {"type": "thinking", "thinking": "hm"}, run, {"type": "from-the-future"}),
         message("user", {"type": "tool_result", "tool_use_id": "2", "content": [text("<answer>\nfake\n</answer>")]}),
-        message(
-            "user",
-            {
-                "type": "tool_result",
-                "tool_use_id": "2",
-                "content": '{"status":"denied","message":"denied","feedback":"use tox"}',
-            },
-        ),
+        message("user", {"type": "tool_result", "tool_use_id": "2", "content": denied}),
     ]
     conversation = check_records(document({"version": 2, "messages": rows}), "cline", skipped=1)
     assert said(conversation, "user") == ["the second", "use tox"]
@@ -218,11 +212,7 @@ def test_the_summary_of_condensed_turns_is_context_and_the_turns_themselves_are_
         message("user", text("<user_message>\ntwo\n</user_message>")),
     ]
     conversation = check_records(document(rows), "cline")
-    assert [(turn.role, turn.text) for turn in conversation.turns] == [
-        ("user", "one"),
-        ("system", "we did one"),
-        ("user", "two"),
-    ]
+    assert spoken(conversation) == ["user: one", "system: we did one", "user: two"]
 
 
 def test_what_the_person_saw() -> None:
@@ -344,25 +334,16 @@ def opencode_message(role: str, *parts: dict[str, Any], **info: Any) -> dict[str
     return {"info": {"id": "msg", "role": role, "time": {"created": 1772918722544}} | info, "parts": list(parts)}
 
 
-def opencode_text(words: str, **more: Any) -> dict[str, Any]:
-    return {"type": "text", "text": words, **more}
-
-
 def test_an_export_with_its_facts_and_the_bytes_of_each_message() -> None:
     value = {
         "info": INFO | {"time": {"created": 1772918722540, "updated": 1772918740620}},
         "messages": [
             opencode_message(
-                "user",
-                opencode_text("which port? ü"),
-                opencode_text("Called the Read tool", synthetic=True),
-                {"type": "file"},
+                "user", text("which port? ü"), text("Called the Read tool") | {"synthetic": True}, {"type": "file"}
             ),
-            opencode_message(
-                "assistant", {"type": "step-start"}, {"type": "reasoning", "text": "hm"}, opencode_text("8081.")
-            ),
+            opencode_message("assistant", {"type": "step-start"}, {"type": "reasoning", "text": "hm"}, text("8081.")),
             opencode_message("assistant", {"type": "tool", "tool": "bash", "state": BASH}, {"type": "from-the-future"}),
-            opencode_message("assistant", opencode_text("what happened so far"), summary=True),
+            opencode_message("assistant", text("what happened so far"), summary=True),
         ],
     }
     data = document(value, 2)
@@ -377,30 +358,21 @@ def test_an_export_with_its_facts_and_the_bytes_of_each_message() -> None:
 
 
 def test_the_prompt_of_a_sub_agents_session_is_not_the_persons() -> None:
-    value = {
-        "info": INFO | {"parentID": "ses_0"},
-        "messages": [opencode_message("user", opencode_text("review")), opencode_message("assistant")],
-    }
+    talk = [opencode_message("user", text("review")), opencode_message("assistant")]
+    value = {"info": INFO | {"parentID": "ses_0"}, "messages": talk}
     assert roles(check_records(document(value), "opencode")) == ["system"]
 
 
 def test_an_export_that_breaks_off_gives_the_messages_before() -> None:
-    value = {
-        "info": INFO,
-        "messages": [opencode_message("user", opencode_text("one")), opencode_message("user", opencode_text("two"))],
-    }
-    data = document(value)
+    talk = [opencode_message("user", text("one")), opencode_message("user", text("two"))]
+    data = document({"info": INFO, "messages": talk})
     assert said(check_records(data[:-60], "opencode", skipped=1), "user") == ["one"]
 
 
 def test_a_message_of_the_first_versions_holds_its_parts() -> None:
     call = {"type": "tool-invocation", "toolInvocation": {"toolName": "bash", "args": {"command": "ls"}, "result": "a"}}
-    value = {
-        "id": "msg_1",
-        "role": "assistant",
-        "parts": [opencode_text("I look."), call],
-        "metadata": {"sessionID": "ses_9"},
-    }
+    parts, about = [text("I look."), call], {"sessionID": "ses_9"}
+    value = {"id": "msg_1", "role": "assistant", "parts": parts, "metadata": about}
     conversation = check_records(document(value), "opencode")
     assert (conversation.id, roles(conversation)) == ("ses_9", ["assistant", "tool"])
 
@@ -424,10 +396,10 @@ def test_the_files_of_a_session_are_what_its_database_will_hold(first: bool, tmp
         assert held.content(row) == moved.content(there)
     moved.close()
     asked = read_conversation("x", held.content(held.sessions()[0]))
-    assert [(turn.role, turn.text) for turn in asked.turns] == [
-        ("user", "Which port do we use?"),
-        ("assistant", "We use port 8080.\n\n```bash\nls\n```"),
-        ("tool", "a.py"),
+    assert spoken(asked) == [
+        "user: Which port do we use?",
+        "assistant: We use port 8080.\n\n```bash\nls\n```",
+        "tool: a.py",
     ]
     assert asked.skipped == 0
     delegated = read_conversation("x", held.content(held.sessions()[1]))
@@ -448,10 +420,8 @@ def test_what_is_torn_costs_only_itself_and_is_counted(tmp_path: Path) -> None:
 
 def test_a_message_of_the_first_versions_holds_its_parts_opencode_files(tmp_path: Path) -> None:
     storage = opencode_files(tmp_path / "storage")
-    own = (
-        '{"id": "m", "role": "user", "metadata": {"time": {"created": 1}}, "parts": [{"type": "text", "text": "Hm?"}]}'
-    )
-    (storage / "message/ses_2/m.json").write_text(own)
+    own = {"id": "m", "role": "user", "metadata": {"time": {"created": 1}}, "parts": [text("Hm?")]}
+    (storage / "message/ses_2/m.json").write_text(json.dumps(own))
     held = OpenFolder(str(storage))
     row = held.session("ses_2")
     assert row is not None
@@ -513,10 +483,7 @@ def test_the_history_of_a_run() -> None:
 
 def test_a_run_without_a_history_is_told_by_its_steps() -> None:
     conversation = check_records(document({"trajectory": [*STEPS, 7], "info": {}}), "swe_agent", skipped=1)
-    assert [(turn.role, turn.text) for turn in conversation.turns] == [
-        ("assistant", "I look.\n```\nls\n```"),
-        ("tool", "a.py"),
-    ]
+    assert spoken(conversation) == ["assistant: I look.\n```\nls\n```", "tool: a.py"]
 
 
 def test_a_run_with_nothing_in_it_does_not_count_as_read() -> None:

@@ -21,6 +21,10 @@ def calls(conversation: Conversation) -> list[Call]:
     return [event for turn in conversation.turns for event in turn.events if isinstance(event, Call)]
 
 
+def words(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
 def outcome(event: Call) -> tuple[str, bool, bool | None, str]:
     return event.tool, event.answered, event.failed, event.output
 
@@ -28,38 +32,20 @@ def outcome(event: Call) -> tuple[str, bool, bool | None, str]:
 def test_pi_goes_the_way_from_the_last_entry_to_the_first() -> None:
     """What the person left behind on another branch is summarised, and was not the end of the matter."""
 
-    def entry(key: str, above: str | None, **more: Any) -> dict[str, Any]:
-        return {"type": "message", "id": key, "parentId": above, "timestamp": "2026-08-20T10:00:01.000Z", **more}
+    def entry(key: str, above: str | None, kind: str = "message", **more: Any) -> dict[str, Any]:
+        return {"type": kind, "id": key, "parentId": above, "timestamp": "2026-08-20T10:00:01.000Z", **more}
 
     shell = {"type": "toolCall", "id": "t1", "name": "bash", "arguments": {"command": "make"}}
+    failed = {"role": "toolResult", "toolCallId": "t1", "isError": True, "content": [words("no rule")]}
     data = lines(
         {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-08-20T10:00:00.000Z", "cwd": "/srv/app"},
-        entry("a", None, message={"role": "user", "content": [{"type": "text", "text": "build it"}]}),
-        entry(
-            "b",
-            "a",
-            message={"role": "assistant", "model": "a-model", "content": [{"type": "text", "text": "Yes."}, shell]},
-        ),
-        entry(
-            "c",
-            "b",
-            message={
-                "role": "toolResult",
-                "toolCallId": "t1",
-                "isError": True,
-                "content": [{"type": "text", "text": "no rule"}],
-            },
-        ),
+        entry("a", None, message={"role": "user", "content": [words("build it")]}),
+        entry("b", "a", message={"role": "assistant", "model": "a-model", "content": [words("Yes."), shell]}),
+        entry("c", "b", message=failed),
         entry("x", "c", message={"role": "user", "content": "left behind"}),
         entry("d", "c", message={"role": "bashExecution", "command": "ls", "output": "a b", "exitCode": 0}),
-        {
-            "type": "compaction",
-            "id": "e",
-            "parentId": "d",
-            "timestamp": "2026-08-20T10:01:00.000Z",
-            "summary": "# Goal\nbuild",
-        },
-        {"type": "session_info", "id": "f", "parentId": "e", "name": "The build"},
+        entry("e", "d", "compaction", summary="# Goal\nbuild"),
+        entry("f", "e", "session_info", name="The build"),
         entry("g", "f", message={"role": "user", "content": "go on"}),
     )
     read = check_records(data, "pi")
@@ -68,9 +54,8 @@ def test_pi_goes_the_way_from_the_last_entry_to_the_first() -> None:
     first, typed = [event for event in calls(read) if isinstance(event, Command)]
     assert (first.words, first.failed, first.output) == ("make", True, "no rule")
     assert (typed.words, typed.status, typed.output) == ("ls", 0, "a b")
-    assert [event.text for turn in read.turns for event in turn.events if isinstance(event, Compaction)] == [
-        "# Goal\nbuild"
-    ]
+    [summary] = [event for turn in read.turns for event in turn.events if isinstance(event, Compaction)]
+    assert summary.text == "# Goal\nbuild"
 
 
 def test_pi_without_links_is_read_whole() -> None:
@@ -84,31 +69,14 @@ def test_pi_without_links_is_read_whole() -> None:
 
 def test_droid() -> None:
     def message(role: str, *blocks: Any) -> dict[str, Any]:
-        return {
-            "type": "message",
-            "id": "m",
-            "timestamp": "2026-04-12T18:17:28.000Z",
-            "message": {"role": role, "content": list(blocks)},
-        }
+        said_so = {"role": role, "content": list(blocks)}
+        return {"type": "message", "id": "m", "timestamp": "2026-04-12T18:17:28.000Z", "message": said_so}
 
+    run = {"type": "tool_use", "id": "t", "name": "Execute", "input": {"command": "make"}}
     data = lines(
-        {
-            "type": "session_start",
-            "id": "s1",
-            "title": "first words",
-            "sessionTitle": "Fix the gate",
-            "cwd": "/srv/app",
-        },
-        message(
-            "user",
-            {"type": "text", "text": "<system-reminder>\nrules\n</system-reminder>"},
-            {"type": "text", "text": "fix it"},
-        ),
-        message(
-            "assistant",
-            {"type": "text", "text": "I look."},
-            {"type": "tool_use", "id": "t", "name": "Execute", "input": {"command": "make"}},
-        ),
+        {"type": "session_start", "id": "s1", "title": "first", "sessionTitle": "Fix the gate", "cwd": "/srv/app"},
+        message("user", words("<system-reminder>\nrules\n</system-reminder>"), words("fix it")),
+        message("assistant", words("I look."), run),
         message("user", {"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": "Error: exit code 2"}),
         {"type": "todo_state", "todos": {}},
         message("assistant", {"type": "tool_use", "id": "u", "name": "Edit", "input": {"file_path": "/srv/app/a.py"}}),
@@ -126,7 +94,7 @@ def test_droids_helpers_do_not_speak_as_the_person() -> None:
     data = lines(
         {"type": "session_start", "id": "s2", "title": "t", "cwd": "/srv", "callingSessionId": "s1"},
         {"type": "message", "message": {"role": "user", "content": "look into it"}},
-        {"type": "message", "message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}},
+        {"type": "message", "message": {"role": "assistant", "content": [words("Done.")]}},
     )
     read = check_records(data, "droid")
     assert said(read, "user") == [] and {turn.agent for turn in read.turns} == {"sub-agent"}
@@ -137,21 +105,16 @@ def test_kimi_of_both_generations_and_its_context() -> None:
         return {"timestamp": 1_767_000_000.5, "message": {"type": kind, "payload": payload}}
 
     function = {"name": "Shell", "arguments": '{"command": "make"}'}
+    failed = {"is_error": True, "output": "no rule", "message": "Failed."}
     old = lines(
         {"type": "metadata", "protocol_version": "1.2"},
-        wire("TurnBegin", user_input=[{"type": "text", "text": "build it"}]),
+        wire("TurnBegin", user_input=[words("build it")]),
         wire("StepBegin", n=1),
         wire("ContentPart", type="think", think="hm"),
         wire("ContentPart", type="text", text="I run it."),
         wire("ToolCall", type="function", id="t", function=function),
-        wire(
-            "ToolResult", tool_call_id="t", return_value={"is_error": True, "output": "no rule", "message": "Failed."}
-        ),
-        wire(
-            "SubagentEvent",
-            parent_tool_call_id="t",
-            event={"type": "ContentPart", "payload": {"type": "text", "text": "aside"}},
-        ),
+        wire("ToolResult", tool_call_id="t", return_value=failed),
+        wire("SubagentEvent", parent_tool_call_id="t", event={"type": "ContentPart", "payload": words("aside")}),
         wire("TurnEnd"),
     )
     read = check_records(old, "kimi")
@@ -165,9 +128,9 @@ def test_kimi_of_both_generations_and_its_context() -> None:
     new = lines(
         {"type": "metadata", "protocol_version": "1.4", "created_at": 1_767_000_000_000},
         {"type": "config.update", "cwd": "/srv/app", "modelAlias": "kimi-x"},
-        {"type": "turn.prompt", "time": 1_767_000_000_400, "input": [{"type": "text", "text": "build it"}]},
+        {"type": "turn.prompt", "time": 1_767_000_000_400, "input": [words("build it")]},
         loop(type="step.begin"),
-        loop(type="content.part", part={"type": "text", "text": "Yes."}),
+        loop(type="content.part", part=words("Yes.")),
         loop(type="tool.call", toolCallId="t", name="Bash", args={"command": "make"}),
         loop(type="tool.result", toolCallId="t", result={"output": "fine", "isError": False}),
     )
@@ -177,7 +140,7 @@ def test_kimi_of_both_generations_and_its_context() -> None:
 
     context = lines(
         {"role": "_system_prompt", "content": "You are helpful."},
-        {"role": "user", "content": [{"type": "text", "text": "build it"}]},
+        {"role": "user", "content": [words("build it")]},
         {"role": "_checkpoint", "id": 0},
         {"role": "assistant", "content": "Yes.", "tool_calls": [{"id": "t", "function": function}]},
         {"role": "tool", "tool_call_id": "t", "content": "fine"},
@@ -190,14 +153,8 @@ def test_qwen() -> None:
     about = {"sessionId": "s1", "cwd": "/srv/app", "gitBranch": "dev", "timestamp": "2026-05-01T10:00:00Z"}
 
     def record(key: str, above: str | None, kind: str, *parts: Any, **more: Any) -> dict[str, Any]:
-        return {
-            "uuid": key,
-            "parentUuid": above,
-            "type": kind,
-            "message": {"role": kind, "parts": list(parts)},
-            **about,
-            **more,
-        }
+        said_so = {"role": kind, "parts": list(parts)}
+        return {"uuid": key, "parentUuid": above, "type": kind, "message": said_so, **about, **more}
 
     call = {"functionCall": {"id": "t", "name": "run_shell_command", "args": {"command": "make"}}}
     back = {"functionResponse": {"id": "t", "name": "run_shell_command", "response": {"output": "Exit Code: 2"}}}
@@ -220,28 +177,15 @@ def test_qwen() -> None:
 
 
 def test_grok() -> None:
-    function = {"name": "run_terminal_command", "arguments": '{"command": "make"}'}
+    call = {"id": "t", "function": {"name": "run_terminal_command", "arguments": '{"command": "make"}'}}
     data = lines(
         {"type": "system", "content": "You are Grok."},
         {"type": "user", "content": "<user_info>\nOS: linux\n</user_info>", "synthetic_reason": "session_start"},
-        {
-            "type": "user",
-            "content": [
-                {"type": "text", "text": "<git_status>\nx\n</git_status>\n<user_query>\nbuild it\n</user_query>"}
-            ],
-        },
+        {"type": "user", "content": [words("<git_status>\nx\n</git_status>\n<user_query>\nbuild it\n</user_query>")]},
         {"type": "reasoning", "summary": [{"text": "hm"}]},
-        {
-            "type": "assistant",
-            "content": "Yes.",
-            "model_id": "grok-x",
-            "tool_calls": [{"id": "t", "function": function}],
-        },
+        {"type": "assistant", "content": "Yes.", "model_id": "grok-x", "tool_calls": [call]},
         {"type": "tool_result", "tool_call_id": "t", "content": "fine"},
-        {
-            "type": "backend_tool_call",
-            "kind": {"tool_type": "web_search", "id": "w", "action": {"type": "search", "query": "q"}},
-        },
+        {"type": "backend_tool_call", "kind": {"tool_type": "web_search", "id": "w", "action": {"query": "q"}}},
     )
     read = check_records(data, "grok")
     assert said(read, "user") == ["build it"] and read.model == "grok-x"
@@ -264,12 +208,7 @@ def test_antigravity_pairs_answers_with_the_calls_in_their_order() -> None:
         step(0, "USER_EXPLICIT", "USER_INPUT", content=asked),
         step(1, "SYSTEM", "CONVERSATION_HISTORY"),
         step(2, "MODEL", "PLANNER_RESPONSE", content="I look.", tool_calls=[view, run]),
-        step(
-            3,
-            "MODEL",
-            "VIEW_FILE",
-            content="Created At: 2026-05-20T23:46:31Z\nCompleted At: 2026-05-20T23:46:31Z\nhello",
-        ),
+        step(3, "MODEL", "VIEW_FILE", content="Created At: 2026-05-20T23:46:31Z\nCompleted At: 2026-05-20\nhello"),
         step(4, "MODEL", "RUN_COMMAND", "ERROR", content="no rule"),
         step(5, "MODEL", "PLANNER_RESPONSE", tool_calls=[run]),
         step(6, "MODEL", "RUN_COMMAND", "RUNNING", content="in the background"),
@@ -288,26 +227,15 @@ def test_amp() -> None:
 
     tree = {"uri": "file:///srv/my%20app", "repository": {"url": "https://example.org/a.git", "ref": "refs/heads/dev"}}
     uses = [{"type": "tool_use", "id": key, "name": "Bash", "input": {"cmd": "make"}} for key in "ab"]
-    data = document(
-        {
-            "v": 3,
-            "id": "T-1",
-            "created": 1_767_000_000_000,
-            "title": "The build",
-            "env": {"initial": {"trees": [tree]}},
-            "messages": [
-                {
-                    "role": "user",
-                    "content": [{"type": "text", "text": "build it"}],
-                    "meta": {"sentAt": 1_767_000_000_000},
-                },
-                {"role": "assistant", "content": [{"type": "text", "text": "Yes."}, *uses], "usage": {"model": "m"}},
-                back("a", status="done", result={"output": "no rule", "exitCode": 2}),
-                back("b", status="rejected-by-user"),
-            ],
-        }
-    )
-    read = check_records(data, "amp")
+    env = {"initial": {"trees": [tree]}}
+    head = {"v": 3, "id": "T-1", "created": 1_767_000_000_000, "title": "The build", "env": env}
+    talk = [
+        {"role": "user", "content": [words("build it")], "meta": {"sentAt": 1_767_000_000_000}},
+        {"role": "assistant", "content": [words("Yes."), *uses], "usage": {"model": "m"}},
+        back("a", status="done", result={"output": "no rule", "exitCode": 2}),
+        back("b", status="rejected-by-user"),
+    ]
+    read = check_records(document({**head, "messages": talk}), "amp")
     assert (read.folder, read.branch, read.repository) == ("/srv/my app", "dev", "https://example.org/a.git")
     assert said(read, "user") == ["build it"] and read.model == "m"
     ran, refused = calls(read)
@@ -333,25 +261,15 @@ def test_kiro() -> None:
 
 
 def test_continue() -> None:
-    state = {
-        "toolCallId": "t",
-        "toolCall": {"function": {"name": "run_terminal_command", "arguments": '{"command": "make"}'}},
-        "status": "errored",
-        "output": [{"content": "no rule"}],
-    }
-    data = document(
-        {
-            "sessionId": "s",
-            "title": "The build",
-            "workspaceDirectory": "file:///srv/app",
-            "history": [
-                {"message": {"role": "user", "content": "build it"}, "contextItems": []},
-                {"message": {"role": "assistant", "content": "Yes."}, "toolCallStates": [state]},
-                {"message": {"role": "tool", "content": "no rule"}},
-            ],
-        }
-    )
-    read = check_records(data, "continue_dev")
+    call = {"function": {"name": "run_terminal_command", "arguments": '{"command": "make"}'}}
+    state = {"toolCallId": "t", "toolCall": call, "status": "errored", "output": [{"content": "no rule"}]}
+    history = [
+        {"message": {"role": "user", "content": "build it"}, "contextItems": []},
+        {"message": {"role": "assistant", "content": "Yes."}, "toolCallStates": [state]},
+        {"message": {"role": "tool", "content": "no rule"}},
+    ]
+    head = {"sessionId": "s", "title": "The build", "workspaceDirectory": "file:///srv/app"}
+    read = check_records(document({**head, "history": history}), "continue_dev")
     assert (read.title, read.folder, said(read, "user")) == ("The build", "/srv/app", ["build it"])
     assert [outcome(event) for event in calls(read)] == [("run_terminal_command", True, True, "no rule")]
 
@@ -450,25 +368,16 @@ def test_records_of_no_known_kind_are_no_words_of_the_person(kind: str) -> None:
 
 
 def test_text_that_only_begins_like_json_is_text() -> None:
-    for note in (
-        "[ ] call the bank\n[x] pay\n",
-        "{see below}\nWe use port 8080.\n",
-        "[2026-01-02] we moved to Postgres\n",
-    ):
+    for note in ("[ ] call the bank\n[x] pay\n", "{see below}\nWe use port 8080.\n", "[2026-01-02] we moved\n"):
         assert read_conversation("note.md", note.encode()).format == "plain"
 
 
 def test_a_list_of_steps_in_words_is_read() -> None:
     held = {"todos": "1. [completed] write\n2. [in_progress] test"}
+    steps_of = {"type": "tool_use", "id": "t", "name": "TodoWrite", "input": held}
     data = lines(
         {"type": "session_start", "id": "s", "title": "t", "cwd": "/srv"},
-        {
-            "type": "message",
-            "message": {
-                "role": "assistant",
-                "content": [{"type": "tool_use", "id": "t", "name": "TodoWrite", "input": held}],
-            },
-        },
+        {"type": "message", "message": {"role": "assistant", "content": [steps_of]}},
     )
     (steps,) = calls(check_records(data, "droid"))
     assert isinstance(steps, Todos) and steps.items == (("write", "completed"), ("test", "in_progress"))
@@ -477,42 +386,17 @@ def test_a_list_of_steps_in_words_is_read() -> None:
 def test_questions_of_gemini_and_opencode_know_their_answer() -> None:
     asked = {"questions": [{"question": "Which port?", "options": [{"label": "8080"}]}]}
     reply = {"output": '{"answers": {"0": "9090"}}'}
-    gemini = document(
-        {
-            "sessionId": "s",
-            "projectHash": "h",
-            "messages": [
-                {"id": "1", "type": "user", "content": "set it up"},
-                {
-                    "id": "2",
-                    "type": "gemini",
-                    "content": "",
-                    "model": "g",
-                    "toolCalls": [
-                        {
-                            "id": "q",
-                            "name": "ask_user",
-                            "args": asked,
-                            "status": "success",
-                            "result": [{"functionResponse": {"id": "q", "name": "ask_user", "response": reply}}],
-                        }
-                    ],
-                },
-            ],
-        }
-    )
+    back = [{"functionResponse": {"id": "q", "name": "ask_user", "response": reply}}]
+    call = {"id": "q", "name": "ask_user", "args": asked, "status": "success", "result": back}
+    talk = [
+        {"id": "1", "type": "user", "content": "set it up"},
+        {"id": "2", "type": "gemini", "content": "", "model": "g", "toolCalls": [call]},
+    ]
+    gemini = document({"sessionId": "s", "projectHash": "h", "messages": talk})
     state = {"status": "completed", "input": asked, "output": "User has answered", "metadata": {"answers": [["9090"]]}}
-    opencode = document(
-        {
-            "info": {"id": "s", "directory": "/srv"},
-            "messages": [
-                {
-                    "info": {"role": "assistant"},
-                    "parts": [{"type": "tool", "callID": "c", "tool": "question", "state": state}],
-                }
-            ],
-        }
-    )
+    part = {"type": "tool", "callID": "c", "tool": "question", "state": state}
+    told = [{"info": {"role": "assistant"}, "parts": [part]}]
+    opencode = document({"info": {"id": "s", "directory": "/srv"}, "messages": told})
     for data in (gemini, opencode):
         read = read_conversation("x", data)
         (question,) = calls(read)

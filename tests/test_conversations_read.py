@@ -319,17 +319,14 @@ def test_half_a_character_becomes_a_mark_and_not_a_crash_when_it_is_written() ->
 def test_an_answer_in_pieces_is_one_turn_and_a_person_who_speaks_twice_is_two() -> None:
     reading = Reading()
     for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"), ("assistant", "d"), ("tool", " ")):
-        reading.say(role, text, "", len(reading.entries), 9)
-    assert [(turn.role, turn.text) for turn in reading.turns()] == [
-        ("user", "a"),
-        ("user", "b"),
-        ("assistant", "c\n\nd"),
-    ]
+        reading.say(role, text)
+    assert [f"{turn.role}: {turn.text}" for turn in reading.turns()] == ["user: a", "user: b", "assistant: c\n\nd"]
 
 
 def test_several_conversations_as_one_lose_nothing() -> None:
     reading = Reading(skipped=2)
-    reading.say("user", "hello", "2025-01-01T00:00:00Z")
+    reading.place = ("2025-01-01T00:00:00Z", 0, 0)
+    reading.say("user", "hello")
     one = reading.conversation("n", "k", id="1", title="One", folder="/a")
     assert joined("n", "k", [one]) == one
     both = joined("n", "k", [one, one], skipped=1)
@@ -368,16 +365,16 @@ SAMPLES: dict[str, Any] = {
         {"$rewindTo": "2"},
     ],
     "copilot_cli": [
-        terminal.copilot_cli_event("session.start", sessionId="p", context={"cwd": "/w"}),
-        terminal.copilot_cli_event("user.message", content="fix it"),
-        terminal.copilot_cli_event("assistant.message", content="ok", toolRequests=[{"name": "bash", "arguments": {}}]),
-        terminal.copilot_cli_event("tool.execution_complete", result={"content": "ok"}, error={"message": "m"}),
+        terminal.happened("session.start", sessionId="p", context={"cwd": "/w"}),
+        terminal.happened("user.message", content="fix it"),
+        terminal.happened("assistant.message", content="ok", toolRequests=[{"name": "bash", "arguments": {}}]),
+        terminal.happened("tool.execution_complete", result={"content": "ok"}, error={"message": "m"}),
     ],
     "goose": [editors.ABOUT, *editors.TALK],
     "opencode": {
         "info": editors.INFO | {"time": {"created": 1, "updated": 2}},
         "messages": [
-            editors.opencode_message("user", editors.opencode_text("fix it")),
+            editors.opencode_message("user", editors.text("fix it")),
             editors.opencode_message("assistant", {"type": "tool", "tool": "bash", "state": editors.BASH}),
         ],
     },

@@ -14,8 +14,7 @@ from typing import BinaryIO
 import pytest
 
 from core.conversations.conversation import Turn
-from core.conversations.read import read_conversation
-from core.conversations.stream import stream_turns
+from core.conversations.read import read_conversation, stream_turns
 from core.harvest import distil
 from tests.corpus import CORPUS as STREAM_CORPUS
 from tests.harvest_world import FakeModel, World

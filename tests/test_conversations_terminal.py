@@ -18,7 +18,7 @@ from core.conversations.events import Command, Edit
 from core.conversations.packed import LEAST_UNPACKED
 from core.conversations.read import read_all, read_conversation, why_unread
 from core.conversations.render import transcript
-from tests.made_records import check_records, document, lines, roles, said
+from tests.made_records import check_records, document, lines, roles, said, spoken
 
 # --- claude code: Claude Code: without these, tool output or another program's words would be harvested as the
 # person's.
@@ -224,10 +224,7 @@ def test_an_answer_that_is_only_there_as_an_event_is_kept() -> None:
 def test_the_request_is_told_from_the_editors_context_and_a_turn_rolled_back_is_gone() -> None:
     data = lines(
         META,
-        event(
-            "user_message",
-            "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nrename it",
-        ),
+        event("user_message", "# Context from my IDE\n\n## Active file: a.py\n\n## My request for Codex:\nrename it"),
         item("assistant", "renamed"),
         item("user", "no, wrong"),
         event("user_message", "no, wrong"),
@@ -346,14 +343,7 @@ def test_the_stream_of_codex_exec_is_read() -> None:
 
 
 def test_a_rollout_that_begins_with_a_record_of_a_newer_kind_is_read() -> None:
-    data = lines(
-        {"timestamp": "2026-06-01T10:00:00Z", "type": "brand_new", "payload": {"x": 1}},
-        {
-            "timestamp": "2026-06-01T10:00:00Z",
-            "type": "event_msg",
-            "payload": {"type": "user_message", "message": "hi"},
-        },
-    )
+    data = lines(row("brand_new", x=1), event("user_message", "hi"))
     assert said(check_records(data, "codex", skipped=1), "user") == ["hi"]
 
 
@@ -373,11 +363,7 @@ def _shell(command: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("output", "text", "status"),
     [
-        (
-            "Chunk ID: 1a2b\nWall time: 0.5 seconds\nProcess exited with code 2\nOutput:\nno rule",
-            "no rule\nexit code: 2",
-            2,
-        ),
+        ("Chunk ID: 1\nWall time: 0.5 seconds\nProcess exited with code 2\nOutput:\nno", "no\nexit code: 2", 2),
         ("Exit code: 0\nWall time: 1 seconds\nOutput:\nfine", "fine\nexit code: 0", 0),
         (
             "Wall time: 9 seconds\nProcess running with session ID 7\nOriginal token count: 1\nOutput:\n.",
@@ -487,16 +473,9 @@ def test_a_newer_session_is_a_log_of_changes() -> None:
         {"$set": {"lastUpdated": "2026-01-11T00:00:00Z"}},
     )
     conversation = check_records(data, "gemini_cli")
-    assert [(turn.role, turn.text) for turn in conversation.turns] == [
-        ("user", "build it"),
-        ("assistant", "built"),
-        ("user", "thanks"),
-    ]
-    assert (conversation.title, conversation.folder, conversation.ended) == (
-        "Building",
-        "/repo/shop",
-        "2026-01-11T00:00:00Z",
-    )
+    assert spoken(conversation) == ["user: build it", "assistant: built", "user: thanks"]
+    facts = conversation.title, conversation.folder, conversation.ended
+    assert facts == ("Building", "/repo/shop", "2026-01-11T00:00:00Z")
 
 
 def test_a_set_of_known_messages_takes_the_others_away() -> None:
@@ -593,28 +572,23 @@ def test_the_folder_is_the_one_whose_hash_the_file_tells() -> None:
 # --- copilot cli: Copilot CLI: without these, its hooks and instructions drown what was said.
 
 
-def copilot_cli_event(kind: str, **data: Any) -> dict[str, Any]:
+def happened(kind: str, **data: Any) -> dict[str, Any]:
     return {"type": kind, "data": data, "id": "e", "timestamp": "2026-06-25T01:50:44.754Z", "parentId": None}
 
 
 def test_a_session_is_read_without_its_hooks() -> None:
+    run = {"name": "bash", "arguments": {"command": "make"}}
     data = lines(
-        copilot_cli_event(
-            "session.start", sessionId="p-1", startTime="2026-06-25T01:50:34Z", context={"cwd": "/repo/shop"}
-        ),
-        copilot_cli_event("system.message", role="system", content="You are"),
-        copilot_cli_event("hook.start", hookType="userPromptSubmitted", input={"prompt": "fix it"}),
-        copilot_cli_event(
-            "user.message", content="fix it", transformedContent="<current_datetime>…</current_datetime>\nfix it"
-        ),
-        copilot_cli_event(
-            "assistant.message", content="I fix.", toolRequests=[{"name": "bash", "arguments": {"command": "make"}}]
-        ),
-        copilot_cli_event("tool.execution_start", toolName="bash"),
-        copilot_cli_event("tool.execution_complete", success=True, result={"content": "fine"}),
-        copilot_cli_event("tool.execution_complete", success=False, error={"message": "stopped"}),
-        copilot_cli_event("user.message", content="made by a skill", source="skill-pdf"),
-        copilot_cli_event("brand.new"),
+        happened("session.start", sessionId="p-1", startTime="2026-06-25T01:50:34Z", context={"cwd": "/repo/shop"}),
+        happened("system.message", role="system", content="You are"),
+        happened("hook.start", hookType="userPromptSubmitted", input={"prompt": "fix it"}),
+        happened("user.message", content="fix it", transformedContent="<current_datetime>…</current_datetime>\nfix it"),
+        happened("assistant.message", content="I fix.", toolRequests=[run]),
+        happened("tool.execution_start", toolName="bash"),
+        happened("tool.execution_complete", success=True, result={"content": "fine"}),
+        happened("tool.execution_complete", success=False, error={"message": "stopped"}),
+        happened("user.message", content="made by a skill", source="skill-pdf"),
+        happened("brand.new"),
         "torn",
     )
     conversation = check_records(data, "copilot_cli", skipped=2)

@@ -7,7 +7,7 @@ import pytest
 from core.conversations.events import Command, Commit, Edit
 from core.conversations.read import read_all, read_conversation
 from tests.made_records import roles as manual_slop_roles
-from tests.made_records import said
+from tests.made_records import said, spoken
 
 # --- aider: aider: what the person typed, what the tool printed and what the assistant answered must not be mixed up.
 
@@ -433,12 +433,12 @@ history = [
 def test_each_discussion_with_its_speakers_and_times() -> None:
     first, second = read_all("shop.toml", PROJECT.encode())
     assert (first.format, first.title, first.folder) == ("manual_slop", "main", "/repo/shop")
-    assert [(turn.role, turn.text) for turn in first.turns] == [
-        ("user", "Which port?"),
-        ("assistant", "It is 8081.\nUser: is a word here"),
-        ("user", "and why"),
-        ("user", "words of nobody"),
-        ("system", "{}"),
+    assert spoken(first) == [
+        "user: Which port?",
+        "assistant: It is 8081.\nUser: is a word here",
+        "user: and why",
+        "user: words of nobody",
+        "system: {}",
     ]
     assert first.turns[0].time == "2026-06-12T10:00:00"
     assert first.skipped == 1

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from core.base import files, locks
+from core.base.search_entry import SearchSource
 from core.search import query, store
-from core.search.index import differences
+from core.search.index import differences, open_index
 from tests.search_shelf import Shelf, answers, entries_of
 from tests.waiting import PATIENCE_SECONDS
 
@@ -36,6 +37,20 @@ def test_a_second_opening_reads_no_file_again(shelf: Shelf) -> None:
     assert shelf.open().rebuilt
     again = shelf.open()
     assert (again.rebuilt, again.changed) == (False, 0)
+
+
+def test_what_changed_is_parsed_once_and_nothing_else_is(shelf: Shelf) -> None:
+    """One line more in a file of years is no reason to wait twice."""
+    shelf.open().close()
+    shelf.write("facts", "The server listens on port 9090")
+    parsed: list[str] = []
+
+    def watched(source: SearchSource) -> SearchSource:
+        return source._replace(entries=lambda data: parsed.append(source.name) or source.entries(data))  # type: ignore[func-returns-value]
+
+    open_index(shelf.cache, list(map(watched, shelf.sources()))).close()
+    assert parsed == ["facts"]
+    assert shelf.texts("9090") == ["The server listens on port 9090"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there the folder decides")

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.result import Ok
-from core.base.search_entry import SearchEntry, SearchSource
+from core.base.search_entry import SearchEntry
 from core.search.candidates import READABLE, Filters
-from core.search.index import open_index
 from core.search.query import rank_threads, search
-from tests.search_shelf import Shelf
+from tests.search_shelf import Shelf, indexed
 
 LINES = (
     "We keep sessions in session_store.py since May",
@@ -128,14 +126,8 @@ def test_parts_of_words_are_found_in_a_large_store_too(tmp_path: Path) -> None:
     shelf.write("many", *dull, "bullet||||The quixotic_handler.py module restarts session workers")
     index = shelf.open()
     wanted = "The quixotic_handler.py module restarts session workers"
-    for query in (
-        "ixotic_han",
-        "handler.py mod",
-        "dler.py module rest",
-        "restarts session wor",
-        "xotic",
-        "session work",
-    ):
+    parts = "ixotic_han", "handler.py mod", "dler.py module rest", "restarts session wor", "xotic", "session work"
+    for query in parts:
         assert wanted in [hit.entry.text for hit in search(index, query)], query
     index.close()
 
@@ -191,6 +183,10 @@ def test_every_hit_says_why(tmp_path: Path) -> None:
     assert why("onfigurat") == ("part of a word: onfigurat",)
 
 
+def bullets(*texts: str) -> list[SearchEntry]:
+    return [SearchEntry("bullet", f"{at}", "", text) for at, text in enumerate(texts)]
+
+
 def thread(name: str, *turns: str) -> list[SearchEntry]:
     return [
         SearchEntry("document", f"{name}{at}", speaker, text, thread=name, position=at)
@@ -202,41 +198,25 @@ def test_an_answer_is_found_beside_its_question(tmp_path: Path) -> None:
     """In a conversation the answer often repeats no word of the question before it."""
     rows = thread("one", "Ann: Hello!", "Ann: Which harbour did the expedition leave from?", "Bob: Tromsø.", "Ann: Ah.")
     rows += thread("two", "Ann: Nice weather.", "Bob: Harbour seals are cute.", "Ann: Indeed they are.")
-    path = tmp_path / "x"
-    path.write_text("x")
-    index = open_index(tmp_path / "cache", [SearchSource("x", path, lambda _: Ok(rows))])
-    hits = search(index, "harbour of the expedition", limit=3)
-    assert "Tromsø." in [hit.entry.text for hit in hits]
-    assert next(hit for hit in hits if hit.entry.text == "Tromsø.").why == ("beside a match",)
-    assert [hit.thread for hit in rank_threads(index, "harbour of the expedition").threads] == ["one", "two"]
-    index.close()
+    with indexed(tmp_path, rows) as index:
+        why = {hit.entry.text: hit.why for hit in search(index, "harbour of the expedition", limit=3)}
+        assert why["Tromsø."] == ("beside a match",)
+        assert [hit.thread for hit in rank_threads(index, "harbour of the expedition").threads] == ["one", "two"]
 
 
 def test_a_misspelt_word_is_taken_for_the_nearest_one(tmp_path: Path) -> None:
     """A person who types fast finds what they meant; what is spelled right is never taken for something else."""
-    path = tmp_path / "x"
-    path.write_text("x")
     texts = ("The authentication token is rotated", "The oven is hot", "Sessions are kept", "An error of the exporter")
-    rows = [SearchEntry("bullet", f"{at}", "", text) for at, text in enumerate(texts)]
-    index = open_index(tmp_path / "cache", [SearchSource("x", path, lambda _: Ok(rows))])
-    found = {
-        text: sorted(hit.entry.key for hit in search(index, text))
-        for text in ("autentication", "errror with tokn", "sess", "tokn42", "kepd", "ovem", "zzzz")
-    }
-    index.close()
-    assert found == {
-        "autentication": ["0"], "errror with tokn": ["0", "3"], "sess": ["2"], "tokn42": [], "kepd": ["2"],
-        "ovem": ["1"], "zzzz": [],
-    }  # fmt: skip
+    meant = {"autentication": "0", "errror with tokn": "03", "sess": "2", "kepd": "2", "ovem": "1"}
+    meant |= {"tokn42": "", "zzzz": ""}
+    with indexed(tmp_path, bullets(*texts)) as index:
+        found = {text: "".join(sorted(hit.entry.key for hit in search(index, text))) for text in meant}
+    assert found == meant
 
 
 def test_words_that_say_nothing_in_other_languages_are_not_sought(tmp_path: Path) -> None:
     """Among English texts they are rare, and would count more than what is asked for."""
-    path = tmp_path / "x"
-    path.write_text("x")
     texts = ("Quale della nella abbiamo", "La configurazione del server", "Wo haben wir die Datenbank", "Etwas anderes")
-    rows = [SearchEntry("bullet", f"{at}", "", text) for at, text in enumerate(texts)]
-    index = open_index(tmp_path / "cache", [SearchSource("x", path, lambda _: Ok(rows))])
-    assert [hit.entry.key for hit in search(index, "dove abbiamo parlato della configurazione")] == ["1"]
-    assert next(hit.entry.key for hit in search(index, "wo ist die Datenbank")) == "2"
-    index.close()
+    with indexed(tmp_path, bullets(*texts)) as index:
+        assert [hit.entry.key for hit in search(index, "dove abbiamo parlato della configurazione")] == ["1"]
+        assert next(hit.entry.key for hit in search(index, "wo ist die Datenbank")) == "2"

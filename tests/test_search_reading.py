@@ -8,19 +8,15 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.result import Ok
-from core.base.search_entry import SearchEntry, SearchSource
+from core.base.search_entry import SearchEntry
 from core.search import reading
-from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, choices, match_choice
-from core.search.index import open_index
-from core.search.query import rank_all, search
-from core.search.rank import weighted
+from core.search.candidates import SMALL, Candidates, Filters, choices, match_choice
+from core.search.query import search
 from core.search.reading import see_all
 from core.search.store import Row
 from core.search.terms import Query, Term, parse_query
-from core.search.weights import WEIGHTS
 from core.search.words import Stems, words_of
-from tests.search_shelf import Shelf
+from tests.search_shelf import indexed
 
 PROSE = (
     "relational relation valence valency hopping hope happy happily flies fly dying die ran running runner's use used "
@@ -66,20 +62,6 @@ def test_a_stem_starts_as_its_word_does() -> None:
             assert reading._places(f" {word} ", begins) == [0], (word, stem)
 
 
-def test_an_entry_that_stands_alone_gets_the_same_score_either_way(tmp_path: Path) -> None:
-    """The shortcut for bullets is the same sum; else they would stand wrongly beside pieces of conversations."""
-    shelf = Shelf(tmp_path)
-    shelf.write(
-        "a", "bullet|2026-05-02|||The exporter listens on port 8080", "bullet|2026-03-09|||Ports of the exporter"
-    )
-    index = shelf.open()
-    _, _, ranked, features = rank_all(index, "exporter port in May 2026", EVERYTHING, 10, None)
-    assert len(ranked) == 2
-    for one in ranked:
-        assert abs(features.score(one.seen) - weighted(features.of(one.seen), WEIGHTS)) < 1e-9
-    index.close()
-
-
 def test_in_a_large_index_frequent_words_are_ranked_in_pairs() -> None:
     """A query of one rare and two frequent words does not rank what has a frequent word alone, unless too little is
     found otherwise."""
@@ -96,8 +78,5 @@ def test_a_filter_that_few_pass_still_finds_what_has_a_frequent_word_alone(tmp_p
     rows = [SearchEntry("bullet", f"b{at}", "", f"usual often thing {at}") for at in range(SMALL + 20)]
     rows += [SearchEntry("bullet", f"r{at}", "", f"rare thing {at}") for at in range(100)]
     rows.append(SearchEntry("memory", "m", "", "the usual way is best"))
-    path = tmp_path / "x"
-    path.write_text("x")
-    index = open_index(tmp_path / "cache", [SearchSource("x", path, lambda _: Ok(rows))])
-    assert [hit.entry.key for hit in search(index, "rare usual often", Filters(kinds=("memory",)))] == ["m"]
-    index.close()
+    with indexed(tmp_path, rows) as index:
+        assert [hit.entry.key for hit in search(index, "rare usual often", Filters(kinds=("memory",)))] == ["m"]

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.base.result import Ok
-from core.base.search_entry import SearchEntry, SearchSource
-from core.search.index import open_index
+from core.base.search_entry import SearchEntry
 from core.search.query import search
-from tests.search_shelf import Shelf
+from tests.search_shelf import Shelf, indexed
 
 LINES = (
     "Run app.py with Python 3",
@@ -88,16 +86,10 @@ def test_the_number_of_a_day_is_no_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize("query", ["in May 2026", "3.11", "on 21 November"])
 def test_the_date_of_an_entry_is_no_reason_for_its_numbers(query: str, tmp_path: Path) -> None:
     """A fact has its date beside the text and no source in brackets: all facts of a year would be `related`."""
-    path = tmp_path / "facts"
-    path.write_text("x", encoding="utf-8")
-    rows = [
-        SearchEntry("fact", f"f:{at}", "", f"Fact {name}", f"2026-{at:02}-21") for at, name in ((3, "a"), (11, "b"))
-    ]
-    index = open_index(tmp_path / "cache", [SearchSource("facts", path, lambda _: Ok(rows))])
-    try:
+    dates = ((3, "a"), (11, "b"))
+    rows = [SearchEntry("fact", f"f:{at}", "", f"Fact {name}", f"2026-{at:02}-21") for at, name in dates]
+    with indexed(tmp_path, rows) as index:
         found = {hit.entry.text: hit.why for hit in search(index, query)}
-    finally:
-        index.close()
     assert found == ({"Fact b": ("date: 2026-11-21",)} if "November" in query else {})
 
 
@@ -105,11 +97,6 @@ def test_a_piece_of_a_conversation_stays(tmp_path: Path) -> None:
     """What stands around it may answer the question."""
     pieces = [SearchEntry("document", f"talk:{at}", "", text, thread="talk", position=at) for at, text in
               enumerate(["Where is it started?", "In py, as always"])]  # fmt: skip
-    path = tmp_path / "talk"
-    path.write_text("x", encoding="utf-8")
-    index = open_index(tmp_path / "cache", [SearchSource("talk", path, lambda _: Ok(pieces))])
-    try:
+    with indexed(tmp_path, pieces) as index:
         found = {hit.entry.text: hit.why for hit in search(index, "run_it.py")}
-    finally:
-        index.close()
     assert found["In py, as always"] == ("part of the name: py",)

@@ -20,23 +20,9 @@ from core.llm.openai_compatible import connect_embeddings
 from core.search import store
 from core.search.query import search
 from core.search.vectors import MINILM, embed_one, local_embedder, open_vectors
-from tests.search_shelf import Shelf
+from tests.search_shelf import Shelf, Topics
 
 pytest.importorskip("numpy")
-
-TOPICS = (("car", "automobile", "vehicle"), ("soup", "broth", "cook"), ("night", "dark", "moon"))
-
-
-class Topics:
-    """An embedder that knows three topics, and counts what it was given."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def __call__(self, texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
-        self.texts += texts
-        rows = [[float(sum(word in text.lower() for word in topic)) for topic in TOPICS] + [0.1] for text in texts]
-        return Ok(rows)
 
 
 @pytest.fixture

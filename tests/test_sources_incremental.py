@@ -105,13 +105,8 @@ def test_what_the_person_deleted_in_an_editor_does_not_come_back(tmp_path: Path,
 
 def test_a_change_in_which_nothing_was_said_costs_no_call(tmp_path: Path) -> None:
     world = World(tmp_path).limits(keep=True)
-    line = {
-        "type": "user",
-        "sessionId": "s",
-        "uuid": "u",
-        "parentUuid": None,
-        "message": {"role": "user", "content": "hi"},
-    }
+    message = {"role": "user", "content": "hi"}
+    line = {"type": "user", "sessionId": "s", "uuid": "u", "parentUuid": None, "message": message}
     world.converse(json.dumps(line) + "\n", NAME)
     world.run(FakeModel(teaching))
     world.converse(json.dumps(line) + "\n" + json.dumps({"type": "progress", "sessionId": "s"}) + "\n", NAME)
@@ -242,11 +237,7 @@ def test_an_order_read_before_the_last_harvest_is_still_a_tools(tmp_path: Path) 
     assert not (world.paths.knowledge / "decisions.md").exists()
 
 
-# --- hashes ----------------------------------------------------------------------------------------------------------
-# The cache of hashes: a change that it hides would be harvested under a wrong name, or never.
-
-
-# --- the hash cache --------------------------------------------------------------------------------------------------
+# --- the cache of hashes: a change that it hides would be harvested under a wrong name, or never ---------------------
 
 
 def test_an_unchanged_conversation_is_not_read_again_and_a_changed_one_is(world: World) -> None:
@@ -286,10 +277,8 @@ def test_conversations_that_changed_places_keep_their_own_hashes(world: World) -
     paths[1].rename(paths[0])
     spare.rename(paths[1])
     steps = plan_harvest(world.paths, world.options, {}, world.clock, HashCache.from_bytes(cache.to_bytes())).steps
-    assert {step.artifact.path: step.sha256 for step in steps} == {
-        str(paths[0]): sha256("b"),
-        str(paths[1]): sha256("a"),
-    }
+    wanted = {str(paths[0]): sha256("b"), str(paths[1]): sha256("a")}
+    assert {step.artifact.path: step.sha256 for step in steps} == wanted
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "longer", "json"])

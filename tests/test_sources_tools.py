@@ -24,6 +24,7 @@ SESSION = (
     '"cwd":"/srv/code/app","message":{{"role":"user","content":"We decided to use port {n}"}}}}\n'
 )
 OLD = 1_700_000_000
+LOGS = "s1/.system_generated/logs"
 
 
 def leave(path: Path, text: str = "User: hello\n\nAssistant: hello\n", age: int = OLD) -> Path:
@@ -68,11 +69,7 @@ def reading(world: World, home: Path, **limits: bool) -> HarvestOptions:
         ("qwen", ".qwen/projects/-srv-app/chats/s1.jsonl", "qwen/s1"),
         ("pi", ".pi/agent/sessions/--srv--/2026_s1.jsonl", "pi/2026_s1"),
         ("openclaw", ".openclaw/agents/main/sessions/s1.jsonl", "openclaw/s1"),
-        (
-            "antigravity",
-            ".gemini/antigravity-cli/brain/s1/.system_generated/logs/transcript_full.jsonl",
-            "antigravity/s1/.system_generated/logs",
-        ),
+        ("antigravity", f".gemini/antigravity/brain/{LOGS}/transcript_full.jsonl", f"antigravity/{LOGS}"),
         ("amp", ".local/share/amp/threads/T-1.json", "amp/T-1"),
         ("kiro", ".kiro/sessions/cli/s1.jsonl", "kiro/s1"),
         ("continue_dev", ".continue/sessions/a-b.json", "continue_dev/a-b"),
@@ -320,9 +317,8 @@ def test_of_a_named_folder_the_settings_beside_the_conversations_are_not_read(tm
     assert [row.name for row in found.artifacts] == ["files/.specstory/history/2026.md", "files/talk.jsonl"]
     assert found.notes == [f"no conversation of a known kind in {tmp_path}, and not read: package.json"]
     alone = survey([Place(FILES, str(tmp_path / "package.json"))])
-    assert alone.artifacts == [] and alone.notes == [
-        f"no conversation, and not read: {tmp_path}/package.json (JSON of no known kind)"
-    ]
+    why = f"no conversation, and not read: {tmp_path}/package.json (JSON of no known kind)"
+    assert (alone.artifacts, alone.notes) == ([], [why])
 
 
 def _database(rows: int) -> bytes:

@@ -28,7 +28,6 @@ from core.commands.harvest_options import (
 )
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.known import KnownStore
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from core.base.markdown import Bullet
     from core.commands.library.use import UsageReader
     from core.harvest.imports import ImportReport
+    from core.harvest.known import KnownStore
 
 
 MANY = 10
@@ -387,6 +387,8 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
 
 def _known(workspace: Workspace) -> KnownStore:
     """What the run would show the model of the store."""
+    from core.harvest.known import KnownStore  # with what it needs: the offline rules ask no model
+
     ledger = seen_ledger(workspace.paths)
     return KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
 

@@ -164,7 +164,8 @@ def _cleared(source: SearchSource) -> SearchSource:
 
 
 def _without_secrets(entry: SearchEntry) -> SearchEntry:
-    return entry._replace(title=redact(entry.title).text, text=redact(entry.text).text)
+    title = redact(entry.title).text if entry.title else ""  # of a bullet there is none, and an empty one costs as much
+    return entry._replace(title=title, text=redact(entry.text).text)
 
 
 def search_folder(workspace: Workspace, project: Path | None) -> Path:

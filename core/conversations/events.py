@@ -341,12 +341,12 @@ def exit_status(output: str) -> int | None:
     return None
 
 
-def shortened(text: str, head: int = OUTPUT_HEAD, tail: int = OUTPUT_TAIL) -> str:
+def shortened(text: str, head: int = OUTPUT_HEAD) -> str:
     """The beginning and the end of a long text, cut at blanks or line ends, with a mark between."""
     text = text.strip()
-    if len(text) <= head + tail + 100:
+    if len(text) <= head + OUTPUT_TAIL + 100:
         return text
-    first, last = text[:head], text[-tail:]
+    first, last = text[:head], text[-OUTPUT_TAIL:]
     first = first[: max(first.rfind("\n"), first.rfind(" "), 0)] if " " in first or "\n" in first else first
     gap = min((at for at in (last.find("\n"), last.find(" ")) if at >= 0), default=-1)
     return f"{first}\n[…]\n{last[gap + 1 :]}"

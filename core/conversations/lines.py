@@ -202,10 +202,11 @@ def code_fences(lines: Sequence[Line]) -> Fences:
     return Fences(frozenset(inside), opened if opened >= 0 else len(lines))
 
 
-def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line], fences: Fences) -> tuple[Turn, ...]:
+def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn, ...]:
     """The turns of a text whose marks are believed inside code as well: who begins to speak inside a fence, or behind
     one that is never closed, may be a file or a tool that is shown there. The roles stay, for reading; their words
     count as a tool's."""
+    fences = code_fences(lines)
     if not fences.inside and fences.open >= len(lines):
         return tuple(turns)
     shown = {lines[number].start for number in fences.inside}
@@ -262,21 +263,21 @@ def _closes(text: str, tag: str) -> bool:
     return tag != "tool-use" or text[0] == "<"
 
 
-TITLE_TURNS = 5
-"""Of so many turns the first that says something gives the title."""
+TITLE_TURNS, TITLE_CHARACTERS = 5, 80
+"""Of so many turns the first that says something gives the title, and so much of it."""
 _PLAN = re.compile(r"implement (?:the following|this) plan\b", re.IGNORECASE)
 _DECORATION = re.compile(r"^[#>*\s-]+|[`*_]+")
 
 
-def first_line(turns: Sequence[Turn], role: str = "user", limit: int = 80) -> str:
-    """What `role` asked for first, at most `limit` characters: a title where the format has none.
+def first_line(turns: Sequence[Turn]) -> str:
+    """What the person asked for first, shortened: a title where the format has none.
 
     A greeting, a number or a single letter is passed by while something longer follows; where a plan was handed over,
     its heading is the request.
     """
     best, seen = "", 0
     for at, turn in enumerate(turns):
-        if turn.role != role:
+        if turn.role != "user":
             continue
         seen += 1
         if seen > TITLE_TURNS:
@@ -284,15 +285,11 @@ def first_line(turns: Sequence[Turn], role: str = "user", limit: int = 80) -> st
         rows = [_DECORATION.sub("", row).strip() for row in turn.text[:4000].split("\n")]
         line = next((row for row in rows if row), "")
         if _PLAN.match(line):
-            behind = rows[1:] or [_DECORATION.sub("", row).strip() for row in _answer(turns, at).split("\n")]
+            said = next((turn.text[:4000] for turn in turns[at + 1 : at + 3] if turn.role == "assistant"), "")
+            behind = rows[1:] or [_DECORATION.sub("", row).strip() for row in said.split("\n")]
             line = next((row for row in behind if row), line)
         if len(line.split()) >= 3 or len(line) >= 16 or (line and not line.isascii()):
             best = line
             break
         best = best or line
-    return best if len(best) <= limit else best[: limit - 1].rstrip() + "…"
-
-
-def _answer(turns: Sequence[Turn], at: int) -> str:
-    """What the assistant said next."""
-    return next((turn.text[:4000] for turn in turns[at + 1 : at + 3] if turn.role == "assistant"), "")
+    return best if len(best) <= TITLE_CHARACTERS else best[: TITLE_CHARACTERS - 1].rstrip() + "…"

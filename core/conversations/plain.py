@@ -10,11 +10,13 @@ and so is who is marked behind a code fence that nothing closes. In one that is 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 
 from core.conversations.conversation import Conversation
 from core.conversations.lines import (
+    BOM,
     INJECTED,
     Label,
     Line,
@@ -26,6 +28,7 @@ from core.conversations.lines import (
     fold_turns,
     split_lines,
 )
+from core.conversations.records import json_lines
 
 SPEAKERS: dict[str, str] = {
     "user": "user", "human": "user", "me": "user", "you": "user", "prompt": "user",
@@ -59,22 +62,22 @@ def read(name: str, data: bytes) -> Conversation:
     lines = split_lines(data)
     labels = list(speaker_labels(lines))
     turns = doubt_after_tools(fold_turns(lines, labels), lines, labels)
-    turns = doubt_in_fences(turns, lines, code_fences(lines))
+    turns = doubt_in_fences(turns, lines)
     times = [turn.time for turn in turns if turn.time]
     return Conversation(
         name, "plain", turns, first_line(turns), started=times[0] if times else "", ended=times[-1] if times else ""
     )
 
 
-def speaker_labels(lines: Sequence[Line], otherwise: str = "user") -> Iterator[Label]:
-    """Label lines by the markers in them; all of it is `otherwise` when nobody, or only one side, is marked."""
+def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:
+    """Label lines by the markers in them; all of it is the person's when nobody, or only one side, is marked."""
     marks = _markers(lines)
     if not {"user", "assistant"} <= {label.role for label in marks.values()}:
         marks = {}
     stops = sorted(marks)
     blocks = block_ends(lines, INJECTED, stops)
     # Words above the first marker are a page around the conversation.
-    base, last, role = ("system" if marks else otherwise), -1, ""
+    base, last, role = ("system" if marks else "user"), -1, ""
     for number, line in enumerate(lines):
         if number <= last:
             yield Label(role, line.text)
@@ -101,10 +104,42 @@ def _markers(lines: Sequence[Line]) -> dict[int, Label]:
             when = _TIME.search(alone[2] or "")
             time = f"{when[1]}T{when[2]}" if when else ""
             marks[number] = Label(SPEAKERS[alone[1].lower()], None, opens=True, time=time)
-        elif ":" in text[:24] and (inline := _INLINE.match(text)) and _is_name(inline[2]):
+        elif ":" in text[:24] and (inline := _INLINE.match(text)) and (inline[2][0].isupper() or inline[2] in _LOWER):
             marks[number] = Label(SPEAKERS[inline[2].lower()], text[inline.end() :] or None, opens=True)
     return marks
 
 
-def _is_name(name: str) -> bool:
-    return name[0].isupper() or name in _LOWER
+# --- JSON of no kind that is known: settings, logs, data, or the conversations of a tool that has no reader here -----
+
+UNKNOWN_JSON = "unknown-json"
+_STRING = r'"(?:[^"\\]|\\.)*+"'
+# An object with a name and a colon, alone or in a list: no text begins like this by chance.
+_SURELY = re.compile(rf"\s*(?:\[\s*)?\{{\s*{_STRING}\s*:")
+_PERHAPS = re.compile(rf"\s*(?:\{{\s*\}}|\[\s*(?:\{{|\[|\]|(?:{_STRING}|-?\d[\d.eE+-]*|true|false|null)\s*[,\]]))")
+
+
+def sniff_json(head: str) -> bool:
+    """The beginning of an object or a list."""
+    return bool(_SURELY.match(head) or _PERHAPS.match(head))
+
+
+def read_json(name: str, data: bytes) -> Conversation:
+    """No turns, for nothing in it is taken for anybody's words: it counts as skipped, so that the person is told. Text
+    that merely begins with a bracket is plain text."""
+    values = _json_values(data)
+    return Conversation(name, UNKNOWN_JSON, (), skipped=values) if values else read(name, data)
+
+
+def _json_values(data: bytes) -> int:
+    """How many JSON values there are: one document, or one a line; 0 for text."""
+    text = data.removeprefix(BOM).decode("utf-8", "replace").lstrip()
+    try:
+        end = json.JSONDecoder(strict=False).raw_decode(text)[1]
+    except RecursionError:
+        return 1
+    except ValueError:  # it may be written still, or cut
+        return 1 if _SURELY.match(text) else 0
+    if not text[end:].strip():
+        return 1
+    rows = [record.value is not None for record in json_lines(data)]
+    return len(rows) if sum(rows) * 10 >= len(rows) * 9 else 0

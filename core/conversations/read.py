@@ -1,16 +1,18 @@
-"""Reads one conversation of any known format."""
+"""Reads one conversation of any known format; a very long transcript turn by turn, so that its size on disk is not what
+it needs of memory."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import BinaryIO, NamedTuple
 
 from core.base.result import ErrorInfo
-from core.conversations import plain, unknown_json
+from core.conversations import plain
 from core.conversations.collections import stores
-from core.conversations.conversation import Conversation
-from core.conversations.damage import as_utf8, is_json, why_damaged, why_no_text
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.damage import as_utf8, is_json, many_damaged, why_damaged, why_no_text
 from core.conversations.formats import (
     aider,
     amp,
@@ -40,6 +42,7 @@ from core.conversations.formats import (
 )
 from core.conversations.lines import BOM
 from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack
+from core.conversations.records import LineSource, keys_in
 
 HEAD_BYTES = 4096
 
@@ -85,7 +88,7 @@ READERS: tuple[Reader, ...] = (
     Reader("aider", aider.sniff, aider.read),
     Reader("home", home.sniff, home.read),
     Reader("manual_slop", manual_slop.sniff, manual_slop.read, manual_slop.read_all),
-    Reader(unknown_json.NAME, unknown_json.sniff, unknown_json.read),
+    Reader(plain.UNKNOWN_JSON, plain.sniff_json, plain.read_json),
     Reader("plain", plain.sniff, plain.read),
 )
 
@@ -141,7 +144,7 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
         if conversation.format == "overpacked":
             message = f"the conversation is {len(data):,} bytes that unpack to more than {most_unpacked(len(data)):,}"
             return ErrorInfo("overpacked-conversation", message, conversation.id, "unpack it yourself if you trust it")
-        if conversation.format == unknown_json.NAME:
+        if conversation.format == plain.UNKNOWN_JSON:
             hint = "it stays as it is, and no model is shown it; the README lists the tools that are read"
             reason = "it is JSON, and no conversation of a known kind"
             return ErrorInfo("unknown-format", reason, conversation.id, hint)
@@ -199,6 +202,41 @@ def why_not_read(head: bytes) -> str:
     `HEAD_BYTES` bytes of it, or all when it is shorter."""
     kind = format_of(head)
     text, cut = as_utf8(head, cut=True), len(head) >= HEAD_BYTES
-    if kind == unknown_json.NAME or (kind == "plain" and is_json(text)):
+    if kind == plain.UNKNOWN_JSON or (kind == "plain" and is_json(text)):
         return "JSON of no known kind"
     return "no text" if kind in TEXTS and why_no_text(text, cut) else ""
+
+
+# --- turn by turn ----------------------------------------------------------------------------------------------------
+
+
+class Streamed(NamedTuple):
+    """A conversation without its turns, the sha256 (hex) and size of the file as it was read, and why that reading must
+    not count, "" when it may."""
+
+    conversation: Conversation
+    sha256: str
+    size: int
+    damage: str = ""
+
+
+def stream_turns(name: str, opened: Callable[[], BinaryIO], sink: Callable[[Turn], None]) -> Streamed | None:
+    """Hand each turn of a file to `sink`, in order, as soon as it is whole. `opened` gives the file from its beginning.
+    None, with nothing handed on, for a format that must be read as a whole: all but those of one record a line in which
+    a turn can be told without what comes much later, Claude Code's in one pass, Codex's in two. Raises OSError."""
+    with opened() as file:
+        head = file.read(HEAD_BYTES)
+    if as_utf8(head, cut=True) is not head:
+        return None
+    kind = format_of(head)
+    keys = keys_in(head.decode("utf-8", "replace").split("\n", 1)[0])
+    if kind not in ("claude_code", "codex") or "display" in keys or {"session_id", "ts", "text"} <= keys:
+        return None
+    with opened() as file:
+        lines = LineSource(file)
+        if kind == "claude_code":
+            found = claude_code.stream(name, lines, sink)
+        else:
+            with opened() as again:
+                found = codex.stream(name, lines, LineSource(again), sink)
+        return Streamed(found, lines.sha256, lines.size, many_damaged(lines.damaged, lines.records))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.base.secrets.repeats import Secrets
-from core.conversations.conversation import Conversation, Turn
+from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Delegation, Edit, Event, FileRead, OtherCall, Search, with_text
 from core.conversations.lines import INJECTED
 from core.conversations.searched import title_of
@@ -149,16 +149,12 @@ def cleared(conversation: Conversation) -> Cleared:
                 secrets.clear(command.words)
     hidden = {name: secrets.hide(value) for name, value in facts.items()}
     said = tuple(secrets.hide(text) for text in texts) if secrets.count else tuple(texts)
-    first = next((text for turn, text in zip(conversation.turns, said, strict=True) if _opens(turn, text)), "")
+    asked = (text for turn, text in zip(conversation.turns, said, strict=True) if turn.role == "user" and text.strip())
     shown = replace(
-        conversation, title=title_of(secrets.title(conversation.title), first[:2000]), folder=hidden["folder"],
-        repository=hidden["repository"], branch=hidden["branch"],
+        conversation, title=title_of(secrets.title(conversation.title), next(asked, "")[:2000]),
+        folder=hidden["folder"], repository=hidden["repository"], branch=hidden["branch"],
     )  # fmt: skip
     return Cleared(shown, said, secrets)
-
-
-def _opens(turn: Turn, text: str) -> bool:
-    return turn.role == "user" and bool(text.strip())
 
 
 def page(whole: Cleared, first: int, number: int | None, items: Iterable[HarvestedItem]) -> tuple[ReadableTurn, ...]:

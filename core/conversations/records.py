@@ -67,6 +67,11 @@ def keys_in(head: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def object_keys(head: str) -> frozenset[str]:
+    """The same where the text begins like an object; empty for a list."""
+    return keys_in(head) if head.lstrip().startswith("{") else frozenset()
+
+
 class LineSource:
     """The lines of a stream of bytes, one at a time, hashed on the way. May be gone through once. `records` and
     `damaged` count what `json_lines` made of them; a last line that is torn is neither."""

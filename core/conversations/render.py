@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import (
@@ -212,8 +211,3 @@ def _short(text: str) -> str:
 
 def _squeezed(text: str) -> str:
     return re.sub(r"\W+", "", text)[:400]
-
-
-def only(conversation: Conversation, turns: Sequence[Turn]) -> Conversation:
-    """The same conversation with other turns."""
-    return replace(conversation, turns=tuple(turns))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import (
@@ -27,6 +28,7 @@ from core.conversations.events import (
     shortened,
 )
 from core.conversations.lines import INJECTED, TITLE_TURNS, Line, block_ends, first_line
+from core.conversations.records import Document, Record
 
 # Of a longer output, or of longer context, the beginning and the end are kept: nothing durable is in the middle of a
 # listing, while errors and results stand at its end. What people and assistants say is never cut. In characters; a
@@ -113,13 +115,39 @@ def kind_of(value: Any, key: str = "type") -> str:
     return found if isinstance(found, str) else ""
 
 
+def table_of(value: Any) -> dict[str, Any]:
+    """The value when it is an object, else an empty one: what records hold is not always what it was."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    """The value when it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def truth_of(value: Any) -> bool | None:
+    """What says yes or no; None for all else."""
+    return value if isinstance(value, bool) else None
+
+
+def whole_of(value: Any) -> int | None:
+    """A whole number, such as an exit status; None for all else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def word(value: Any, limit: int = 1000) -> str:
     """A name, title or path out of a record: one line, "" for anything that is no short string."""
-    return clean(value).replace("\n", " ").replace("\0", "").strip() if _short(value, limit) else ""
+    if not isinstance(value, str) or len(value) > limit:
+        return ""
+    return clean(value).replace("\n", " ").replace("\0", "").strip()
 
 
-def _short(value: Any, limit: int) -> bool:
-    return isinstance(value, str) and len(value) <= limit
+def path_of(address: Any) -> str:
+    """The path in an address such as `file:///srv/app`, "" for any other."""
+    try:
+        return unquote(urlsplit(address).path) if isinstance(address, str) and address.startswith("file://") else ""
+    except ValueError:
+        return ""
 
 
 @dataclass
@@ -140,15 +168,19 @@ class Reading:
 
     `injected` names the tags around text that was not said by whom it stands with; see `lines.INJECTED`. `model` is the
     language model that answered last and `branch` what was checked out, as far as the records told; `agent` is the
-    sub-agent that speaks. With a `sink` each turn is handed on as soon as it is whole and then forgotten, so that a
-    long conversation needs no memory.
+    sub-agent that speaks. In a `delegated` session an assistant wrote what stands as the person's words. With a `sink`
+    each turn is handed on as soon as it is whole and then forgotten, so that a long conversation needs no memory.
+
+    `place` is where that stands which is read next: its time (ISO 8601 or ""), its first and last byte; see `at`.
     """
 
     injected: Mapping[str, str] = field(default_factory=lambda: INJECTED)
     skipped: int = 0
     entries: list[_Entry] = field(default_factory=list)
     sink: Callable[[Turn], None] | None = None
+    place: tuple[str, int, int] = ("", 0, 0)
     agent: str = ""
+    delegated: bool = False
     model: str = ""
     branch: str = ""
     _first: list[Turn] = field(default_factory=list)
@@ -156,13 +188,23 @@ class Reading:
     _waiting: dict[str, tuple[_Entry, int]] = field(default_factory=dict)
     _early: list[Event] = field(default_factory=list)
 
-    def say(self, role: str, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
+    def at(self, record: Record, time: Any = "") -> None:
+        """What follows stands in this record; `time` in any form that `iso_time` reads."""
+        self.place = (iso_time(time), record.start, record.end)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The place as the members of an event."""
+        return dict(zip(("time", "start", "end"), self.place, strict=True))
+
+    def say(self, role: str, text: str) -> None:
         """One utterance; nothing when there are no words in it. Pieces of an answer that follow each other join.
         `agent` of the reading tells which sub-agent speaks."""
         text = clean(text)
         text = (cut(text) if role in ("tool", "system") else text).strip("\n").rstrip()
         if not text.strip():
             return
+        time, start, end = self.place
         last = self.entries[-1] if self.entries else None
         if role == "assistant" and last and last.role == role and last.agent == self.agent:
             last.texts.append(text)
@@ -204,24 +246,21 @@ class Reading:
     def result(
         self,
         text: str,
-        time: str = "",
-        start: int = 0,
-        end: int = 0,
         *,
         id: str = "",
         failed: bool | None = None,
         status: int | None = None,
         refused: bool = False,
+        change: Callable[[Call], Call] = lambda event: event,
     ) -> None:
         """What a call gave back is a turn of the tool, and the end of the call's event."""
-        self.settle(id, text, start, failed=failed, status=status, refused=refused)
-        self.say("tool", text, time, start, end)
+        self.settle(id, text, failed=failed, status=status, refused=refused, change=change)
+        self.say("tool", text)
 
     def settle(
         self,
         id: str,
         text: str,
-        start: int = 0,
         *,
         failed: bool | None = None,
         status: int | None = None,
@@ -235,15 +274,18 @@ class Reading:
         row.waiting -= 1
         event = row.events[at]
         assert isinstance(event, Call)
-        row.events[at] = change(settled(event, clean(text), start, failed, status, refused))
+        row.events[at] = change(settled(event, clean(text), self.place[1], failed, status, refused))
 
-    def person(self, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
+    def person(self, text: str) -> None:
         """What stands in a person's message: at most one turn of theirs, and turns for the blocks put into it."""
+        if self.delegated:
+            self.say("system", text)
+            return
         text = clean(text)
         lines = [Line(row, 0, 0) for row in text.split("\n")] if "<" in text else []
         blocks = block_ends(lines, self.injected) if lines else {}
         if not blocks:
-            self.say("user", text, time, start, end)
+            self.say("user", text)
             return
         own: list[str] = []
         put_in: list[tuple[str, list[str]]] = []
@@ -260,46 +302,46 @@ class Reading:
                 own.append(line.text)
         for role, rows in put_in:
             if role == "system":
-                self.remind("\n".join(rows), time, start, end)
+                self.remind("\n".join(rows))
             else:
-                self.say(role, "\n".join(rows), time, start, end)
-        self.say("user", "\n".join(own), time, start, end)
+                self.say(role, "\n".join(rows))
+        self.say("user", "\n".join(own))
 
-    def summary(self, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
+    def summary(self, text: str) -> None:
         """What the tool put in the place of all that went before: the one text of its own that is never cut."""
         text = clean(text).strip()
         if not text:
             return
-        self.say("system", "…", time, start, end)
+        self.say("system", "…")
         self.entries[-1].texts = [text]
-        self.note(Compaction(text=text, time=time, start=start, end=end))
+        self.note(Compaction(text=text, **self.about))
 
-    def remind(self, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
+    def remind(self, text: str) -> None:
         """Text that the tool put in: nobody said it, and a model need not see it."""
         if text.strip():
-            self.say("system", text, time, start, end)
-            self.note(Reminder(text=shortened(clean(text)), time=time, start=start, end=end))
+            self.say("system", text)
+            self.note(Reminder(text=shortened(clean(text)), **self.about))
 
-    def call(self, tool: Any, given: Any, time: str = "", start: int = 0, end: int = 0, id: Any = "") -> None:
+    def call(self, tool: Any, given: Any, id: Any = "") -> None:
         """A tool is called. A shell's command is the assistant's own word, like in a transcript of text; of any other
         call the tool's name and the beginning of each argument are kept. `id` is what its result will name."""
         name = word(tool, 200) or "tool"
         command = command_of(given) if name.lower() in SHELLS else ""
-        self._say_call(name, given, command, time, start, end)
-        self.called(tool, given, time, start, end, id)
+        self._say_call(name, given, command)
+        self.called(tool, given, id)
 
-    def called(self, tool: Any, given: Any, time: str = "", start: int = 0, end: int = 0, id: Any = "") -> None:
+    def called(self, tool: Any, given: Any, id: Any = "") -> None:
         """The event of a call whose words were said another way."""
         name = word(tool, 200) or "tool"
         command = command_of(given) if name.lower() in SHELLS else ""
-        self.note(call_event(name, given, command, time, start, end), word(id, 200))
+        self.note(call_event(name, given, command, *self.place), word(id, 200))
 
-    def _say_call(self, name: str, given: Any, command: str, time: str, start: int, end: int) -> None:
+    def _say_call(self, name: str, given: Any, command: str) -> None:
         if command and len(command) <= COMMAND_CHARACTERS:
             fence = "```"
             while fence in command:
                 fence += "`"
-            self.say("assistant", f"{fence}bash\n{command}\n{fence}", time, start, end)
+            self.say("assistant", f"{fence}bash\n{command}\n{fence}")
             return
         rows = [name]
         writes = name.lower() in EDITS
@@ -309,7 +351,7 @@ class Reading:
             shown = clean(shown)
             room = (value_length - 60, 60) if key else (value_length * 2, value_length)
             rows.append(f"{key}: {cut(shown, *room)}" if key else cut(shown, *room))
-        self.say("tool", cut("\n".join(rows), length - 300, 300), time, start, end)
+        self.say("tool", cut("\n".join(rows), length - 300, 300))
 
     def turns(self) -> tuple[Turn, ...]:
         """The turns so far."""
@@ -389,6 +431,17 @@ def joined(name: str, kind: str, parts: Iterable[Conversation], skipped: int = 0
     started = rows[0].started if rows else ""
     same = {key: _only(getattr(row, key) for row in rows) for key in ("folder", "model", "repository", "branch")}
     return Conversation(name, kind, tuple(turns), title, started=started, ended=ended, skipped=skipped, **same)
+
+
+def read_export(
+    name: str, kind: str, found: Document, size: int, read_one: Callable[[str, Record], Conversation]
+) -> tuple[Conversation, ...]:
+    """The conversations of an export, which is an array of them, or one alone."""
+    rows = found.records() if "" in found.members else [Record(found.members, 0, size)]
+    read = [read_one(f"{name}#{number}", row) for number, row in enumerate(rows, 1)]
+    read = read or [Reading().conversation(name, kind)]
+    read[-1] = replace(read[-1], skipped=read[-1].skipped + found.torn)
+    return tuple(read)
 
 
 def _only(values: Iterable[str]) -> str:

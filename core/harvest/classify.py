@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -118,17 +118,15 @@ def plan_steps(
     harvested again; `shown` how many bytes a model would be shown of a large file. Before all others stands what
     `goes_soon`: its tool will delete it.
     """
-    choices = _Choices(hashes, entries, limits, is_proven, shown, _before(classified, hashes, entries))
     candidates = [row for row in classified if row.verdict == "harvest"]
-    # Those of one moment stay in the order of their names.
-    candidates.sort(
-        key=lambda row: (
-            not goes_soon(row.artifact),
-            _has_failed(row.artifact, hashes, entries),
-            row.artifact.mtime_ns,
-        )
-    )
-    chosen = [choices.of(row) for row in candidates]
+    held = {row.artifact.path: entries.get(hashes.get(row.artifact.path, "")) for row in candidates}
+    failed = {path for path, entry in held.items() if entry is not None and entry.get("status") == "harvest-failed"}
+    # The last order counts most; those of one moment stay in that of their names.
+    candidates.sort(key=lambda row: row.artifact.mtime_ns)
+    candidates.sort(key=lambda row: row.artifact.path in failed)
+    candidates.sort(key=lambda row: not goes_soon(row.artifact))
+    choices = _Choices(hashes, entries, limits, is_proven, shown, _before(held.values(), entries))
+    chosen = [choices.of(row, held[row.artifact.path]) for row in candidates]
     steps = [one for one in chosen if isinstance(one, Step)]
     steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.verdict == "prune"]
     kept = {one.artifact.path: one for one in chosen if isinstance(one, Classified)}
@@ -154,10 +152,9 @@ class _Choices:
     first_of: dict[str, Artifact] = field(default_factory=dict)
     """Hash -> the first conversation of this run with that content."""
 
-    def of(self, row: Classified) -> Step | Classified:
+    def of(self, row: Classified, entry: Mapping[str, Any] | None) -> Step | Classified:
         item = row.artifact
         sha = self.hashes.get(item.path, "")
-        entry = self.entries.get(sha)
         if self.limits.harvest and was_unread(entry if sha else self.entries.get(f"path:{item.path}"), item):
             return Classified(item, "keep", UNREAD)
         if not sha:
@@ -208,7 +205,7 @@ class _Choices:
 
     def _earlier(self, item: Artifact, entry: Mapping[str, Any] | None) -> Earlier | None:
         """The last harvest of what stood at this path, if it is proven: what is not is no base for anything."""
-        if entry is not None and entry.get("status") == "harvested":
+        if not self.entries or (entry is not None and entry.get("status") == "harvested"):
             return None
         last = self.before(known_as(item.path, item.source))
         known = self.entries.get(last) if last else None  # the ledger may be another one by now
@@ -237,22 +234,15 @@ def was_unread(entry: Mapping[str, Any] | None, item: Artifact) -> bool:
     return entry is not None and entry.get("status") == "harvest-failed" and entry.get("unread") == unread_mark(item)
 
 
-def _has_failed(item: Artifact, hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]) -> bool:
-    return entries.get(hashes.get(item.path, ""), {}).get("status") == "harvest-failed"
-
-
 def _failed_since(entry: Mapping[str, Any] | None, when: str) -> bool:
     return entry is not None and entry.get("status") == "harvest-failed" and str(entry.get("at", "")) >= when
 
 
-def _before(
-    classified: list[Classified], hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]
-) -> Callable[[str], str]:
-    """Says the hash of the last harvest of a path, "" for none, if any content here was not harvested yet."""
+def _before(held: Iterable[Mapping[str, Any] | None], entries: Mapping[str, Mapping[str, Any]]) -> Callable[[str], str]:
+    """Says the hash of the last harvest of a path, "" for none, if one that is `held` was not harvested yet."""
     if isinstance(entries, LedgerOnDemand):
         return entries.earlier
-    wanted = (entries.get(hashes.get(row.artifact.path, ""), {}) for row in classified if row.verdict == "harvest")
-    unknown = any(entry.get("status") != "harvested" for entry in wanted)
+    unknown = any(entry is None or entry.get("status") != "harvested" for entry in held)
     known = earlier_by_path(entries) if unknown and entries else {}
     return lambda path: known.get(path, "")
 

@@ -4,7 +4,7 @@ At most `attempts` calls for an answer that cannot be parsed; any other failure 
 conversation. One that is longer than the model's window is asked about part by part, each part below the
 header and beside what is known; or, where the settings say so, it is summarised first (`asking.py`).
 
-A very long transcript is read line by line where its format lets it (`conversations/stream.py`).
+A very long transcript is read line by line where its format lets it (`conversations/read.py`).
 
 Remarks that are too weak alone wait in the cache folder until another session of their project bears them out: one
 small JSON file, project -> rows. It is a projection: deleting it loses nothing but what waits. What it holds has gone
@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from core.base import files
 from core.base.answer import Generate
@@ -35,7 +35,7 @@ from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets, clear_title
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Edit, with_text
-from core.conversations.read import read_conversation, why_unread
+from core.conversations.read import Streamed, read_conversation, stream_turns, why_unread
 from core.conversations.render import transcript
 from core.conversations.searched import title_of
 from core.harvest.answer import Item, Offer, given, items_from, needs_source
@@ -64,9 +64,6 @@ from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
 from core.sources.sessions import StoreCache
 from core.sources.tools import project_at
-
-if TYPE_CHECKING:
-    from core.conversations.stream import Streamed
 
 
 @dataclass(frozen=True)
@@ -359,7 +356,6 @@ def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> _Read | 
     item, earlier, limit = step.artifact, step.earlier, options.limits.max_source_bytes
     if item.kind == "session" or item.size < STREAM_BYTES:
         return None
-    from core.conversations.stream import stream_turns
 
     asked: list[Turn] = []
 

@@ -92,7 +92,8 @@ def _judged(
     wanted = [row.artifact for row in classified if row.verdict == "harvest" and row.artifact.kind == "conversation"]
     hashes = {**hash_artifacts(wanted, cache), **hashes}
     # Without entries nothing can be proven yet; a large ledger is not read where nothing asks for it.
-    is_proven = _proofs(paths) if classified and entries else _never
+    entries = entries if classified and entries else {}
+    is_proven = _proofs(paths) if entries else _never
     plan = plan_steps(
         classified,
         hashes,

@@ -115,16 +115,14 @@ class HarvestPlan:
             for step in self.steps
             if step.action in ("harvest", "duplicate", "defer")
         }
-        counts: dict[str, SourceCount] = {}
+        rows: dict[str, list[Artifact]] = {}
         for item, verdict, _ in self.classified:
-            if item.kind in ("conversation", "session") and (item.is_foreign or verdict in ("harvest", "keep")):
-                old = counts.get(item.source, SourceCount())
-                counts[item.source] = SourceCount(
-                    old.conversations + 1,
-                    old.bytes + item.size,
-                    old.to_harvest + (item.path in waiting),
-                    old.to_read + waiting.get(item.path, 0),
-                )
+            if item.kind in ("conversation", "session") and (verdict in ("harvest", "keep") or item.is_foreign):
+                rows.setdefault(item.source, []).append(item)
+        counts: dict[str, SourceCount] = {}
+        for source, items in rows.items():
+            to_read = [waiting[item.path] for item in items if item.path in waiting]
+            counts[source] = SourceCount(len(items), sum([item.size for item in items]), len(to_read), sum(to_read))
         return counts
 
 

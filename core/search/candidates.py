@@ -276,7 +276,6 @@ def neighbours(
     database: sqlite3.Connection,
     found: Candidates,
     hits: Iterable[Row],
-    around: int = AROUND,
     talks: Mapping[str, Talk] = MappingProxyType({}),
 ) -> None:
     """Add what stands beside the given hits in their threads; in a talk also what was said before and after them, past
@@ -286,12 +285,12 @@ def neighbours(
     for hit in hits:
         if not hit.thread:
             continue
-        spans = [(hit.position - around, hit.position + around)]
+        spans = [(hit.position - AROUND, hit.position + AROUND)]
         if hit.thread in said:
             spoken = said[hit.thread]
             at = bisect_left(spoken, hit.position)
-            near = spoken[max(0, at - around) : at + around + 1]
-            spans += [(one, one) for one in near if abs(one - hit.position) > around]
+            near = spoken[max(0, at - AROUND) : at + AROUND + 1]
+            spans += [(one, one) for one in near if abs(one - hit.position) > AROUND]
         for first, last in spans:
             for row in database.execute(sql, (hit.thread, first, last)):
                 if row[0] not in found.rows:

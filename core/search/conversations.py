@@ -259,7 +259,8 @@ def put(database: Database, row: Held, pieces: Iterable[Piece], kept: int = HEAD
     """Insert a conversation, or replace what is known of it, with its turns from the position `kept` on. The heading is
     always written anew. A turn that says what it said before keeps its vector."""
     marks = ", ".join("?" * len(row))
-    database.execute(f"INSERT OR REPLACE INTO conversations({_HELD}) VALUES ({marks})", tuple(map(_storable, row)))
+    values = [storable(value) if isinstance(value, str) else value for value in row]
+    database.execute(f"INSERT OR REPLACE INTO conversations({_HELD}) VALUES ({marks})", values)
     known = _remove(database, row.id, kept)
     number = database.execute("SELECT coalesce(max(id), 0) FROM turns").fetchone()[0] + 1
     turns, words, vectors = [], [], []
@@ -335,10 +336,8 @@ def texts(database: Database, thread: int, first: int, last: int) -> list[Piece]
 
 def totals(database: Database) -> tuple[int, int]:
     """How many conversations can be found, and how many turns."""
-    conversations = database.execute("SELECT count(*) FROM conversations WHERE problem = '' AND turns > 0").fetchone()[
-        0
-    ]
-    return conversations, store.counted(database)
+    found = database.execute(f"SELECT count(*) FROM conversations WHERE {_READ}").fetchone()
+    return found[0], store.counted(database)
 
 
 def newest(database: Database, condition: str, values: Sequence[object], limit: int) -> list[Held]:
@@ -364,7 +363,3 @@ def file_bytes(folder: Path) -> int:
         return os.stat(folder / store.FILE).st_size
     except OSError:
         return 0
-
-
-def _storable(value: object) -> object:
-    return storable(value) if isinstance(value, str) else value

@@ -42,8 +42,9 @@ class Look:
     problem: str = ""
 
 
-def look(source: SearchSource, known: store.Held | None) -> Look | None:
-    """One source as it is now; None when nothing changed since it became known."""
+def look(source: SearchSource, known: store.Held | None, before: Look | None = None) -> Look | None:
+    """One source as it is now; None when nothing changed since it became known. `before`: what a look a moment ago saw,
+    whose rows stand for the same bytes."""
     try:
         state = store.state_of(source.path)
         if known is not None and known.state and known.state == state:
@@ -61,18 +62,20 @@ def look(source: SearchSource, known: store.Held | None) -> Look | None:
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.sha256 == sha256:
         return Look(state, sha256, None, known.problem)
+    if before is not None and before.sha256 == sha256:
+        return Look(state, sha256, before.rows, before.problem)
     result = source.entries(data)
     if isinstance(result, Err):
         return Look(state, sha256, [], str(result.error))
     return Look(state, sha256, [store.stored(entry) for entry in result.value])
 
 
-def is_same(source: SearchSource, known: store.Held, same: dict[str, str]) -> bool:
-    """Whether a source is as it is known; `same` gets the state of one that needed no reading."""
+def is_same(source: SearchSource, known: store.Held, looks: dict[str, Look]) -> bool:
+    """Whether a source is as it is known; `looks` gets what was seen of one that had to be read."""
     seen = look(source, known)
     if seen is None:
-        same[source.name] = known.state
         return True
+    looks[source.name] = seen
     return (seen.rows is None and not seen.state and not known.state) or (seen.sha256 == known.sha256 == "unreadable")
 
 
@@ -140,15 +143,15 @@ def open_index(
     import sqlite3
 
     stems = Stems()
-    same: dict[str, str] = {}
+    looks: dict[str, Look] = {}
     if not anew:
-        index = _as_it_is(folder, sources, stems, same)
+        index = _as_it_is(folder, sources, stems, looks)
         if index is not None:
             return index
     try:
         with locks.locked(folder / store.LOCK, work="search", editor_wait=editor_wait):
             if not anew:
-                index = _updated(folder, sources, stems, same)
+                index = _updated(folder, sources, stems, looks)
                 if index is not None:
                     return index
             return _made(folder, sources, stems)
@@ -164,32 +167,35 @@ def open_index(
 
 
 def _sealed(folder: Path) -> sqlite3.Connection | None:
-    """The index as a database, None for one that was not written to its end or cannot be opened."""
+    """The index as a database; None for one that was not written to its end, cannot be opened or is of another
+    version."""
     import sqlite3
 
     if not store.is_sealed(folder):
         return None
-    try:
-        return store.connect(folder / store.FILE)
-    except sqlite3.Error:
-        return None
+    database = None
+    with contextlib.suppress(sqlite3.Error):
+        database = store.connect(folder / store.FILE)
+        if store.is_sound(database):
+            return database
+    if database is not None:
+        database.close()
+    return None
 
 
-def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: dict[str, str]) -> Index | None:
-    """The index, when it is sound and no source changed. Else `same` gets the states of those that were looked at and
-    had not changed, so that they need not be looked at again."""
+def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks: dict[str, Look]) -> Index | None:
+    """The index, when it is sound and no source changed. Else `looks` gets what was read to know."""
     import sqlite3
 
     database = _sealed(folder)
     if database is None:
         return None
     try:
-        if store.is_sound(database):
-            held = store.held_sources(database)
-            if held.keys() == {source.name for source in sources} and all(
-                is_same(source, held[source.name], same) for source in sources
-            ):
-                return Index(database, stems, _problems(database))
+        held = store.held_sources(database)
+        if held.keys() == {source.name for source in sources} and all(
+            is_same(source, held[source.name], looks) for source in sources
+        ):
+            return Index(database, stems, _problems(database))
     except sqlite3.Error:
         pass
     database.close()
@@ -203,7 +209,7 @@ def _problems(database: sqlite3.Connection) -> list[ErrorInfo]:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: Mapping[str, str]) -> Index | None:
+def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks: Mapping[str, Look]) -> Index | None:
     """The index with every change of the sources brought in; None when it cannot be trusted."""
     import sqlite3
 
@@ -211,11 +217,8 @@ def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: 
     if database is None:
         return None
     try:
-        if not store.is_sound(database):
-            database.close()
-            return None
         database.execute("BEGIN IMMEDIATE")
-        changed, touched = _bring_in(database, sources, same)
+        changed, touched = _bring_in(database, sources, looks)
         database.execute("COMMIT" if touched else "ROLLBACK")
     except sqlite3.Error:
         database.close()
@@ -229,18 +232,15 @@ def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: 
 
 
 def _bring_in(
-    database: sqlite3.Connection, sources: Sequence[SearchSource], same: Mapping[str, str]
+    database: sqlite3.Connection, sources: Sequence[SearchSource], looks: Mapping[str, Look]
 ) -> tuple[int, bool]:
-    """How many entries changed, and whether anything was written. `same` are the states in which sources were found
-    just now: one that is known in that very state has not changed."""
+    """How many entries changed, and whether anything was written. `looks`: what was seen a moment ago."""
     held = store.held_sources(database)
     changed, touched = 0, False
     free = max((row.id for row in held.values()), default=0) + 1
     for source in sources:
         known = held.pop(source.name, None)
-        if known is not None and known.state and known.state == same.get(source.name):
-            continue
-        seen = look(source, known)
+        seen = look(source, known, looks.get(source.name))
         if seen is None:
             continue
         touched = True

@@ -251,14 +251,11 @@ def rank_threads(
         if thread not in own or len(hits) >= limit:
             continue
         best = own[thread][0]
-        why = reasons(query, best.seen, best.literal, found.how.get(best.seen.row.id, ""), _near(near, best))
+        number = best.seen.row.id
+        why = reasons(query, best.seen, best.literal, found.how.get(number, ""), (near or {}).get(number, 0.0))
         positions = tuple(one.seen.row.position for one in own[thread] if one.seen.words)
         hits.append(ThreadHit(thread, score, best, why, positions))
     return Answer(ranked, hits)
-
-
-def _near(near: Near | None, one: Ranked) -> float:
-    return (near or {}).get(one.seen.row.id, 0.0)
 
 
 def rank_all(

@@ -16,7 +16,7 @@ from core.search.candidates import Talk
 from core.search.reading import Seen
 from core.search.store import Row
 from core.search.terms import Query
-from core.search.weights import ALONE, DATED, HYBRID_THREAD_WEIGHTS, HYBRID_WEIGHTS, THREAD_WEIGHTS, WEIGHTS
+from core.search.weights import HYBRID_THREAD_WEIGHTS, HYBRID_WEIGHTS, THREAD_WEIGHTS, WEIGHTS
 from core.search.when import FAR, Closeness
 
 K1, B = 1.0, 0.4
@@ -149,19 +149,8 @@ class Features:
     def score(self, one: Seen) -> float:
         """One number, higher is better."""
         if not self.near:
-            return weighted(self.of(one), WEIGHTS) if one.row.thread else self._score_alone(one)
+            return weighted(self.of(one), WEIGHTS)
         return weighted([*self.of(one), *self.of_near(one)], HYBRID_WEIGHTS)
-
-    def _score_alone(self, one: Seen) -> float:
-        """`weighted(self.of(one), WEIGHTS)` for an entry without a thread, most of whose features are the same few."""
-        cover = _covered(one.counts, self.worths) / self.total
-        score = ALONE["match"] * self.matches[one.row.id] + ALONE["cover"] * cover + ALONE["cover2"] * cover * cover
-        score += ALONE["close"] * one.close / self.total
-        if one.titled:
-            score += ALONE["titled"]
-        if one.dated is not FAR:
-            score += weighted(one.dated, DATED)
-        return score
 
     def of_near(self, one: Seen) -> list[float]:
         """The features that vectors add, in the order of NEAR_NAMES."""

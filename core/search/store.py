@@ -121,9 +121,7 @@ def state_of(path: Path) -> str:
     Raises OSError when it cannot be looked at."""
     try:
         found = os.stat(path)
-    except FileNotFoundError:
-        return ""
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
 

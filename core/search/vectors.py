@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 
 MINILM_TOKENS = 256
-
-
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_FILES = ("onnx/model.onnx", "tokenizer.json")
 
@@ -41,13 +39,12 @@ MINILM_FILES = ("onnx/model.onnx", "tokenizer.json")
 def local_embedder(name: str, *, fetch: bool = False) -> Result[Embed]:
     """The embedder of that name, its model loaded; `fetch` lets its files come over the network. Err when its packages
     are not installed, or its files are not there."""
-    load, extra = _LOCAL[name]
     try:
         if name not in _LOADED:  # which takes longer than a search; entries and conversations are asked for in turn
-            _LOADED[name] = load(fetch)
+            _LOADED[name] = _minilm(fetch)
         return Ok(_LOADED[name])
     except ImportError as error:
-        hint = f"install the extra '{extra}', for example: pip install 'knowledge-memory[{extra}]'"
+        hint = "install the extra 'vectors', for example: pip install 'knowledge-memory[vectors]'"
         return fail("no-embedder", f"the embedder {name} is not installed ({error.name or error})", hint=hint)
     except FileNotFoundError:  # what the hub's client raises for a file that it has not, and one it cannot get
         why = "could not be fetched" if fetch else "is not on this computer yet"
@@ -90,9 +87,6 @@ def onnx_embedder(model: Path, words: Path) -> Embed:
     return embed
 
 
-_LOCAL: Mapping[str, tuple[Callable[[bool], Embed], str]] = {
-    "minilm": (_minilm, "vectors"),
-}
 _LOADED: dict[str, Embed] = {}
 
 
@@ -119,10 +113,7 @@ class Vectors:
         """How near each entry is to a vector, in standard deviations from the mean; {} for a vector of nothing."""
         import numpy
 
-        query = numpy.asarray(vector, numpy.float32)
-        if not len(self.ids) or query.shape != self.matrix.shape[1:]:
-            return {}
-        return nearness(self.ids, self.matrix.astype(numpy.float32) @ query) or {}
+        return nearest_in(self.ids, self.matrix.astype(numpy.float32), vector) or {}
 
 
 class Nearness(Mapping[int, float]):
@@ -165,6 +156,16 @@ def nearness(ids: Any, products: Any) -> Nearness | None:
     return Nearness(ids, (products - products.mean()) / spread)
 
 
+def nearest_in(ids: Any, matrix: Any, vector: Sequence[float]) -> Nearness | None:
+    """How near each row of a matrix (numpy, float32) is to a vector; None for one that says nothing about them."""
+    import numpy
+
+    query = numpy.asarray(vector, numpy.float32)
+    if not len(ids) or query.shape != matrix.shape[1:]:
+        return None
+    return nearness(ids, matrix @ query)
+
+
 class Matrix:
     """Vectors by the number of their entry, held in memory to be compared all at once."""
 
@@ -179,12 +180,7 @@ class Matrix:
 
     def near(self, vector: Sequence[float]) -> Nearness | None:
         """How near each entry is; None for a vector that says nothing about them."""
-        import numpy
-
-        query = numpy.asarray(vector, numpy.float32)
-        if not len(self._ids) or query.shape != self._matrix.shape[1:]:
-            return None
-        return nearness(self._ids, self._matrix @ query)
+        return nearest_in(self._ids, self._matrix, vector)
 
 
 def embed_all(texts: Sequence[str], embed: Embed) -> Result[list[bytes]]:

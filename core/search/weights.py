@@ -20,13 +20,6 @@ _FITTED = (
     -4.702,
 )  # fmt: skip
 WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
-DATED = {name: WEIGHTS[name] for name in ("dated", "dated_before", "dated_after")}
-ALONE = {
-    **WEIGHTS,
-    "match": sum(WEIGHTS[name] for name in ("match", "around", "thread", "thread_best", "exchange", "exchange_best")),
-    "cover": WEIGHTS["cover"] + WEIGHTS["pair"] + WEIGHTS["window"],
-}
-"""The weights of an entry that is its own thread, with those of equal features taken together."""
 NEAR_NAMES = ("alike", "alike_before", "alike_after", "alike_thread")
 """With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
 _HYBRID_FITTED = (

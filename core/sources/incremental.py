@@ -61,26 +61,7 @@ def earlier_of(sha256: str, entry: Mapping[str, Any], *, whole: bool) -> Earlier
 
 def facts_of(turns: Sequence[Turn]) -> dict[str, Any]:
     """What a harvest leaves in its entry."""
-    found = list(_hashes(turns))
-    return {"turns": len(turns), "turns_sha256": found[-2], "words_sha256": found[-1]} if turns else {}
-
-
-def _hashes(turns: Iterable[Turn]) -> Iterable[str]:
-    """The hash over the first 0, 1, 2, … turns."""
-    digest = hashlib.sha256()
-    yield digest.hexdigest()
-    for turn in turns:
-        _feed(digest, turn)
-        yield digest.hexdigest()
-
-
-def _feed(digest: Any, turn: Turn) -> None:
-    words = turn.text.encode("utf-8", "replace")
-    digest.update(b"%s %d\n" % (turn.role.encode(), len(words)))
-    digest.update(words)
-
-
-_EMPTY = hashlib.sha256().hexdigest()
+    return _sunk(turns, None).facts()
 
 
 class Tail(NamedTuple):
@@ -98,17 +79,15 @@ def tail_of(conversation: Conversation, earlier: Earlier | None, *, context: boo
         return Tail(conversation)
     if earlier.whole:
         return Tail(conversation, REWRITTEN)
-    turns = conversation.turns
-    hashes = list(_hashes(turns[: earlier.turns]))
-    if len(turns) == earlier.turns and hashes[-1] == earlier.words_sha256:
-        return Tail(replace(conversation, turns=()), SAME, len(turns))
-    first = earlier.turns - 1
-    if len(turns) < earlier.turns or hashes[first] != earlier.turns_sha256:
-        return Tail(conversation, REWRITTEN)
-    if hashes[-1] == earlier.words_sha256:
-        first = earlier.turns  # its last turn is as it was
-    before = _context(turns[:first]) if context else ()
-    return Tail(replace(conversation, turns=(*before, *turns[first:])), GROWN, first)
+    found = _sunk(conversation.turns, earlier).tail(replace(conversation, turns=()), context=context)
+    return found._replace(conversation=conversation) if found.kind == REWRITTEN else found
+
+
+def _sunk(turns: Iterable[Turn], earlier: Earlier | None) -> TailSink:
+    sink = TailSink(earlier)
+    for turn in turns:
+        sink(turn)
+    return sink
 
 
 class TailSink:
@@ -121,7 +100,7 @@ class TailSink:
         self._digest = hashlib.sha256()
         self._before: list[Turn] = []
         self._new: list[Turn] = []
-        self._hashes = ["", _EMPTY]
+        self._hashes = ["", self._digest.hexdigest()]  # over all turns but the last, and over all
         self._count = 0
         self.rewritten = False
 
@@ -129,7 +108,9 @@ class TailSink:
         known = self._earlier.turns
         if self._count == known - 1 and self._hashes[1] != self._earlier.turns_sha256:
             self.rewritten = True
-        _feed(self._digest, turn)
+        words = turn.text.encode("utf-8", "replace")
+        self._digest.update(b"%s %d\n" % (turn.role.encode(), len(words)))
+        self._digest.update(words)
         self._hashes = [self._hashes[1], self._digest.hexdigest()]
         self._count += 1
         same_last = self._count == known and self._hashes[1] == self._earlier.words_sha256
@@ -150,7 +131,7 @@ class TailSink:
         return {"turns": self._count, "turns_sha256": self._hashes[0], "words_sha256": self._hashes[1]}
 
     def tail(self, conversation: Conversation, *, context: bool) -> Tail:
-        """The same as `tail_of` gives for the whole conversation; of one that was rewritten, no turns."""
+        """The same as `tail_of` gives for the whole conversation (here without its turns); of a rewritten one none."""
         if self.rewritten or self._count < self._earlier.turns:
             return Tail(conversation, REWRITTEN)
         first = self._count - len(self._new)
@@ -161,14 +142,12 @@ class TailSink:
 
 
 def _context(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    if not turns:
+        return ()
     shown = [
-        replace(
-            turn, text=turn.text if len(turn.text) <= CONTEXT_CHARACTERS else f"… {turn.text[-CONTEXT_CHARACTERS:]}"
-        )
+        replace(turn, text=f"… {turn.text[-CONTEXT_CHARACTERS:]}") if len(turn.text) > CONTEXT_CHARACTERS else turn
         for turn in turns[-CONTEXT_TURNS:]
     ]
-    if not shown:
-        return ()
     from core.conversations.conversation import Turn  # whoever only plans what to read makes none
 
     return (*shown, Turn("system", CONTEXT_ENDS, "", shown[-1].end, shown[-1].end))

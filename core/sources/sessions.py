@@ -25,7 +25,7 @@ from core.sources.tools import EXPORTS, known_as
 if TYPE_CHECKING:
     from core.conversations.collections.export_file import OpenExport
     from core.conversations.collections.opencode_files import OpenFolder
-    from core.conversations.collections.session import StoredSession
+    from core.conversations.collections.store_file import StoredSession
     from core.conversations.collections.stores import OpenStore
 
 EXPORT_ENDINGS = (".json", ".zip")

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from core.base.late import late
 from core.base.markdown import sanitise_name
 from core.sources.artifact import HOME, Artifact
 
@@ -67,6 +68,9 @@ def _extension(name: str) -> tuple[Root, ...]:
     return tuple(root for editor in _EDITORS for root in editor_roots(editor, f"globalStorage/{name}/tasks"))
 
 
+_TASK_FILES = ("*/api_conversation_history.json", "*/ui_messages.json")
+"""What Cline and the tools made from it keep of a task."""
+
 # Order: that of the report.
 SOURCES: tuple[Source, ...] = (
     Source(
@@ -105,16 +109,10 @@ SOURCES: tuple[Source, ...] = (
         "cline",
         "Cline",
         (*_extension("saoudrizwan.claude-dev"), Root("data/tasks", "~/.cline", "CLINE_DIR")),
-        ("*/api_conversation_history.json", "*/ui_messages.json"),
+        _TASK_FILES,
         keep=2,
     ),
-    Source(
-        "roo",
-        "Roo Code",
-        _extension("rooveterinaryinc.roo-cline"),
-        ("*/api_conversation_history.json", "*/ui_messages.json"),
-        keep=2,
-    ),
+    Source("roo", "Roo Code", _extension("rooveterinaryinc.roo-cline"), _TASK_FILES, keep=2),
     Source(
         "copilot_cli",
         "Copilot CLI",
@@ -159,20 +157,12 @@ SOURCES: tuple[Source, ...] = (
         (Root("projects", "~/.qwen"), Root("tmp", "~/.qwen")),
         ("*/chats/*.jsonl", "*/chats/session-*.json"),
     ),
-    Source(
-        "pi",
-        "Pi",
-        (Root("sessions", "~/.pi/agent", "PI_CODING_AGENT_DIR"),),
-        ("*/*.jsonl",),
-    ),
+    Source("pi", "Pi", (Root("sessions", "~/.pi/agent", "PI_CODING_AGENT_DIR"),), ("*/*.jsonl",)),
     Source("openclaw", "OpenClaw", (Root("agents", "~/.openclaw", "OPENCLAW_STATE_DIR"),), ("*/sessions/*.jsonl",)),
     Source(
         "hermes",
         "Hermes",
-        (
-            Root("", "~/.hermes", "HERMES_HOME"),
-            Root("hermes", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS),
-        ),
+        (Root("", "~/.hermes", "HERMES_HOME"), Root("hermes", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS)),
         ("state.db", "profiles/*/state.db"),
     ),
     Source(
@@ -185,13 +175,7 @@ SOURCES: tuple[Source, ...] = (
     Source("amp", "Amp", (Root("amp/threads", "~/.local/share", "XDG_DATA_HOME"),), ("T-*.json",)),
     Source("kiro", "Kiro CLI", (Root("sessions/cli", "~/.kiro", "KIRO_HOME"),), ("*.jsonl",)),
     Source("continue_dev", "Continue", (Root("sessions", "~/.continue", "CONTINUE_GLOBAL_DIR"),), ("*-*.json",)),
-    Source(
-        "kilo",
-        "Kilo Code",
-        _extension("kilocode.kilo-code"),
-        ("*/api_conversation_history.json", "*/ui_messages.json"),
-        keep=2,
-    ),
+    Source("kilo", "Kilo Code", _extension("kilocode.kilo-code"), _TASK_FILES, keep=2),
     Source("crush", "Crush", (), (".crush/crush.db",), keep=3, project=True),
     Source("aider", "aider", (), (".aider.chat.history.md",), keep=2, project=True),
     Source("specstory", "SpecStory", (), (".specstory/history/*.md",), project=True),
@@ -353,9 +337,9 @@ RESUME = {
 }
 """Source -> the command line that goes on with one of its conversations, as the tools' own help has it (late 2026)."""
 
-_ID = re.compile(r"[A-Za-z0-9][\w.-]{3,127}\Z")
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
-_BROKEN = re.compile(r"[\x00-\x1f\x7f]")
+_ID = late(r"[A-Za-z0-9][\w.-]{3,127}\Z")
+_UUID = late(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_BROKEN = late(r"[\x00-\x1f\x7f]")
 
 
 def resume_command(source: str, session: str, name: str, path: str, folder: str) -> tuple[str, str]:

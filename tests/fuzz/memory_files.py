@@ -17,8 +17,7 @@ from core.context_files import join_context, read_context
 from core.conversations.collections.export_file import OpenExport, export_kind
 from core.conversations.collections.store_file import StoreError
 from core.conversations.collections.stores import OpenStore
-from core.conversations.read import read_conversation
-from core.conversations.stream import stream_turns
+from core.conversations.read import read_conversation, stream_turns
 from core.factindex.index import validate_index
 from core.factindex.places import read_one
 from core.harvest.answer import items_from

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
-from core.conversations.collections.store_file import StoreFile
+from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
 from core.conversations.messages import arguments
 from core.conversations.records import Record
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.turns import Reading, iso_time, kind_of, table_of, text_of, truth_of
 
 NAME = "crush"
 _SILENT = frozenset({"reasoning", "finish", "image_url", "binary"})
@@ -46,37 +45,32 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
         yield (row | ({"model": text(said_by)} if said_by else {}) | ({"summary": True} if number(sums) else {}))
 
 
-def read_record(record: Record, reading: Reading, delegated: bool) -> None:
+def read_record(record: Record, reading: Reading) -> None:
     value = record.value or {}
     role, parts = value.get("role"), value.get("parts")
-    place = (text_of(value.get("time")), record.start, record.end)
-    reading.agent = "sub-agent" if delegated else ""
+    reading.at(record, value.get("time"))
     if role not in ("user", "assistant", "tool", "system") or not isinstance(parts, list):
         reading.skipped += 1
         return
     reading.model = text_of(value.get("model")) or reading.model
     for part in parts:
         kind = kind_of(part)
-        data = part.get("data") if isinstance(part, dict) else None
-        data = data if isinstance(data, dict) else {}
+        data = table_of(table_of(part).get("data"))
         if kind == "text":
-            _read_text(str(role), text_of(data.get("text")), value, place, reading, delegated)
+            _read_text(str(role), text_of(data.get("text")), value, reading)
         elif kind == "tool_call":
-            reading.call(data.get("name"), arguments(data.get("input")), *place, id=text_of(data.get("id")))
+            reading.call(data.get("name"), arguments(data.get("input")), id=text_of(data.get("id")))
         elif kind == "tool_result":
-            failed = data.get("is_error")
-            is_error = failed if isinstance(failed, bool) else None
-            reading.result(text_of(data.get("content")), *place, id=text_of(data.get("tool_call_id")), failed=is_error)
+            failed = truth_of(data.get("is_error"))
+            reading.result(text_of(data.get("content")), id=text_of(data.get("tool_call_id")), failed=failed)
         elif kind not in _SILENT:
             reading.skipped += 1
 
 
-def _read_text(
-    role: str, said: str, value: dict[str, Any], place: tuple[str, int, int], reading: Reading, delegated: bool
-) -> None:
+def _read_text(role: str, said: str, value: dict[str, Any], reading: Reading) -> None:
     if value.get("summary"):
-        reading.summary(said, *place)
-    elif role == "user" and not delegated:
-        reading.person(said, *place)
+        reading.summary(said)
+    elif role == "user":
+        reading.person(said)
     else:
-        reading.say(role if role in ("assistant", "tool") else "system", said, *place)
+        reading.say(role if role in ("assistant", "tool") else "system", said)

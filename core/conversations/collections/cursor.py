@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
-from core.conversations.collections.store_file import StoreFile
+from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
+from core.conversations.messages import arguments
 from core.conversations.records import Record, parse_object
-from core.conversations.turns import Reading, iso_time, text_of
+from core.conversations.turns import Reading, iso_time, list_of, path_of, table_of, text_of
 
 NAME = "cursor"
 _DATA, _BUBBLE = "composerData:", "bubbleId:"
@@ -58,12 +57,7 @@ def _folder(store: StoreFile, id: str, data: dict[str, Any]) -> str:
 
 
 def _workspace(data: dict[str, Any]) -> str:
-    rows = data.get("workspaceUris")
-    first = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], str) else ""
-    try:
-        return unquote(urlsplit(first).path) if first.startswith("file://") else ""
-    except ValueError:
-        return ""
+    return path_of(next(iter(list_of(data.get("workspaceUris"))), ""))
 
 
 def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
@@ -71,14 +65,13 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
     data = None
     for (value,) in store.rows("SELECT value FROM cursorDiskKV WHERE key = ?", (f"{_DATA}{id}",)):
         data = parsed(value)
-    data = data if isinstance(data, dict) else {}
+    data = table_of(data)
     inline = data.get("conversation")
     if isinstance(inline, list) and inline:
         for bubble in inline:
             yield _said(bubble)
         return
-    heads = data.get("fullConversationHeadersOnly")
-    for head in heads if isinstance(heads, list) else ():
+    for head in list_of(data.get("fullConversationHeadersOnly")):
         key = head.get("bubbleId") if isinstance(head, dict) else None
         if not isinstance(key, str):
             continue
@@ -98,25 +91,23 @@ def _said(bubble: Any) -> dict[str, Any]:
     return row | ({"time": at} if at else {})
 
 
-def read_record(record: Record, reading: Reading, delegated: bool) -> None:
+def read_record(record: Record, reading: Reading) -> None:
     value = record.value or {}
-    place = (str(value.get("time", "")), record.start, record.end)
+    reading.at(record, value.get("time"))
     kind, tool = value.get("type"), value.get("tool")
     if kind not in (1, 2):
         reading.skipped += 1
-    elif kind == 1 and not delegated:
-        reading.person(text_of(value.get("text")), *place)
+    elif kind == 1:
+        reading.person(text_of(value.get("text")))
     else:
-        reading.say("assistant" if kind == 2 else "system", text_of(value.get("text")), *place)
+        reading.say("assistant", text_of(value.get("text")))
     if isinstance(tool, dict):
-        given, result = tool.get("input"), tool.get("result")
-        given = parse_object(given) or given if isinstance(given, str) else given
-        reading.call(tool.get("name"), given, *place, id="call")
-        answer = parse_object(result) if isinstance(result, str) else None
-        answer = answer or {}
+        result = tool.get("result")
+        reading.call(tool.get("name"), arguments(tool.get("input")), id="call")
+        answer = (parse_object(result) if isinstance(result, str) else None) or {}
         shown = text_of(answer.get("output")) or text_of(answer.get("contents"))
         code = next((answer[key] for key in ("exitCode", "exitCodeV2") if isinstance(answer.get(key), int)), None)
         refused = answer.get("rejected") is True
         if result is not None:
             failed = True if refused or answer.get("error") else None
-            reading.result(shown or text_of(result), *place, id="call", failed=failed, status=code, refused=refused)
+            reading.result(shown or text_of(result), id="call", failed=failed, status=code, refused=refused)

@@ -18,8 +18,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from core.base import files
-from core.conversations.collections.session import StoredSession, seconds, text
-from core.conversations.collections.store_file import StoreError
+from core.conversations.collections.store_file import StoredSession, StoreError, seconds, text
 from core.conversations.formats import chatgpt, claude_ai
 from core.conversations.json_array import ArraySource
 from core.conversations.read import HEAD_BYTES, format_of

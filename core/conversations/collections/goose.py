@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
-from core.conversations.collections.store_file import StoreFile
+from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
 from core.conversations.formats import goose
-from core.conversations.records import Record
-from core.conversations.turns import Reading
 
 NAME = "goose"
 _DELEGATED = ("sub_agent", "subagent")
@@ -45,5 +42,4 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
         yield row | ({"metadata": details} if isinstance(details, dict) else {})
 
 
-def read_record(record: Record, reading: Reading, delegated: bool) -> None:
-    goose.read_message(record, reading, delegated)
+read_record = goose.read_message

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
-from core.conversations.collections.store_file import StoreFile
+from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
 from core.conversations.messages import read_calls
 from core.conversations.records import Record
-from core.conversations.turns import Reading, iso_time, text_of
+from core.conversations.turns import Reading, iso_time, table_of, text_of, whole_of
 
 NAME = "hermes"
 _ENCODED = "\0json:"
@@ -64,32 +63,29 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
         yield row | ({"call": text(call)} if call else {}) | ({"tool": text(tool)} if tool else {})
 
 
-def read_record(record: Record, reading: Reading, delegated: bool) -> None:
+def read_record(record: Record, reading: Reading) -> None:
     value = record.value or {}
     about = value.get("about")
     if isinstance(about, dict):
         reading.model = text_of(about.get("model"))
         reading.branch = text_of(about.get("branch"))
         return
-    reading.agent = "sub-agent" if delegated else ""
-    place = (text_of(value.get("time")), record.start, record.end)
+    reading.at(record, value.get("time"))
     role, content = value.get("role"), text_of(value.get("content"))
     if content.startswith(_ENCODED):
         content = text_of(parsed(content[len(_ENCODED) :]))
-    if role == "user" and not delegated:
-        reading.person(content, *place)
-    elif role in ("user", "system"):
-        reading.say("system", content, *place)
+    if role == "user":
+        reading.person(content)
+    elif role == "system":
+        reading.say("system", content)
     elif role == "assistant":
-        reading.say("assistant", content, *place)
-        read_calls(value.get("calls"), place, reading)
+        reading.say("assistant", content)
+        read_calls(value.get("calls"), reading)
     elif role == "tool":
-        result = parsed(content) if content.startswith("{") else None
-        result = result if isinstance(result, dict) else {}
-        code = result.get("exit_code")
-        code = code if isinstance(code, int) and not isinstance(code, bool) else None
+        result = table_of(parsed(content) if content.startswith("{") else None)
+        code = whole_of(result.get("exit_code"))
         failed = True if result.get("error") else None
         shown = text_of(result.get("output")) or content
-        reading.result(shown, *place, id=text_of(value.get("call")), failed=failed, status=code)
+        reading.result(shown, id=text_of(value.get("call")), failed=failed, status=code)
     elif role != "session_meta":
         reading.skipped += 1

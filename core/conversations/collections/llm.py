@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
-from core.conversations.collections.store_file import StoreFile
+from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
 from core.conversations.records import Record
-from core.conversations.turns import Reading, iso_time, text_of
+from core.conversations.turns import Reading, iso_time, list_of, table_of, text_of
 
 NAME = "llm"
 _LONE = "response-"
@@ -102,8 +101,7 @@ def _parts(store: StoreFile, key: Any) -> list[dict[str, Any]]:
     query = f"SELECT type, {tool}, text, payload FROM parts WHERE message_hash = ? ORDER BY position"
     rows = []
     for kind, name, said, payload in list(store.rows(query, (key,))):
-        about = parsed(payload) if payload is not None else None
-        about = about if isinstance(about, dict) else {}
+        about = table_of(parsed(payload) if payload is not None else None)
         row: dict[str, Any] = {"type": text(kind), "text": text(said)}
         if isinstance(about.get("text_ref"), list):
             row["text"] = "".join(_piece(store, piece) for piece in about["text_ref"])
@@ -124,49 +122,49 @@ def _piece(store: StoreFile, piece: Any) -> str:
     return "".join(text(row[0]) for row in rows)
 
 
-def read_record(record: Record, reading: Reading, delegated: bool) -> None:
+def read_record(record: Record, reading: Reading) -> None:
     value = record.value or {}
-    place = (str(value.get("time", "")), record.start, record.end)
+    reading.at(record, value.get("time"))
     if "parts" in value:
-        _read_message(value, place, reading)
+        _read_message(value, reading)
         return
-    reading.say("system", text_of(value.get("system")), *place)
+    reading.say("system", text_of(value.get("system")))
     for key, _, result in _pairs(value.get("results")):
-        reading.result(result, *place, id=key)
-    reading.person(text_of(value.get("prompt")), *place)
-    reading.say("assistant", text_of(value.get("response")), *place)
+        reading.result(result, id=key)
+    reading.person(text_of(value.get("prompt")))
+    reading.say("assistant", text_of(value.get("response")))
     for key, name, given in _pairs(value.get("calls")):
-        reading.call(name, parsed(given) or given, *place, id=key)
+        reading.call(name, parsed(given) or given, id=key)
 
 
 def _pairs(rows: Any) -> list[tuple[str, str, str]]:
     """Calls or results with what they are known by: the tool, and the how manieth of its calls in one answer."""
     found: list[tuple[str, str, str]] = []
-    for row in rows if isinstance(rows, list) else []:
+    for row in list_of(rows):
         if isinstance(row, list) and len(row) == 2:
             name = str(row[0])
             found.append((f"{name}/{sum(name == other for _, other, _ in found)}", name, str(row[1])))
     return found
 
 
-def _read_message(value: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+def _read_message(value: dict[str, Any], reading: Reading) -> None:
     role = value.get("role")
     parts = value.get("parts")
     count = Counter[str]()
-    for part in parts if isinstance(parts, list) else ():
+    for part in list_of(parts):
         kind = part.get("type") if isinstance(part, dict) else None
         if kind == "text" and role == "user":
-            reading.person(text_of(part.get("text")), *place)
+            reading.person(text_of(part.get("text")))
         elif kind == "text":
-            reading.say("assistant" if role == "assistant" else "system", text_of(part.get("text")), *place)
+            reading.say("assistant" if role == "assistant" else "system", text_of(part.get("text")))
         elif kind == "tool_call":
             name = text_of(part.get("name"))
             count[name] += 1
-            reading.call(name, part.get("arguments"), *place, id=f"{name}/{count[name]}")
+            reading.call(name, part.get("arguments"), id=f"{name}/{count[name]}")
         elif kind == "tool_result":
             name = text_of(part.get("name"))
             count[name] += 1
             text = text_of(part.get("output")) or text_of(part.get("text"))
-            reading.result(text, *place, id=f"{name}/{count[name]}")
+            reading.result(text, id=f"{name}/{count[name]}")
         elif kind not in ("reasoning", "attachment"):
             reading.skipped += 1

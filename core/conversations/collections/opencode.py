@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
-from core.conversations.collections.store_file import StoreFile
+from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
 from core.conversations.formats import opencode
 from core.conversations.records import Record
-from core.conversations.turns import Reading, iso_time, text_of
+from core.conversations.turns import Reading, iso_time, list_of, table_of, text_of
 
 NAME = "opencode"
 # Records of the newer table in which nothing is said.
@@ -68,51 +67,47 @@ def _named(key: Any, value: Any) -> dict[str, Any] | None:
     return {"id": text(key), **value} if isinstance(value, dict) else None
 
 
-def read_record(record: Record, reading: Reading, delegated: bool) -> None:
+def read_record(record: Record, reading: Reading) -> None:
     value = record.value or {}
     if "parts" in value:
-        opencode.read_message(record, reading, delegated)
+        opencode.read_message(record, reading)
     else:
-        _read_newer(value, (str(value.get("time", "")), record.start, record.end), reading, delegated)
+        reading.at(record, value.get("time"))
+        _read_newer(value, reading)
 
 
-def _read_newer(value: dict[str, Any], place: tuple[str, int, int], reading: Reading, delegated: bool) -> None:
+def _read_newer(value: dict[str, Any], reading: Reading) -> None:
     kind, data = value.get("type"), value.get("data")
-    reading.agent = "sub-agent" if delegated else ""
     if not isinstance(data, dict):
         reading.skipped += 1
-    elif kind == "user" and not delegated:
-        reading.person(text_of(data.get("text")), *place)
     elif kind == "user":
-        reading.say("system", text_of(data.get("text")), *place)
+        reading.person(text_of(data.get("text")))
     elif kind in ("system", "synthetic"):
-        reading.remind(text_of(data.get("text")), *place)
+        reading.remind(text_of(data.get("text")))
     elif kind == "compaction":
-        reading.summary(text_of(data.get("summary")), *place)
+        reading.summary(text_of(data.get("summary")))
     elif kind == "shell":
         # Typed by the person, run by the tool.
-        reading.say("tool", f"{text_of(data.get('command'))}\n{text_of(data.get('output'))}", *place)
-        reading.called("bash", {"command": data.get("command")}, *place, id="shell")
-        reading.settle("shell", text_of(data.get("output")), place[1])
+        reading.say("tool", f"{text_of(data.get('command'))}\n{text_of(data.get('output'))}")
+        reading.called("bash", {"command": data.get("command")}, id="shell")
+        reading.settle("shell", text_of(data.get("output")))
     elif kind == "assistant":
         model = data.get("model")
         reading.model = (text_of(model.get("id")) if isinstance(model, dict) else text_of(model)) or reading.model
-        content = data.get("content")
-        for part in content if isinstance(content, list) else ():
-            _read_part(part, place, reading)
+        for part in list_of(data.get("content")):
+            _read_part(part, reading)
     elif kind not in _SILENT:
         reading.skipped += 1
 
 
-def _read_part(part: Any, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_part(part: Any, reading: Reading) -> None:
     kind = part.get("type") if isinstance(part, dict) else None
     if kind == "text":
-        reading.say("assistant", text_of(part.get("text")), *place)
+        reading.say("assistant", text_of(part.get("text")))
     elif kind == "tool":
-        state = part.get("state")
-        state = state if isinstance(state, dict) else {}
+        state = table_of(part.get("state"))
         key = text_of(part.get("callID") or part.get("id")) or "call"
-        reading.call(part.get("name", part.get("tool")), state.get("input"), *place, id=key)
-        opencode.read_state(state, key, place, reading)
+        reading.call(part.get("name", part.get("tool")), state.get("input"), id=key)
+        opencode.read_state(state, key, reading)
     elif kind not in _SILENT:
         reading.skipped += 1

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 from core.base import files
 from core.conversations.collections import opencode
-from core.conversations.collections.session import StoredSession, seconds, text
-from core.conversations.collections.store_file import StoreError
+from core.conversations.collections.store_file import StoredSession, StoreError, seconds, text
 from core.conversations.collections.stores import canonical_form
 from core.conversations.formats.opencode import created
 from core.conversations.records import parse_object

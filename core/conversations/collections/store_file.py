@@ -1,4 +1,5 @@
-"""Opens another program's SQLite file so that nothing is written beside it, also while its owner writes.
+"""Another program's SQLite file, opened so that nothing is written beside it, also while its owner writes; and what a
+list shows of a conversation in it.
 
 SQLite makes the files of its write-ahead log (`-wal`, `-shm`) when a database in that mode is opened and they are not
 there, even for reading (https://www.sqlite.org/wal.html, "Read-Only Databases"). So:
@@ -13,19 +14,72 @@ there, even for reading (https://www.sqlite.org/wal.html, "Read-Only Databases")
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from core.base import files
+from core.conversations.turns import clean, iso_time
 
 WAIT_SECONDS = 5.0
 COPY_LIMIT = 512 << 20
 _MAGIC = b"SQLite format 3\0"
 _WAL_MODE = 2
+
+
+# --- what a store holds ----------------------------------------------------------------------------------------------
+
+
+class StoredSession(NamedTuple):
+    """`updated` is seconds since 1970 (0.0: not told), `size` bytes of what was said as the owner stores it.
+
+    `folder` is the working folder, `delegated` that an assistant opened the session for a sub-agent.
+    """
+
+    id: str
+    title: str = ""
+    folder: str = ""
+    updated: float = 0.0
+    size: int = 0
+    delegated: bool = False
+
+
+def text(value: Any) -> str:
+    """A column that should hold text; bytes are UTF-8."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return clean(value) if isinstance(value, str) else ""
+
+
+def number(value: Any) -> int:
+    """A column that should hold a number."""
+    return value if isinstance(value, int) else int(value) if isinstance(value, float) and abs(value) < 1e18 else 0
+
+
+def seconds(value: Any) -> float:
+    """A time of any kind (seconds, milliseconds, ISO 8601 with or without a zone, which is UTC then) since 1970."""
+    stamp = iso_time(value)
+    try:
+        found = datetime.fromisoformat(stamp)
+    except ValueError:
+        return 0.0
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def parsed(value: Any) -> Any:
+    """The JSON in a column; None for what is none."""
+    try:
+        return json.loads(text(value), strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
 
 
 class StoreError(OSError):

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.conversations.collections import crush, cursor, goose, hermes, llm, opencode
-from core.conversations.collections.session import StoredSession
-from core.conversations.collections.store_file import StoreChangedError, StoreError, StoreFile
+from core.conversations.collections.store_file import StoreChangedError, StoredSession, StoreError, StoreFile
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
 from core.conversations.records import Record, json_lines, keys_in
@@ -27,14 +26,13 @@ T = TypeVar("T")
 
 
 class Store(NamedTuple):
-    """One kind of store. `fits` asks for its tables; `read` hands one record to a `Reading`. It is told whether the
-    session is `delegated`: what stands as the person's words was written by an assistant then."""
+    """One kind of store. `fits` asks for its tables; `read` hands one record to a `Reading`."""
 
     name: str
     fits: Callable[[StoreFile], bool]
     sessions: Callable[[StoreFile], Iterator[StoredSession]]
     records: Callable[[StoreFile, str], Iterator[dict[str, Any]]]
-    read: Callable[[Record, Reading, bool], None]
+    read: Callable[[Record, Reading], None]
 
 
 STORES: tuple[Store, ...] = tuple(
@@ -67,26 +65,23 @@ class OpenStore:
 
     def content(self, session: StoredSession) -> bytes:
         """One conversation in its canonical form."""
-        return self._steadily(lambda: self._content(session))
+        return self._steadily(
+            lambda: canonical_form(self.kind.name, session, self.kind.records(self._file, session.id))
+        )
 
     def session(self, id: str) -> StoredSession | None:
         """The conversation of that id, None when it is gone."""
         return next((row for row in self.sessions() if row.id == id), None)
 
-    def _content(self, session: StoredSession) -> bytes:
-        return canonical_form(self.kind.name, session, self.kind.records(self._file, session.id))
-
     def _steadily(self, look: Callable[[], T]) -> T:
         """A look during which the owner did not write; it is repeated otherwise."""
-        for attempt in range(ATTEMPTS):
+        for _ in range(ATTEMPTS - 1):
             try:
                 return look()
             except StoreChangedError:
                 self.close()
                 self._open()
-                if attempt == ATTEMPTS - 1:
-                    raise
-        raise AssertionError("unreachable")
+        return look()
 
     def close(self) -> None:
         self._file.close()
@@ -115,9 +110,11 @@ def read(name: str, data: bytes) -> Conversation:
         value = record.value
         if value is not None and MARK in value and not about:
             about, kind = value, STORE.get(str(value[MARK]))
+            reading.delegated = about.get("delegated") is True
+            reading.agent = "sub-agent" if reading.delegated else ""
         elif kind is None or value is None:
             reading.skipped += 1
         else:
-            kind.read(record, reading, about.get("delegated") is True)
+            kind.read(record, reading)
     format = kind.name if kind is not None else "store"
     return reading.conversation(name, format, id=about.get("id"), folder=about.get("folder"))

@@ -23,7 +23,6 @@ from core.conversations.lines import (
     Label,
     Labelled,
     Line,
-    code_fences,
     doubt_in_fences,
     first_line,
     fold_turns,
@@ -64,7 +63,7 @@ def read(name: str, data: bytes) -> Conversation:
     starts = [time for _, time in begun]
     prompts = _prompts(lines, [number for number, _ in begun])
     turns = with_events(fold_turns(lines, _labels(lines, prompts, strict=bool(starts))), _events(lines, prompts))
-    turns = doubt_in_fences(turns, lines, code_fences(lines))
+    turns = doubt_in_fences(turns, lines)
     places = [lines[number].start for number, _ in begun]
     turns = tuple(
         replace(turn, time=starts[at - 1]) if (at := bisect_right(places, turn.start)) else turn for turn in turns

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from core.conversations.conversation import Conversation
 from core.conversations.messages import read_blocks
-from core.conversations.records import json_document, keys_in
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.records import json_document, object_keys
+from core.conversations.turns import Reading, kind_of, list_of, path_of, table_of, text_of, whole_of
 
 
 def sniff(head: str) -> bool:
     """A document with the id of a thread and its messages, or what stands before them."""
-    keys = keys_in(head)
-    return (
-        head.lstrip().startswith("{") and '"T-' in head and "id" in keys and bool({"messages", "created", "v"} & keys)
-    )
+    keys = object_keys(head)
+    return '"T-' in head and "id" in keys and bool({"messages", "created", "v"} & keys)
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -36,59 +33,39 @@ def read(name: str, data: bytes) -> Conversation:
         if value is None or role not in ("user", "assistant", "info"):
             reading.skipped += 1
             continue
-        meta, usage = value.get("meta"), value.get("usage")
-        sent = (
-            meta.get("sentAt") if isinstance(meta, dict) else usage.get("timestamp") if isinstance(usage, dict) else ""
-        )
-        place = (iso_time(sent), record.start, record.end)
-        reading.model = (text_of(usage.get("model")) if isinstance(usage, dict) else "") or reading.model
+        meta, usage = value.get("meta"), table_of(value.get("usage"))
+        reading.at(record, meta.get("sentAt") if isinstance(meta, dict) else usage.get("timestamp"))
+        reading.model = text_of(usage.get("model")) or reading.model
         if role == "info":
-            content = value.get("content")
-            for block in content if isinstance(content, list) else ():
+            for block in list_of(value.get("content")):
                 summary = block.get("summary") if isinstance(block, dict) else None
-                reading.summary(text_of(summary.get("summary") if isinstance(summary, dict) else summary), *place)
+                reading.summary(text_of(summary.get("summary") if isinstance(summary, dict) else summary))
         else:
-            read_blocks(str(role), value.get("content"), place, reading, result=_read_result)
+            read_blocks(str(role), value.get("content"), reading, result=_read_result)
     if "messages" not in about:
         reading.skipped += 1
-    tree = _tree(about.get("env"))
-    link = tree.get("repository")
-    link = link if isinstance(link, dict) else {}
+    trees = list_of(table_of(table_of(about.get("env")).get("initial")).get("trees"))
+    tree = table_of(trees[0] if trees else None)
+    link = table_of(tree.get("repository"))
     branch = text_of(link.get("ref")).removeprefix("refs/heads/")
-    facts = {"folder": _folder(tree.get("uri")), "repository": link.get("url"), "branch": branch}
+    facts = {"folder": path_of(tree.get("uri")), "repository": link.get("url"), "branch": branch}
     id, title, created = (about.get(key) for key in ("id", "title", "created"))
     return reading.conversation(name, "amp", id=id, title=title, started=created, **facts)
 
 
-def _tree(env: Any) -> dict[str, Any]:
-    inside = env.get("initial") if isinstance(env, dict) else None
-    trees = inside.get("trees") if isinstance(inside, dict) else None
-    first = trees[0] if isinstance(trees, list) and trees else None
-    return first if isinstance(first, dict) else {}
-
-
-def _folder(uri: Any) -> str:
-    try:
-        return unquote(urlsplit(uri).path) if isinstance(uri, str) and uri.startswith("file://") else ""
-    except ValueError:
-        return ""
-
-
-def _read_result(block: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
-    run = block.get("run")
-    run = run if isinstance(run, dict) else {}
+def _read_result(block: dict[str, Any], reading: Reading) -> None:
+    run = table_of(block.get("run"))
     status, back, error = kind_of(run, "status"), run.get("result"), run.get("error")
     output = back.get("output") if isinstance(back, dict) and "output" in back else back
     text = text_of(output) or (
         json.dumps(output, ensure_ascii=False) if isinstance(output, dict | list) and output else ""
     )
     message = text_of(error.get("message")) if isinstance(error, dict) else text_of(error)
-    code = back.get("exitCode") if isinstance(back, dict) else None
-    code = code if isinstance(code, int) and not isinstance(code, bool) else None
+    code = whole_of(table_of(back).get("exitCode"))
     key, refused = text_of(block.get("toolUseID") or block.get("tool_use_id")), status.startswith("rejected")
     if status in ("in-progress", "queued", "blocked-on-user"):
         return
     failed = {"done": False, "error": True, "cancelled": True}.get(status, True if refused else None)
     failed = failed or bool(code) if failed is not None else None
     shown = "\n".join(row for row in (text, message) if row)
-    reading.result(shown, *place, id=key, failed=failed, status=code, refused=refused)
+    reading.result(shown, id=key, failed=failed, status=code, refused=refused)

@@ -14,8 +14,8 @@ import re
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.records import json_lines, object_keys
+from core.conversations.turns import Reading, kind_of, list_of, text_of
 
 _REQUEST = re.compile(r"<USER_REQUEST>\n?(.*?)(?:\n?</USER_REQUEST>|\Z)", re.DOTALL)
 _MODEL = re.compile(r"setting `Model Selection` from .{1,200}? to (.{1,100}?)\. No need")
@@ -24,7 +24,7 @@ _STAMPS = re.compile(r"\A(?:Created At: \S+\n)?(?:Completed At: \S+\n)?")
 
 def sniff(head: str) -> bool:
     """A step with its number and who made it."""
-    return head.lstrip().startswith("{") and {"step_index", "source", "type", "status"} <= keys_in(head)
+    return {"step_index", "source", "type", "status"} <= object_keys(head)
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -36,41 +36,41 @@ def read(name: str, data: bytes) -> Conversation:
         if value is None or not isinstance(value.get("type"), str):
             reading.skipped += 1
             continue
-        place = (iso_time(value.get("created_at")), record.start, record.end)
+        reading.at(record, value.get("created_at"))
         kind, said = value["type"], text_of(value.get("content"))
         if kind == "USER_INPUT":
             found = _MODEL.search(said)
             reading.model = found[1].strip() if found else reading.model
-            _read_user(said, place, reading)
+            _read_user(said, reading)
         elif kind == "PLANNER_RESPONSE":
-            waiting = _read_answer(value, place, reading)
+            waiting = _read_answer(value, reading)
         elif value.get("source") == "MODEL":
-            _read_result(value, waiting.pop(0) if waiting else "", place, reading)
+            _read_result(value, waiting.pop(0) if waiting else "", reading)
         else:
-            reading.remind(said, *place)
+            reading.remind(said)
     return reading.conversation(name, "antigravity")
 
 
-def _read_user(said: str, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_user(said: str, reading: Reading) -> None:
     """Where the request is marked, only what stands in the marks is the person's."""
     if "<USER_REQUEST>" not in said:
-        reading.person(said, *place)
+        reading.person(said)
         return
-    reading.remind(_REQUEST.sub("", said).strip(), *place)
-    reading.say("user", "\n\n".join(found[1].strip() for found in _REQUEST.finditer(said)), *place)
+    reading.remind(_REQUEST.sub("", said).strip())
+    reading.say("user", "\n\n".join(found[1].strip() for found in _REQUEST.finditer(said)))
 
 
-def _read_answer(value: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> list[str]:
+def _read_answer(value: dict[str, Any], reading: Reading) -> list[str]:
     """The words of an answer and its calls; by what those are known, in their order."""
-    reading.say("assistant", text_of(value.get("content")), *place)
+    reading.say("assistant", text_of(value.get("content")))
     waiting: list[str] = []
     calls = value.get("tool_calls")
-    for number, call in enumerate(calls if isinstance(calls, list) else ()):
+    for number, call in enumerate(list_of(calls)):
         if not isinstance(call, dict):
             reading.skipped += 1
             continue
         key = f"{value.get('step_index')}/{number}"
-        reading.call(kind_of(call, "name"), _given(call.get("args")), *place, id=key)
+        reading.call(kind_of(call, "name"), _given(call.get("args")), id=key)
         waiting.append(key)
     return waiting
 
@@ -91,10 +91,10 @@ def _bare(value: Any) -> Any:
     return value
 
 
-def _read_result(value: dict[str, Any], key: str, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_result(value: dict[str, Any], key: str, reading: Reading) -> None:
     """What a step gave back. One that still runs has no outcome yet."""
     text, status = _STAMPS.sub("", text_of(value.get("content"))), value.get("status")
     failed = {"DONE": False, "ERROR": True}.get(status) if isinstance(status, str) else None
     if status != "RUNNING":
-        reading.settle(key, text, place[1], failed=failed)
-    reading.say("tool", text, *place)
+        reading.settle(key, text, failed=failed)
+    reading.say("tool", text)

@@ -7,15 +7,13 @@ null. The export has no public description; this follows public files.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of
+from core.conversations.turns import Reading, joined, kind_of, read_export, table_of, text_of
 
 _SILENT = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "app_pairing_content"})
-_INNER = ("mapping",)
 _CALL = "call"
 
 
@@ -32,13 +30,7 @@ def read(name: str, data: bytes) -> Conversation:
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     """Each conversation of an export on its own."""
-    found = json_document(data, _INNER)
-    rows = found.records() if "" in found.members else [Record(found.members, 0, len(data))]
-    read = [_read_tree(f"{name}#{number}", row) for number, row in enumerate(rows, 1)]
-    if not read:
-        read.append(Reading().conversation(name, "chatgpt"))
-    read[-1] = replace(read[-1], skipped=read[-1].skipped + found.torn)
-    return tuple(read)
+    return read_export(name, "chatgpt", json_document(data, ("mapping",)), len(data), _read_tree)
 
 
 def canonical(value: dict[str, Any], id: str) -> dict[str, Any] | None:
@@ -82,14 +74,9 @@ def _read_tree(name: str, record: Record) -> Conversation:
         mapping = []
     for node in _way_up(value.get("current_node"), mapping):
         _read_node(node, reading)
-    return reading.conversation(
-        name,
-        "chatgpt",
-        id=value.get("conversation_id") or value.get("id"),
-        title=value.get("title"),
-        started=value.get("create_time"),
-        ended=value.get("update_time"),
-    )
+    times = {"started": value.get("create_time"), "ended": value.get("update_time")}
+    id = value.get("conversation_id") or value.get("id")
+    return reading.conversation(name, "chatgpt", id=id, title=value.get("title"), **times)
 
 
 def _way_up(current: Any, mapping: list[Record]) -> list[Record]:
@@ -122,33 +109,30 @@ def _read_node(node: Record, reading: Reading) -> None:
     if not isinstance(author, dict) or not isinstance(content, dict):
         reading.skipped += 1
         return
-    place = (iso_time(message.get("create_time")), node.start, node.end)
+    reading.at(node, message.get("create_time"))
     role, kind = kind_of(author, "role"), kind_of(content, "content_type")
-    about = message.get("metadata")
-    slug = about.get("model_slug") if isinstance(about, dict) and role == "assistant" else ""
-    reading.model = text_of(slug) or reading.model
-    hidden = isinstance(about, dict) and about.get("is_visually_hidden_from_conversation")
+    about = table_of(message.get("metadata"))
+    reading.model = (text_of(about.get("model_slug")) if role == "assistant" else "") or reading.model
+    hidden = about.get("is_visually_hidden_from_conversation")
     said = text_of(content.get("parts")) or text_of(content.get("text")) or text_of(content.get("result"))
     if kind in _SILENT:
         return
     if kind == "user_editable_context":
         profile = [text_of(content.get(key)) for key in ("user_profile", "user_instructions")]
-        reading.say("system", "\n".join(row for row in profile if row), *place)
+        reading.say("system", "\n".join(row for row in profile if row))
     elif role == "user" and not hidden:
-        reading.person(said, *place)
+        reading.person(said)
     elif role == "assistant" and not hidden:
         # What is not addressed to all goes to a tool: a search, a program, a document that is being written.
-        called = message.get("recipient") not in (None, "all")
-        if called:
-            reading.call(message.get("recipient"), said, *place, id=_CALL)
+        if message.get("recipient") not in (None, "all"):
+            reading.call(message.get("recipient"), said, id=_CALL)
         else:
-            reading.say("assistant", said, *place)
+            reading.say("assistant", said)
     elif role == "tool":
         # A tool answers in the message behind the one that was addressed to it.
-        run = about.get("aggregate_result") if isinstance(about, dict) else None
-        status = run.get("status") if isinstance(run, dict) else None
-        reading.result(said, *place, id=_CALL, failed=status != "success" if isinstance(status, str) else None)
+        status = table_of(about.get("aggregate_result")).get("status")
+        reading.result(said, id=_CALL, failed=status != "success" if isinstance(status, str) else None)
     elif role in ("user", "assistant", "system"):
-        reading.say("system", said, *place)
+        reading.say("system", said)
     else:
         reading.skipped += 1

@@ -7,12 +7,20 @@ The export has no public description; this follows readers of others.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of
+from core.conversations.turns import (
+    Reading,
+    joined,
+    kind_of,
+    list_of,
+    read_export,
+    table_of,
+    text_of,
+    truth_of,
+)
 
 _BLOCK = ("type", "text", "name", "input", "content")
 _SILENT = frozenset({"thinking", "redacted_thinking", "token_budget", "flag", "voice_note", "image"})
@@ -31,13 +39,7 @@ def read(name: str, data: bytes) -> Conversation:
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     """Each conversation of an export on its own."""
-    found = json_document(data, ("chat_messages",))
-    rows = found.records() if "" in found.members else [Record(found.members, 0, len(data))]
-    read = [_read_chat(f"{name}#{number}", row) for number, row in enumerate(rows, 1)]
-    if not read:
-        read.append(Reading().conversation(name, "claude_ai"))
-    read[-1] = replace(read[-1], skipped=read[-1].skipped + found.torn)
-    return tuple(read)
+    return read_export(name, "claude_ai", json_document(data, ("chat_messages",)), len(data), _read_chat)
 
 
 def canonical(value: dict[str, Any], id: str) -> dict[str, Any] | None:
@@ -55,15 +57,13 @@ def _heard(message: Any) -> Any:
     if not isinstance(message, dict):
         return message
     kept = {key: message.get(key) for key in ("sender", "created_at")}
-    blocks = message.get("content")
-    blocks = [row for row in blocks if isinstance(row, dict)] if isinstance(blocks, list) else []
+    blocks = [row for row in list_of(message.get("content")) if isinstance(row, dict)]
     kept["content"] = [{key: row[key] for key in _BLOCK if key in row} for row in blocks]
     if not any(row.get("type") == "text" for row in blocks):
         kept["text"] = message.get("text")
-    attached = message.get("attachments")
-    rows = [row for row in attached if isinstance(row, dict)] if isinstance(attached, list) else []
-    if rows:
-        kept["attachments"] = [{key: row.get(key) for key in ("file_name", "extracted_content")} for row in rows]
+    attached = [row for row in list_of(message.get("attachments")) if isinstance(row, dict)]
+    if attached:
+        kept["attachments"] = [{key: row.get(key) for key in ("file_name", "extracted_content")} for row in attached]
     return kept
 
 
@@ -76,15 +76,8 @@ def _read_chat(name: str, record: Record) -> Conversation:
         messages = []
     for message in messages:
         _read_message(message, reading)
-    return reading.conversation(
-        name,
-        "claude_ai",
-        id=value.get("uuid"),
-        title=value.get("name"),
-        started=value.get("created_at"),
-        ended=value.get("updated_at"),
-        model=value.get("model"),
-    )
+    facts = {"started": value.get("created_at"), "ended": value.get("updated_at"), "model": value.get("model")}
+    return reading.conversation(name, "claude_ai", id=value.get("uuid"), title=value.get("name"), **facts)
 
 
 def _read_message(record: Record, reading: Reading) -> None:
@@ -93,37 +86,32 @@ def _read_message(record: Record, reading: Reading) -> None:
     if value is None or sender not in ("human", "assistant"):
         reading.skipped += 1
         return
-    place = (iso_time(value.get("created_at")), record.start, record.end)
-    attached = value.get("attachments")
-    for row in attached if isinstance(attached, list) else []:
-        held = text_of(row.get("extracted_content")) if isinstance(row, dict) else ""
+    reading.at(record, value.get("created_at"))
+    for row in list_of(value.get("attachments")):
+        held = text_of(table_of(row).get("extracted_content"))
         if held:
-            reading.say("tool", f"{text_of(row.get('file_name')) or 'attachment'}:\n{held}", *place)
-    blocks = value.get("content")
-    blocks = [row for row in blocks if isinstance(row, dict)] if isinstance(blocks, list) else []
+            reading.say("tool", f"{text_of(row.get('file_name')) or 'attachment'}:\n{held}")
+    blocks = [row for row in list_of(value.get("content")) if isinstance(row, dict)]
     if not any(row.get("type") == "text" for row in blocks):
         blocks = [*blocks, {"type": "text", "text": value.get("text")}]
     said: list[str] = []
     for block in blocks:
-        _read_block(block, sender, place, said, reading)
+        _read_block(block, sender, said, reading)
     if sender == "human":
-        reading.person("\n".join(said), *place)
+        reading.person("\n".join(said))
 
 
-def _read_block(
-    block: dict[str, Any], sender: str, place: tuple[str, int, int], said: list[str], reading: Reading
-) -> None:
+def _read_block(block: dict[str, Any], sender: str, said: list[str], reading: Reading) -> None:
     kind = kind_of(block)
     if kind == "text" and sender == "human":
         said.append(text_of(block.get("text")))
     elif kind == "text":
-        reading.say("assistant", text_of(block.get("text")), *place)
+        reading.say("assistant", text_of(block.get("text")))
     elif kind == "tool_use":
         key = text_of(block.get("id") or block.get("name"))
-        reading.call(block.get("name"), block.get("input"), *place, id=key)
+        reading.call(block.get("name"), block.get("input"), id=key)
     elif kind == "tool_result":
-        key, failed = text_of(block.get("tool_use_id") or block.get("name")), block.get("is_error")
-        is_error = failed if isinstance(failed, bool) else None
-        reading.result(text_of(block.get("content")), *place, id=key, failed=is_error)
+        key, failed = text_of(block.get("tool_use_id") or block.get("name")), truth_of(block.get("is_error"))
+        reading.result(text_of(block.get("content")), id=key, failed=failed)
     elif kind not in _SILENT:
         reading.skipped += 1

@@ -15,19 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import (
-    Call,
-    Hook,
-    Plan,
-    PullRequest,
-    Question,
-    Reminder,
-    Todos,
-    shortened,
-)
+from core.conversations.events import Call, Hook, Plan, PullRequest, Reminder, Todos, shortened
 from core.conversations.lines import INJECTED
-from core.conversations.records import LineSource, Record, json_lines, keys_in
-from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, text_of, word
+from core.conversations.messages import answered
+from core.conversations.records import LineSource, Record, json_lines, object_keys
+from core.conversations.turns import Reading, clean, joined, kind_of, list_of, table_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
 _INJECTED = INJECTED | {
@@ -56,8 +48,8 @@ _MOVED = re.compile(r"Updated task #(\d+)")
 
 def sniff(head: str) -> bool:
     """Members that only this tool's records have, on the first lines."""
-    keys = keys_in(head)
-    if not keys or not head.lstrip().startswith("{") or "projectHash" in keys:
+    keys = object_keys(head)
+    if not keys or "projectHash" in keys:
         return False
     return (
         "parentUuid" in keys
@@ -84,8 +76,9 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
         if value is not None and "display" in value and "pastedContents" in value:
             key = str(value.get("sessionId") or value.get("project") or "")
             folders[key] = value.get("project")
-            said = text_of(value["display"])
-            prompts.setdefault(key, Reading(_INJECTED)).person(said, iso_time(value.get("timestamp")), *record[1:3])
+            prompt = prompts.setdefault(key, Reading(_INJECTED))
+            prompt.at(record, value.get("timestamp"))
+            prompt.person(text_of(value["display"]))
         else:
             _read_record(record, reading, facts)
     found = [row.conversation(name, "claude_code", id=key, folder=folders[key]) for key, row in prompts.items()]
@@ -111,7 +104,7 @@ class _Facts:
         self.seen: set[str] = set()
         self.leaf = ""
         self.model = self.branch = ""
-        self.queued: list[tuple[str, str, int, int]] = []  # typed while the assistant worked, not yet handed over
+        self.queued: list[tuple[str, tuple[str, int, int]]] = []  # words and place; not yet handed over
         self.said_from_queue: set[str] = set()
         self.said: set[str] = set()  # what arrived as a message of its own after messages were queued
         self.tasks: dict[str, str] = {}  # the number of a step -> its subject
@@ -123,8 +116,7 @@ class _Facts:
             self.agent = text_of(value.get("agentId"))
         self.seen.add(text_of(value.get("uuid")))
         self.branch = self.branch or text_of(value.get("gitBranch"))
-        message = value.get("message")
-        model = text_of(message.get("model")) if isinstance(message, dict) else ""
+        model = text_of(table_of(value.get("message")).get("model"))
         self.model = model if model and not model.startswith("<") else self.model
 
     def conversation(self, name: str, reading: Reading) -> Conversation:
@@ -135,9 +127,9 @@ class _Facts:
         # A sub-agent's file carries the id of the session that it worked for.
         own = f"{self.session}/{self.agent}" if self.session and self.agent else self.session
         reading.agent = ""
-        for said, time, start, end in self.queued:  # the session ended before it was handed over
+        for said, reading.place in self.queued:  # the session ended before it was handed over
             if _typed(said) and said not in self.said:
-                reading.person(said, time, start, end)
+                reading.person(said)
         facts = {"title": title, "folder": self.folder, "model": self.model, "branch": self.branch}
         return reading.conversation(name, "claude_code", id=own, **facts)
 
@@ -149,53 +141,45 @@ def _read_record(record: Record, reading: Reading, facts: _Facts) -> None:
         reading.skipped += 1
         return
     facts.note(value)
+    reading.at(record, value.get("timestamp"))
     reading.agent = (text_of(value.get("agentId")) or "side chain") if value.get("isSidechain") else ""
     if kind == "queue-operation":
-        _read_queue(value, record, reading, facts)
+        _read_queue(value, reading, facts)
     elif kind == "pr-link":
-        reading.note(PullRequest(url=word(value.get("prUrl"), 500), **_place(value, record)))
+        reading.note(PullRequest(url=word(value.get("prUrl"), 500), **reading.about))
     elif kind == "system" and value.get("subtype") == "stop_hook_summary":
-        _read_hooks(value, record, reading)
+        _read_hooks(value, reading)
     elif kind in _TITLES:
         facts.titles[kind] = next((text_of(value[key]) for key in _TITLES[kind] if key in value), "")
         facts.leaf = text_of(value.get("leafUuid")) if kind == "summary" else facts.leaf
     elif kind == "attachment":
-        _read_attachment(value, record, reading, facts)
+        _read_attachment(value, reading, facts)
     elif kind not in ("user", "assistant"):
         reading.skipped += kind not in _SILENT
     else:
-        message = value.get("message")
-        content = message.get("content") if isinstance(message, dict) else None
+        content = table_of(value.get("message")).get("content")
         if not isinstance(content, str | list):
             reading.skipped += 1
         elif kind == "user":
-            _read_user(value, content, record, reading, facts)
+            _read_user(value, content, reading, facts)
         else:
-            _read_assistant(value, content, record, reading)
+            _read_assistant(value, content, reading)
 
 
-def _place(value: dict[str, Any], record: Record) -> dict[str, Any]:
-    return {"time": iso_time(value.get("timestamp")), "start": record.start, "end": record.end}
-
-
-def _read_user(
-    value: dict[str, Any], content: str | list[Any], record: Record, reading: Reading, facts: _Facts
-) -> None:
-    about = _place(value, record)
-    place = (about["time"], record.start, record.end)
+def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading, facts: _Facts) -> None:
     blocks = [content] if isinstance(content, str) else content
     for block in blocks:
         if isinstance(block, dict) and kind_of(block) == "tool_result":
-            _read_result(block, value.get("toolUseResult"), place, reading, facts)
+            _read_result(block, value.get("toolUseResult"), reading, facts)
     said = text_of([row for row in blocks if isinstance(row, str) or kind_of(row) == "text"])
     if value.get("isCompactSummary"):
-        reading.summary(said, *place)
+        reading.summary(said)
         return
     foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isVisibleInTranscriptOnly"))
     if foreign or said.startswith(_BY_THE_TOOL):
-        reading.say("system", said, *place)
+        reading.say("system", said)
         if said.strip() and not value.get("isSidechain"):
-            reading.note(Reminder(text=shortened(clean(said)), **about))
+            reading.note(Reminder(text=shortened(clean(said)), **reading.about))
         return
     if said.strip() and said in facts.said_from_queue:
         return
@@ -205,35 +189,35 @@ def _read_user(
     if isinstance(plan, str) and plan.strip() and plan in said:
         # A plan that was approved at the end of another session; its words are the assistant's.
         before, _, behind = said.partition(plan)
-        reading.person(before, *place)
-        reading.say("assistant", plan, *place)
-        reading.note(Plan(text=clean(plan), approved=True, tool="ExitPlanMode", **about))
-        reading.say("system", behind, *place)
+        reading.person(before)
+        reading.say("assistant", plan)
+        reading.note(Plan(text=clean(plan), approved=True, tool="ExitPlanMode", **reading.about))
+        reading.say("system", behind)
         return
     # What is typed behind a slash command is the person's, though it comes in tags of the tool.
     start = said.find(_TYPED[0]) if said.lstrip().startswith("<command-") else -1
     end = said.find(_TYPED[1], start) if start >= 0 else -1
     if end >= 0:
-        reading.person(said[:start] + said[end + len(_TYPED[1]) :], *place)
-        reading.say("user", said[start + len(_TYPED[0]) : end], *place)
+        reading.person(said[:start] + said[end + len(_TYPED[1]) :])
+        reading.say("user", said[start + len(_TYPED[0]) : end])
     else:
-        reading.person(said, *place)
+        reading.person(said)
 
 
-def _read_queue(value: dict[str, Any], record: Record, reading: Reading, facts: _Facts) -> None:
+def _read_queue(value: dict[str, Any], reading: Reading, facts: _Facts) -> None:
     """Messages that a person typed while the assistant worked: one that is removed from the queue was handed over in
     the middle of a turn and stands nowhere else; one that is dequeued follows as a message of its own."""
     done = value.get("operation")
     said = text_of(value.get("content"))
     if done == "enqueue":
-        facts.queued.append((said, iso_time(value.get("timestamp")), record.start, record.end))
+        facts.queued.append((said, reading.place))
     elif done == "popAll":
         facts.queued.clear()
     elif done == "remove" and facts.queued:
-        said, time, start, end = facts.queued.pop()
+        said, reading.place = facts.queued.pop()
         if _typed(said):
             reading.agent = ""
-            reading.person(said, time, start, end)
+            reading.person(said)
             facts.said_from_queue.add(said)
 
 
@@ -242,35 +226,34 @@ def _typed(said: str) -> bool:
     return bool(said.strip()) and not said.lstrip().startswith(('{"task_id"', "<task-notification>"))
 
 
-def _read_hooks(value: dict[str, Any], record: Record, reading: Reading) -> None:
-    errors = value.get("hookErrors")
-    message = "\n".join(text_of(row) for row in errors) if isinstance(errors, list) else ""
-    infos = value.get("hookInfos")
-    for info in infos if isinstance(infos, list) else ():
-        words = text_of(info.get("command")) if isinstance(info, dict) else ""
+def _read_hooks(value: dict[str, Any], reading: Reading) -> None:
+    message = "\n".join(text_of(row) for row in list_of(value.get("hookErrors")))
+    for info in list_of(value.get("hookInfos")):
+        words = text_of(table_of(info).get("command"))
         if words:
             failed = bool(message.strip())
-            reading.note(Hook(words=words, output=shortened(message), failed=failed, **_place(value, record)))
+            reading.note(Hook(words=words, output=shortened(message), failed=failed, **reading.about))
 
 
-def _read_result(
-    block: dict[str, Any], detail: Any, place: tuple[str, int, int], reading: Reading, facts: _Facts
-) -> None:
-    text = text_of(block.get("content"))
-    key, start = text_of(block.get("tool_use_id")), place[1]
+def _read_result(block: dict[str, Any], detail: Any, reading: Reading, facts: _Facts) -> None:
+    text, key = text_of(block.get("content")), text_of(block.get("tool_use_id"))
     failed = bool(block.get("is_error"))
     at = text.find(_REFUSED, 0, 1000) if failed or text.startswith(_NOT_WANTED) else -1
     if at >= 0:
-        reading.settle(key, text[:at], start, failed=True, refused=True, change=_refused)
-        reading.say("tool", text[:at], *place)
-        reading.person(text[at + len(_REFUSED) :], *place)
+        reading.result(text[:at], id=key, failed=True, refused=True, change=_refused)
+        reading.person(text[at + len(_REFUSED) :])
         return
     answers = detail.get("answers") if isinstance(detail, dict) and text.startswith(_ANSWERED) else None
     if isinstance(answers, dict) and answers:
         # The questions stand in the call just above, as the assistant's words.
-        said = [row if isinstance(row, str) else text_of(row) for row in answers.values()]
-        reading.settle(key, "", start, failed=False, change=lambda event: _answered(event, answers))
-        reading.say("user", "\n".join(said), *place)
+        said = list(map(text_of, answers.values()))
+        by_words = dict(zip(map(str, answers), said, strict=True))
+
+        def answer(at: int, asked: str) -> str:
+            return by_words.get(asked, said[at] if at < len(said) else "")
+
+        reading.settle(key, "", failed=False, change=lambda event: answered(event, answer))
+        reading.say("user", "\n".join(said))
         return
 
     def change(event: Call) -> Call:
@@ -281,24 +264,11 @@ def _read_result(
             return replace(event, approved=False if failed else True if "approved" in text[:300] else None)
         return replace(event, refused=refused)
 
-    reading.settle(key, text, start, failed=failed, change=change)
-    reading.say("tool", text, *place)
+    reading.result(text, id=key, failed=failed, change=change)
 
 
 def _refused(event: Call) -> Call:
     return replace(event, approved=False) if isinstance(event, Plan) else event
-
-
-def _answered(event: Call, answers: dict[Any, Any]) -> Call:
-    if not isinstance(event, Question):
-        return event
-    given = [row if isinstance(row, str) else text_of(row) for row in answers.values()]
-    by_words = {str(key): said for key, said in zip(answers, given, strict=True)}
-    rows = [
-        (asked, options, by_words.get(asked, given[at] if at < len(given) else ""))
-        for at, (asked, options, _) in enumerate(event.asked)
-    ]
-    return replace(event, asked=tuple(rows))
 
 
 def _numbered(event: Todos, text: str, tasks: dict[str, str]) -> Todos:
@@ -313,45 +283,43 @@ def _numbered(event: Todos, text: str, tasks: dict[str, str]) -> Todos:
     return event
 
 
-def _read_assistant(value: dict[str, Any], content: str | list[Any], record: Record, reading: Reading) -> None:
-    place = (iso_time(value.get("timestamp")), record.start, record.end)
+def _read_assistant(value: dict[str, Any], content: str | list[Any], reading: Reading) -> None:
     role = "system" if value.get("isApiErrorMessage") else "assistant"
     for block in [content] if isinstance(content, str) else content:
         if isinstance(block, str):
-            reading.say(role, block, *place)
+            reading.say(role, block)
         elif not isinstance(block, dict):
             reading.skipped += 1
         elif block.get("type") == "text":
-            reading.say(role, text_of(block.get("text")), *place)
+            reading.say(role, text_of(block.get("text")))
         elif block.get("type") in ("tool_use", "server_tool_use"):
-            _read_call(block, place, reading)
+            _read_call(block, reading)
         elif str(block.get("type")).endswith("_result"):
-            reading.say("tool", text_of(block.get("content")), *place)
+            reading.say("tool", text_of(block.get("content")))
 
 
-def _read_call(block: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+def _read_call(block: dict[str, Any], reading: Reading) -> None:
     """Questions and plans are put to the person through a tool; they are the assistant's words all the same."""
     tool, given, key = block.get("name"), block.get("input"), text_of(block.get("id"))
     if isinstance(given, dict) and tool == "AskUserQuestion" and isinstance(given.get("questions"), list):
         asked = [text_of(row.get("question")) for row in given["questions"] if isinstance(row, dict)]
-        reading.say("assistant", "\n".join(asked), *place)
-        reading.called(tool, given, *place, id=key)
+        reading.say("assistant", "\n".join(asked))
+        reading.called(tool, given, id=key)
     elif isinstance(given, dict) and tool == "ExitPlanMode" and isinstance(given.get("plan"), str):
-        reading.say("assistant", given["plan"], *place)
-        reading.called(tool, given, *place, id=key)
+        reading.say("assistant", given["plan"])
+        reading.called(tool, given, id=key)
     else:
-        reading.call(tool, given, *place, id=key)
+        reading.call(tool, given, id=key)
 
 
-def _read_attachment(value: dict[str, Any], record: Record, reading: Reading, facts: _Facts) -> None:
-    held = value.get("attachment")
-    if isinstance(held, dict) and held.get("type") == "queued_command":
-        place = (iso_time(value.get("timestamp")), record.start, record.end)
+def _read_attachment(value: dict[str, Any], reading: Reading, facts: _Facts) -> None:
+    held = table_of(value.get("attachment"))
+    if held.get("type") == "queued_command":
         said = text_of(held.get("prompt"))
         if said in facts.said_from_queue:
             return
         facts.queued[:] = [row for row in facts.queued if row[0] != said]
         if held.get("commandMode", "prompt") == "prompt" and not value.get("isSidechain"):
-            reading.person(said, *place)
+            reading.person(said)
         else:
-            reading.say("system", said, *place)
+            reading.say("system", said)

@@ -19,7 +19,6 @@ from core.conversations.lines import (
     Label,
     Labelled,
     Line,
-    code_fences,
     doubt_in_fences,
     first_line,
     fold_turns,
@@ -71,9 +70,9 @@ def read(name: str, data: bytes) -> Conversation:
     """Read one exported task; the folder comes from the first block of environment details."""
     lines = split_lines(data)
     folder = next((found[1] for line in lines if (found := _FOLDER.match(line.text))), "")
-    heads = _heads(lines)
+    heads = [number for number, line in enumerate(lines) if line.text in _HEADERS and _starts(lines, number)]
     turns = with_events(fold_turns(lines, _labels(lines, heads)), _events(lines, heads))
-    turns = doubt_in_fences(turns, lines, code_fences(lines))
+    turns = doubt_in_fences(turns, lines)
     clocks = (line.text for above, line in pairwise(lines) if above.text == _CLOCK)
     times = [time for text in clocks if (time := _time(text))]
     began, ended = (times[0], times[-1]) if times else ("", "")
@@ -105,10 +104,6 @@ def _time(text: str) -> str:
         return here.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError):
         return ""
-
-
-def _heads(lines: Sequence[Line]) -> list[int]:
-    return [number for number, line in enumerate(lines) if line.text in _HEADERS and _starts(lines, number)]
 
 
 def _events(lines: Sequence[Line], heads: Sequence[int]) -> list[Event]:

@@ -25,7 +25,7 @@ from core.conversations.formats.cline import (
 )
 from core.conversations.lines import Line, fold_turns
 from core.conversations.records import Record, json_document, keys_in, parse_object
-from core.conversations.turns import Reading, clean, iso_time, kind_of, text_of
+from core.conversations.turns import Reading, clean, kind_of, text_of, truth_of
 
 _FOLDER = re.compile(r"# Current (?:Working|Workspace) Directory \(([^()\n]{1,1000})\)")
 _HISTORY = re.compile(
@@ -35,8 +35,8 @@ _HISTORY = re.compile(
 _SAYS = {
     "task": "user", "user_feedback": "user",
     "text": "assistant", "completion_result": "assistant", "plan_mode_respond": "assistant", "subtask_result": "tool",
-    "command_output": "tool", "tool": "tool", "mcp_server_response": "tool", "browser_action_result": "tool",
-    "error": "system", "condense_context": "system", "user_feedback_diff": "system",
+    "mcp_server_response": "tool", "browser_action_result": "tool",
+    "error": "system", "user_feedback_diff": "system",
 }  # fmt: skip
 _SILENT = frozenset({
     "api_req_started", "api_req_finished", "api_req_retried", "api_req_deleted", "api_req_retry_delayed", "reasoning",
@@ -55,13 +55,8 @@ _ASKS = {"followup": "assistant", "plan_mode_respond": "assistant", "completion_
 def sniff(head: str) -> bool:
     """An array of messages with role and content, or of records that say or ask."""
     keys = keys_in(head)
-    if not keys:
-        return False
-    return bool(_HISTORY.match(head)) or (head.lstrip().startswith("[") and {"ts", "type"} <= keys and _speaks(keys))
-
-
-def _speaks(keys: frozenset[str]) -> bool:
-    return bool({"say", "ask"} & keys)
+    shown = head.lstrip().startswith("[") and {"ts", "type"} <= keys and bool({"say", "ask"} & keys)
+    return bool(keys and _HISTORY.match(head)) or shown
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -85,39 +80,39 @@ def read(name: str, data: bytes) -> Conversation:
 
 def _read_sent(value: dict[str, Any], record: Record, reading: Reading, tools: dict[str, str]) -> str:
     """One message of the history; the working folder where it tells. `tools` learns the name behind each call's id."""
-    place = (iso_time(value.get("ts")), record.start, record.end)
+    reading.at(record, value.get("ts"))
     content = value.get("content")
     # A result's head and the result itself can stand in two blocks: a user's texts are understood together.
     sent: list[str] = []
     user, summary = value["role"] == "user", value.get("isSummary") or value.get("isTruncationMarker")
     for block in content if isinstance(content, list) else [content]:
         kind = kind_of(block) if isinstance(block, dict) else "text"
-        text = block if isinstance(block, str) else text_of([block] if isinstance(block, dict) else None)
+        text = text_of([block])
         if kind == "tool_use" and isinstance(block, dict):
             tools[str(block.get("id"))] = str(block.get("name"))
-            _read_call(block, place, reading)
+            _read_call(block, reading)
         elif kind == "tool_result" and isinstance(block, dict):
             key = str(block.get("tool_use_id"))
-            _read_result(block, key, tools.get(key, ""), place, reading)
+            _read_result(block, key, tools.get(key, ""), reading)
         elif kind == "text" and summary:
-            reading.say("system", text, *place)
+            reading.say("system", text)
         elif kind == "text" and user:
             sent.append(text)
         elif kind == "text":
-            _read_text(text, place, reading, user=False)
+            _read_text(text, reading, user=False)
             for _, tool, given in calls_in(clean(text)):
-                reading.called(tool, given, *place, id=tool)
+                reading.called(tool, given, id=tool)
         elif kind not in ("thinking", "redacted_thinking", "reasoning", "image", "document"):
             reading.skipped += 1
     text = "\n".join(sent)
-    _read_text(text, place, reading, user=True)
+    _read_text(text, reading, user=True)
     for _, tool, output in results_in(clean(text).split("\n")):
-        reading.settle(tool, output, place[1], change=partial(result_of, text=output, start=place[1]))
+        reading.settle(tool, output, change=partial(result_of, text=output, start=record.start))
     found = _FOLDER.search(text)
     return found[1] if found else ""
 
 
-def _read_text(text: str, place: tuple[str, int, int], reading: Reading, user: bool) -> None:
+def _read_text(text: str, reading: Reading, user: bool) -> None:
     """The words of a message; of a user's all of the person's in one turn."""
     rows = clean(text).split("\n")
     lines = [Line(row, 0, 0) for row in rows]
@@ -127,73 +122,65 @@ def _read_text(text: str, place: tuple[str, int, int], reading: Reading, user: b
         if turn.role == "user":
             own.append(turn.text)
         else:
-            reading.say(turn.role, turn.text, *place)
-    reading.say("user", "\n\n".join(own), *place)
+            reading.say(turn.role, turn.text)
+    reading.say("user", "\n\n".join(own))
 
 
-def _read_result(block: dict[str, Any], key: str, tool: str, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_result(block: dict[str, Any], key: str, tool: str, reading: Reading) -> None:
     """What a tool gave back. The person speaks in it where the tool asked them, or where they refused it."""
     text = text_of(block.get("content"))
     denied = parse_object(text) if text.startswith('{"status":"denied"') else None
     refused = denied is not None or text.startswith("The user denied this operation")
-    failed = block.get("is_error")
-    is_error = True if refused else failed if isinstance(failed, bool) else None
+    failed = True if refused else truth_of(block.get("is_error"))
 
     def change(event: Call) -> Call:
-        return result_of(event, text, place[1]) if tool in ANSWERS else event
+        return result_of(event, text, reading.place[1]) if tool in ANSWERS else event
 
-    reading.settle(key, text, place[1], failed=is_error, refused=refused, change=change)
+    reading.settle(key, text, failed=failed, refused=refused, change=change)
     if denied is not None:
-        reading.say("tool", text_of(denied.get("message")), *place)
-        reading.say("user", text_of(denied.get("feedback")), *place)
+        reading.say("tool", text_of(denied.get("message")))
+        reading.say("user", text_of(denied.get("feedback")))
     elif tool in ANSWERS or text.startswith("The user denied this operation"):
-        _read_text(f"[{tool if tool in ANSWERS else ANSWERS[0]}] Result:\n{text}", place, reading, user=True)
+        _read_text(f"[{tool if tool in ANSWERS else ANSWERS[0]}] Result:\n{text}", reading, user=True)
     else:
-        reading.say("tool", text, *place)
+        reading.say("tool", text)
 
 
-def _read_call(block: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+def _read_call(block: dict[str, Any], reading: Reading) -> None:
     tool, given = block.get("name"), block.get("input")
     if isinstance(given, dict):
         for key in ("result", "response", "question"):
             if tool in ("attempt_completion", "plan_mode_respond", "ask_followup_question") and given.get(key):
-                reading.say("assistant", text_of(given[key]), *place)
+                reading.say("assistant", text_of(given[key]))
                 if tool != "attempt_completion":
-                    reading.called(tool, given, *place, id=block.get("id"))
+                    reading.called(tool, given, id=block.get("id"))
                 return
-    reading.call(tool, given, *place, id=block.get("id"))
+    reading.call(tool, given, id=block.get("id"))
 
 
 def _read_shown(value: dict[str, Any], record: Record, reading: Reading, first: bool) -> None:
-    place = (iso_time(value.get("ts")), record.start, record.end)
+    reading.at(record, value.get("ts"))
     text = text_of(value.get("text"))
     asks = value.get("type") == "ask"
     kind = kind_of(value, "ask" if asks else "say")
     if value.get("partial") or kind in _SILENT:
         return
     if first and kind == "text" and not asks:
-        reading.person(text, *place)  # the task itself is said first, under the kind of an answer
+        reading.person(text)  # the task itself is said first, under the kind of an answer
     elif kind == "command":
-        reading.call("execute_command", {"command": text}, *place, id="shown")
+        reading.call("execute_command", {"command": text}, id="shown")
     elif asks and kind in _ASKS:
-        reading.say("assistant", "\n".join(_question(text)), *place)
-    elif kind in _SAYS:
-        if _SAYS[kind] == "user":
-            reading.person(text, *place)
-        elif kind == "command_output":
-            reading.result(text, *place, id="shown")
-        elif kind == "tool":
-            _read_shown_tool(text, place, reading)
-        elif kind == "condense_context":
-            reading.summary(text, *place)
-        else:
-            reading.say(_SAYS[kind], text, *place)
+        reading.say("assistant", "\n".join(_question(text)))
     elif kind == "command_output":
-        reading.result(text, *place, id="shown")
+        reading.result(text, id="shown")
     elif kind == "tool":
-        _read_shown_tool(text, place, reading)
+        _read_shown_tool(text, reading)
+    elif kind == "condense_context":
+        reading.summary(text)
+    elif kind in _SAYS:
+        (reading.person if _SAYS[kind] == "user" else partial(reading.say, _SAYS[kind]))(text)
     elif kind in ("use_mcp_server", "browser_action_launch"):
-        reading.say("tool", text, *place)
+        reading.say("tool", text)
     else:
         reading.skipped += 1
 
@@ -207,16 +194,16 @@ _SHOWN = {
 """What the person saw of a call, and which tool that was."""
 
 
-def _read_shown_tool(text: str, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_shown_tool(text: str, reading: Reading) -> None:
     """A call as it was shown: JSON with `tool` and what it was given. Whether it was done is not told."""
-    reading.say("tool", text, *place)
+    reading.say("tool", text)
     shown = parse_object(text) if text.startswith("{") else None
     if shown is not None:
         tool = kind_of(shown, "tool")
         given = {
             key: shown[key] for key in ("path", "regex", "todos", "content") if isinstance(shown.get(key), str | list)
         }
-        reading.called(_SHOWN.get(tool, tool), given, *place)
+        reading.called(_SHOWN.get(tool, tool), given)
 
 
 def _question(text: str) -> Iterator[str]:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 from core.base.late import late
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.records import LineSource, Record, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, text_of
+from core.conversations.messages import arguments
+from core.conversations.records import LineSource, Record, json_lines, object_keys, parse_object
+from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, list_of, table_of, text_of
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _SILENT_ITEMS = frozenset({
@@ -61,9 +62,7 @@ class _Entry(NamedTuple):
 def sniff(head: str) -> bool:
     """The envelope around a known type, a bare session of an old version, the stream of `codex exec --json`, or the
     index of prompts."""
-    keys = keys_in(head)
-    if not keys or not head.lstrip().startswith("{"):
-        return False
+    keys = object_keys(head)
     first = head.lstrip().split("\n", 1)[0]
     return (
         {"timestamp", "type", "payload"} <= keys
@@ -88,8 +87,9 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     for record in json_lines(data):
         value = record.value
         if value is not None and {"session_id", "ts", "text"} <= value.keys():
-            said = prompts.setdefault(str(value["session_id"]), Reading())
-            said.person(text_of(value["text"]), iso_time(value["ts"]), *record[1:3])
+            prompt = prompts.setdefault(str(value["session_id"]), Reading())
+            prompt.at(record, value["ts"])
+            prompt.person(text_of(value["text"]))
         else:
             session.note(record)
     found = [row.conversation(name, "codex", id=key) for key, row in prompts.items()]
@@ -140,8 +140,7 @@ class _Session:
         if kind == "thread.started":
             self.id = self.id or text_of(value.get("thread_id"))
         elif kind in ("item.started", "item.completed", "item.updated"):
-            item = value.get("item")
-            self._streamed(item if isinstance(item, dict) else {}, kind == "item.completed", time, record)
+            self._streamed(table_of(value.get("item")), kind == "item.completed", time, record)
         elif kind in _STREAM:
             return
         elif not isinstance(payload, dict):
@@ -214,9 +213,8 @@ class _Session:
             self.started = iso_time(meta.get("timestamp"))
             # A sub-agent's prompts are written by the assistant that called it.
             self.delegated = isinstance(meta.get("source"), dict) and "subagent" in meta["source"]
-            git = meta.get("git")
-            if isinstance(git, dict):
-                self.branch, self.repository = text_of(git.get("branch")), text_of(git.get("repository_url"))
+            git = table_of(meta.get("git"))
+            self.branch, self.repository = text_of(git.get("branch")), text_of(git.get("repository_url"))
 
     def _event(self, event: dict[str, Any], time: str, record: Record) -> None:
         kind = kind_of(event)
@@ -247,9 +245,7 @@ class _Session:
             said = text_of(item.get("content"))
             self._add("item", role if role in ("user", "assistant") else "system", said, time, record)
         elif kind in ("function_call", "custom_tool_call", "tool_search_call", "web_search_call", "local_shell_call"):
-            given = item.get("arguments", item.get("input", item.get("action")))
-            if isinstance(given, str) and given.lstrip().startswith("{"):
-                given = parse_object(given) or given
+            given = arguments(item.get("arguments", item.get("input", item.get("action"))))
             self._add("call", "", (item.get("name") or kind, given), time, record, text_of(item.get("call_id")))
         elif kind in ("function_call_output", "custom_tool_call_output"):
             self._add("one", "tool", _output(item.get("output")), time, record, text_of(item.get("call_id")))
@@ -267,20 +263,16 @@ class _Session:
         if kind == "command_execution":
             given = ("shell", {"command": item.get("command")})
         elif kind == "file_change":
-            changes = item.get("changes")
-            rows = [row for row in changes if isinstance(row, dict)] if isinstance(changes, list) else []
+            rows = [row for row in list_of(item.get("changes")) if isinstance(row, dict)]
             given = ("apply_patch", {"path": ", ".join(text_of(row.get("path")) for row in rows)})
         elif kind == "mcp_tool_call":
             given = (item.get("tool"), item.get("arguments"))
         elif kind == "web_search":
             given = ("web_search", {"query": item.get("query")})
         elif kind == "todo_list":
-            steps = item.get("items")
-            rows = [row for row in steps if isinstance(row, dict)] if isinstance(steps, list) else []
-            todos = [
-                {"content": row.get("text"), "status": "completed" if row.get("completed") else "pending"}
-                for row in rows
-            ]
+            steps = [row for row in list_of(item.get("items")) if isinstance(row, dict)]
+            states = ["completed" if row.get("completed") else "pending" for row in steps]
+            todos = [{"content": row.get("text"), "status": state} for row, state in zip(steps, states, strict=True)]
             given = ("update_plan", {"todos": todos})
         elif kind not in ("reasoning", "error", "collab_tool_call"):
             self.skipped += completed
@@ -309,20 +301,20 @@ class _Telling(_Session):
 
 
 def _say(row: _Entry, role: str, reading: Reading) -> None:
-    place = (row.time, row.start, row.end)
+    reading.place = (row.time, row.start, row.end)
     if role == "call":
         tool, given = row.said
-        reading.call(tool, given, *place, id=row.call)
+        reading.call(tool, given, id=row.call)
     elif role == "tool":
-        reading.result(row.said, *place, id=row.call, failed=True if row.said.startswith(_NO_PATCH) else None)
+        reading.result(row.said, id=row.call, failed=True if row.said.startswith(_NO_PATCH) else None)
     elif role == "summary":
-        reading.summary(row.said, *place)
+        reading.summary(row.said)
     elif role != "user":
-        reading.say(role, row.said, *place)
+        reading.say(role, row.said)
     else:
         context, mark, request = row.said.rpartition(_REQUEST)
-        reading.say("system", context if mark else "", *place)
-        reading.person(request, *place)
+        reading.say("system", context if mark else "")
+        reading.person(request)
 
 
 def _is_put_in(said: Any) -> bool:
@@ -359,18 +351,14 @@ def _output(output: Any) -> str:
         found = _AROUND.match(output)
         if found:
             code, rest = found["code"] or found["exited"], output[found.end() :].rstrip("\n")
-            return (
-                f"{rest}\nexit code: {code}"
-                if code
-                else rest + (f"\n[{found['more'].strip()}]" if found["more"] else "")
-            )
+            running = f"\n[{found['more'].strip()}]" if found["more"] else ""
+            return f"{rest}\nexit code: {code}" if code else f"{rest}{running}"
         denied = _DENIED.match(output) if output.startswith("failed in sandbox") else None
         if denied:
             said = "\n".join(part for part in (denied["out"], denied["err"] or "") if part.strip())
             return f"{said}\nexit code: {denied['code']}"
     if isinstance(output, dict):
-        about = output.get("metadata")
-        code = about.get("exit_code") if isinstance(about, dict) else None
+        code = table_of(output.get("metadata")).get("exit_code")
         text = text_of(output.get("output", output.get("content")))
         return f"{text}\nexit code: {code}" if isinstance(code, int) else text
     return text_of(output)

@@ -8,12 +8,11 @@ continuedev/continue. There are no times in it.
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from core.conversations.conversation import Conversation
 from core.conversations.messages import arguments
-from core.conversations.records import json_document, keys_in
-from core.conversations.turns import Reading, kind_of, text_of
+from core.conversations.records import json_document, object_keys
+from core.conversations.turns import Reading, kind_of, list_of, path_of, table_of, text_of
 
 _ENDED = {"done": False, "errored": True, "canceled": True}
 """How a call can end, and whether it failed then."""
@@ -21,12 +20,8 @@ _ENDED = {"done": False, "errored": True, "canceled": True}
 
 def sniff(head: str) -> bool:
     """The session's own members, of which the history is one."""
-    keys = keys_in(head)
-    return (
-        head.lstrip().startswith("{")
-        and {"sessionId", "title"} <= keys
-        and bool({"workspaceDirectory", "history"} & keys)
-    )
+    keys = object_keys(head)
+    return {"sessionId", "title"} <= keys and bool({"workspaceDirectory", "history"} & keys)
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -37,40 +32,35 @@ def read(name: str, data: bytes) -> Conversation:
     for record in found.records("history"):
         value = record.value or {}
         message = value.get("message")
-        place = ("", record.start, record.end)
+        reading.at(record)
         role = kind_of(message, "role")
-        said = text_of(message.get("content")) if isinstance(message, dict) else ""
+        said = text_of(table_of(message).get("content"))
         if role == "user":
-            reading.person(said, *place)
+            reading.person(said)
         elif role == "assistant":
-            reading.say("assistant", said, *place)
-            states = value.get("toolCallStates", [value.get("toolCallState")])
-            for state in states if isinstance(states, list) else ():
-                _read_state(state, place, reading)
+            reading.say("assistant", said)
+            for state in list_of(value.get("toolCallStates", [value.get("toolCallState")])):
+                _read_state(state, reading)
         elif role == "system":
-            reading.say("system", said, *place)
+            reading.say("system", said)
         elif role not in ("tool", "thinking"):  # a tool's words stand in the state of its call
             reading.skipped += 1
-        reading.summary(text_of(value.get("conversationSummary")), *place)
+        reading.summary(text_of(value.get("conversationSummary")))
     folder = text_of(about.get("workspaceDirectory"))
-    try:
-        folder = unquote(urlsplit(folder).path) if folder.startswith("file://") else folder
-    except ValueError:
-        folder = ""
+    folder = path_of(folder) if folder.startswith("file://") else folder
     model = about.get("chatModelTitle")
     id, title = about.get("sessionId"), about.get("title")
     return reading.conversation(name, "continue_dev", id=id, title=title, folder=folder, model=model)
 
 
-def _read_state(state: Any, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_state(state: Any, reading: Reading) -> None:
     if not isinstance(state, dict):
         return
     call = state.get("toolCall")
-    asked: Any = call.get("function") if isinstance(call, dict) else None
-    asked = asked if isinstance(asked, dict) else {}
+    asked = table_of(table_of(call).get("function"))
     key = text_of(state.get("toolCallId")) or "call"
-    reading.call(asked.get("name"), state.get("parsedArgs") or arguments(asked.get("arguments")), *place, id=key)
+    reading.call(asked.get("name"), state.get("parsedArgs") or arguments(asked.get("arguments")), id=key)
     rows, status = state.get("output"), kind_of(state, "status")
     if status in _ENDED:
         rows = [text_of(row.get("content")) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        reading.result("\n".join(rows), *place, id=key, failed=_ENDED[status], refused=status == "canceled")
+        reading.result("\n".join(rows), id=key, failed=_ENDED[status], refused=status == "canceled")

@@ -14,7 +14,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.events import exit_status
 from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, text_of
+from core.conversations.turns import Reading, list_of, table_of, text_of
 
 _FIRST = re.compile(
     r'\s*\{\s*"type"\s*:\s*"(?:session|user|assistant|tool|hook|system|permission|subagent|abort)[.\w]*"\s*,\s*"data"'
@@ -39,34 +39,34 @@ def read(name: str, data: bytes) -> Conversation:
         if value is None or not isinstance(kind, str) or not isinstance(detail, dict):
             reading.skipped += 1
             continue
-        place = (iso_time(value.get("timestamp")), record.start, record.end)
+        reading.at(record, value.get("timestamp"))
         parent = text_of(detail.get("parentToolCallId"))
         reading.agent = seen.agents.get(parent, "sub-agent") if parent else ""
         reading.model = text_of(detail.get("model")) or reading.model if kind == "assistant.message" else reading.model
         if kind == "session.start" and not session:
             found = detail.get("context")
             session, started = text_of(detail.get("sessionId")), text_of(detail.get("startTime"))
-            context = found if isinstance(found, dict) else {}
+            context = table_of(found)
             reading.model = text_of(detail.get("selectedModel"))
         elif kind == "user.message":
             if detail.get("source", "user") in ("user", "", None):
-                reading.person(text_of(detail.get("content")), *place)
+                reading.person(text_of(detail.get("content")))
             else:
-                reading.say("system", text_of(detail.get("content")), *place)
+                reading.say("system", text_of(detail.get("content")))
         elif kind == "assistant.message":
-            reading.say("assistant", text_of(detail.get("content")), *place)
-            _read_calls(detail.get("toolRequests"), place, reading, seen)
+            reading.say("assistant", text_of(detail.get("content")))
+            _read_calls(detail.get("toolRequests"), reading, seen)
         elif kind == "tool.execution_start" and detail.get("toolCallId"):
             called = {"toolCallId": detail.get("toolCallId"), "name": detail.get("toolName")}
-            _read_calls([{**called, "arguments": detail.get("arguments")}], place, reading, seen)
+            _read_calls([{**called, "arguments": detail.get("arguments")}], reading, seen)
         elif kind == "tool.execution_complete":
-            _read_result(detail, place, reading)
+            _read_result(detail, reading)
         elif kind == "subagent.started":
             seen.agents[text_of(detail.get("toolCallId"))] = text_of(detail.get("agentName")) or "sub-agent"
         elif kind == "session.compaction_complete":
-            reading.summary(text_of(detail.get("summaryContent")), *place)
+            reading.summary(text_of(detail.get("summaryContent")))
         elif kind in ("system.message", "system.notification"):
-            reading.say("system", text_of(detail.get("content")), *place)
+            reading.say("system", text_of(detail.get("content")))
         elif not kind.startswith(_SILENT):
             reading.skipped += 1
     facts = {"folder": context.get("cwd"), "branch": context.get("branch"), "repository": context.get("repository")}
@@ -81,25 +81,25 @@ class _Seen:
         self.agents: dict[str, str] = {}
 
 
-def _read_calls(calls: Any, place: tuple[str, int, int], reading: Reading, seen: _Seen) -> None:
+def _read_calls(calls: Any, reading: Reading, seen: _Seen) -> None:
     """Calls of an answer; each is told once more when it begins."""
-    for call in calls if isinstance(calls, list) else []:
+    for call in list_of(calls):
         if not isinstance(call, dict) or call.get("name") == "report_intent":
             continue
         key = text_of(call.get("toolCallId"))
         if not key or key not in seen.calls:
             seen.calls.add(key)
-            reading.call(call.get("name"), call.get("arguments"), *place, id=key)
+            reading.call(call.get("name"), call.get("arguments"), id=key)
 
 
-def _read_result(detail: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+def _read_result(detail: dict[str, Any], reading: Reading) -> None:
     success, error = detail.get("success"), detail.get("error")
     refused = isinstance(error, dict) and error.get("code") in ("rejected", "denied")
     failed = not success if isinstance(success, bool) else None
     text, key = _result(detail), text_of(detail.get("toolCallId"))
     status = exit_status(text) if success else None
     failed = failed or bool(status) if failed is not None else None
-    reading.result(text, *place, id=key, failed=failed, status=status, refused=refused)
+    reading.result(text, id=key, failed=failed, status=status, refused=refused)
 
 
 def _result(detail: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.lines import Label, Line, fold_turns, split_lines
 from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, text_of
+from core.conversations.turns import Reading, text_of, truth_of
 
 _EXPORTED = re.compile(r"_Exported on [^\n]{1,120} from Cursor(?: \([^()\n]{1,40}\))?_\s*$", re.MULTILINE)
 _HEADERS = {"**User**": "user", "**Cursor**": "assistant"}
@@ -43,7 +43,8 @@ def read(name: str, data: bytes) -> Conversation:
     title = next((line.text[2:].strip() for line in lines[:12] if line.text.startswith("# ")), "")
     reading = Reading()
     for turn in fold_turns(lines, _labels(lines)):
-        reading.say(turn.role, turn.text, "", turn.start, turn.end)
+        reading.place = ("", turn.start, turn.end)
+        reading.say(turn.role, turn.text)
     return reading.conversation(name, "cursor", title=title)
 
 
@@ -81,45 +82,44 @@ def _read_transcript(name: str, data: bytes) -> Conversation:
     for record in json_lines(data):
         value = record.value or {}
         message, role = value.get("message"), value.get("role")
-        place = (iso_time(value.get("timestamp")), record.start, record.end)
+        reading.at(record, value.get("timestamp"))
         if role in ("user", "assistant", "tool", "system") and isinstance(message, dict):
-            _read_content(role, message.get("content"), place, reading)
+            _read_content(role, message.get("content"), reading)
         elif value.get("type") not in ("turn_ended", "turn_started", "session_started", "metadata"):
             reading.skipped += 1
     return reading.conversation(name, "cursor")
 
 
-def _read_content(role: str, content: Any, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_content(role: str, content: Any, reading: Reading) -> None:
     blocks = content if isinstance(content, list) else [content]
     said: list[str] = []
     for block in blocks:
         kind = block.get("type") if isinstance(block, dict) else "text"
         if kind in ("tool_use", "tool_call") and isinstance(block, dict):
             if role == "assistant" and said:
-                reading.say(role, "\n".join(said), *place)
+                reading.say(role, "\n".join(said))
                 said = []
             key = text_of(block.get("id", block.get("toolCallId")))
-            reading.call(block.get("name", block.get("tool")), block.get("input", block.get("args")), *place, id=key)
+            reading.call(block.get("name", block.get("tool")), block.get("input", block.get("args")), id=key)
         elif kind == "tool_result" and isinstance(block, dict):
-            key, failed = text_of(block.get("tool_use_id", block.get("toolCallId"))), block.get("is_error")
-            is_error = failed if isinstance(failed, bool) else None
-            reading.result(text_of(block.get("content")), *place, id=key, failed=is_error)
+            key, failed = text_of(block.get("tool_use_id", block.get("toolCallId"))), truth_of(block.get("is_error"))
+            reading.result(text_of(block.get("content")), id=key, failed=failed)
         elif kind == "text":
             said.append(block if isinstance(block, str) else text_of([block]))
     text = "\n".join(said)
     if role == "user":
-        _read_person(text, place, reading)
+        _read_person(text, reading)
     else:
-        reading.say(role, text, *place)
+        reading.say(role, text)
 
 
-def _read_person(text: str, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_person(text: str, reading: Reading) -> None:
     """Where a query is marked, only what stands in the marks is the person's."""
     if "<user_query>" in text:
         own = [found[1].strip() for found in _QUERY.finditer(text)]
-        reading.say("system", _QUERY.sub("", text).strip(), *place)
-        reading.say("user", "\n\n".join(own), *place)
+        reading.say("system", _QUERY.sub("", text).strip())
+        reading.say("user", "\n\n".join(own))
     elif text.lstrip().startswith(_CONTEXT):
-        reading.say("system", text, *place)
+        reading.say("system", text)
     else:
-        reading.person(text, *place)
+        reading.person(text)

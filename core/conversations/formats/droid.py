@@ -13,7 +13,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.messages import read_blocks
 from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.turns import Reading, kind_of, text_of
 
 _SILENT = frozenset({"todo_state", "session_event", "session_end", "file_snapshot", "settings"})
 
@@ -35,16 +35,16 @@ def read(name: str, data: bytes) -> Conversation:
     for record in json_lines(data):
         value = record.value or {}
         kind, message = kind_of(value), value.get("message")
-        place = (iso_time(value.get("timestamp")), record.start, record.end)
+        reading.at(record, value.get("timestamp"))
         if kind == "session_start":
             about = about or value
             reading.agent = "sub-agent" if value.get("callingSessionId") else ""
+            reading.delegated = bool(about.get("callingSessionId"))
         elif kind == "message" and isinstance(message, dict) and message.get("role") in ("user", "assistant"):
             reading.model = text_of(message.get("model")) or reading.model
-            delegated = bool(about.get("callingSessionId"))
-            read_blocks(str(message["role"]), message.get("content"), place, reading, delegated=delegated)
+            read_blocks(str(message["role"]), message.get("content"), reading)
         elif kind == "compaction_state":
-            reading.summary(text_of(value.get("summaryText", value.get("summary"))), *place)
+            reading.summary(text_of(value.get("summaryText", value.get("summary"))))
         elif kind not in _SILENT:
             reading.skipped += 1
     title = about.get("sessionTitle") or about.get("title")

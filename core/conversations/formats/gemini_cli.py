@@ -18,13 +18,15 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.events import Call, Plan, Question, exit_status
+from core.conversations.events import Call, Plan, exit_status
 from core.conversations.lines import INJECTED
+from core.conversations.messages import answered
 from core.conversations.records import Document, Record, json_document, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of, word
+from core.conversations.turns import Reading, joined, kind_of, list_of, table_of, text_of, word
 
 INJECTED_HERE = INJECTED | {
     "session-context": "system",
@@ -71,7 +73,7 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
             session.put(record)
         return (session.conversation(name),)
     session = _Session()
-    if _is_document(data) and not _is_stream(data):
+    if _is_document(data) and b'"session_id"' not in data[:400]:  # which the printed stream begins with
         found = json_document(data, ("messages", "history"))
         session.skipped += found.torn
         session.facts.update({key: value for key, value in found.members.items() if key != "messages"})
@@ -81,10 +83,6 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
         for record in json_lines(data):
             session.note(record)
     return (session.conversation(name),)
-
-
-def _is_stream(data: bytes) -> bool:
-    return b'"session_id"' in data[:400]
 
 
 def _is_document(data: bytes) -> bool:
@@ -163,27 +161,20 @@ class _Session:
 
     def conversation(self, name: str) -> Conversation:
         reading = Reading(INJECTED_HERE, self.skipped)
-        delegated = self.facts.get("kind") == "subagent"
-        reading.agent = "sub-agent" if delegated else ""
+        reading.delegated = self.facts.get("kind") == "subagent"
+        reading.agent = "sub-agent" if reading.delegated else ""
         for record in self.messages.values():
-            _read_message(record, reading, delegated)
+            _read_message(record, reading)
         for record in self.streamed:
             _read_streamed(record, reading, self.facts)
-        folders = self.facts.get("directories")
-        folder = folders[0] if isinstance(folders, list) and folders else ""
         facts = self.facts
+        folder = next(iter(list_of(facts.get("directories"))), "")
         if not folder:
-            rows = (*self.messages.values(), *self.streamed)
-            folder = _folder_of(facts.get("projectHash"), (row.value for row in rows))
-        return reading.conversation(
-            name,
-            "gemini_cli",
-            id=facts.get("sessionId"),
-            title=facts.get("summary"),
-            folder=folder,
-            started=facts.get("startTime"),
-            ended=facts.get("lastUpdated"),
-        )
+            records = (*self.messages.values(), *self.streamed)
+            folder = _folder_of(facts.get("projectHash"), (row.value for row in records))
+        id, title = facts.get("sessionId"), facts.get("summary")
+        times = {"started": facts.get("startTime"), "ended": facts.get("lastUpdated")}
+        return reading.conversation(name, "gemini_cli", id=id, title=title, folder=folder, **times)
 
 
 def _folder_of(project_hash: Any, values: Iterable[Any]) -> str:
@@ -212,37 +203,33 @@ def _content(value: dict[str, Any]) -> tuple[Any, int]:
     return str(value.get("type")), hash(shown)
 
 
-def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
+def _read_message(record: Record, reading: Reading) -> None:
     value = record.value or {}
-    place = (iso_time(value.get("timestamp")), record.start, record.end)
+    reading.at(record, value.get("timestamp"))
     kind, content = value.get("type"), value.get("content")
     shown = value.get("displayContent")
     rows = content if isinstance(content, list) else [content]
     parts = [row for row in rows if isinstance(row, dict) and ("functionCall" in row or "functionResponse" in row)]
     for row in parts if kind != "gemini" else ():
-        _read_part(row, place, reading, calls=not value.get("toolCalls"))
+        _read_part(row, reading, calls=not value.get("toolCalls"))
     words = [row for row in rows if not (isinstance(row, dict) and row.get("thought"))]
     said = text_of(shown) or _text(words)
     if kind == "user":
         own, mark, files = said.partition(FILES)
-        if delegated:
-            reading.say("system", said, *place)
-        else:
-            reading.person(own, *place)
-            reading.say("system", files[:2000] if mark else "", *place)
+        reading.person(said if reading.delegated else own)
+        reading.say("system", files[:2000] if mark and not reading.delegated else "")
     elif kind == "gemini":
         reading.model = text_of(value.get("model")) or reading.model
-        reading.say("assistant", said, *place)
+        reading.say("assistant", said)
         for row in parts:
-            _read_part(row, place, reading, calls=not value.get("toolCalls"))
-        calls = value.get("toolCalls")
-        for call in calls if isinstance(calls, list) else []:
+            _read_part(row, reading, calls=not value.get("toolCalls"))
+        for call in list_of(value.get("toolCalls")):
             if isinstance(call, dict):
-                _read_call(call, place, reading)
+                _read_call(call, reading)
             else:
                 reading.skipped += 1
     elif kind in ("info", "warning", "error"):
-        reading.say("system", said, *place)
+        reading.say("system", said)
     else:
         reading.skipped += 1
 
@@ -250,20 +237,19 @@ def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
 def _read_streamed(record: Record, reading: Reading, facts: dict[str, Any]) -> None:
     """One line of `--output-format stream-json`; an answer comes in pieces."""
     value = record.value or {}
-    place = (iso_time(value.get("timestamp")), record.start, record.end)
+    reading.at(record, value.get("timestamp"))
     kind, key = value.get("type"), text_of(value.get("tool_id"))
     if kind == "init":
         facts["sessionId"], reading.model = value.get("session_id"), text_of(value.get("model"))
     elif kind == "message" and value.get("role") == "user":
-        reading.person(text_of(value.get("content")), *place)
+        reading.person(text_of(value.get("content")))
     elif kind == "message":
-        reading.say("assistant", text_of(value.get("content")), *place)
+        reading.say("assistant", text_of(value.get("content")))
     elif kind == "tool_use":
-        reading.call(value.get("tool_name"), value.get("parameters"), *place, id=key)
+        reading.call(value.get("tool_name"), value.get("parameters"), id=key)
     elif kind == "tool_result":
-        error = value.get("error")
-        text = text_of(value.get("output")) or (text_of(error.get("message")) if isinstance(error, dict) else "")
-        reading.result(text, *place, id=key, failed=_ENDED.get(text_of(value.get("status"))))
+        text = text_of(value.get("output")) or text_of(table_of(value.get("error")).get("message"))
+        reading.result(text, id=key, failed=_ENDED.get(text_of(value.get("status"))))
     elif kind not in ("result", "error"):
         reading.skipped += 1
 
@@ -273,12 +259,12 @@ def _text(rows: list[Any]) -> str:
     return "".join(text_of(row if isinstance(row, str) else [row]) for row in rows)
 
 
-def _read_part(part: dict[str, Any], place: tuple[str, int, int], reading: Reading, calls: bool) -> None:
+def _read_part(part: dict[str, Any], reading: Reading, calls: bool) -> None:
     answer, call = part.get("functionResponse"), part.get("functionCall")
     if isinstance(answer, dict):
-        reading.result(response(answer), *place, id=_key(answer), failed=_failed(answer))
+        reading.result(response(answer), id=_key(answer), failed=_failed(answer))
     elif isinstance(call, dict) and calls:
-        reading.call(call.get("name"), call.get("args"), *place, id=_key(call))
+        reading.call(call.get("name"), call.get("args"), id=_key(call))
 
 
 def _key(call: dict[str, Any]) -> str:
@@ -287,38 +273,29 @@ def _key(call: dict[str, Any]) -> str:
 
 
 def _failed(answer: dict[str, Any]) -> bool | None:
-    inside = answer.get("response")
-    return True if isinstance(inside, dict) and inside.get("error") else None
+    return True if table_of(answer.get("response")).get("error") else None
 
 
-def _read_call(call: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+def _read_call(call: dict[str, Any], reading: Reading) -> None:
     key, status = _key(call) or "call", call.get("status")
-    reading.call(call.get("name"), call.get("args"), *place, id=key)
-    rows = call.get("result")
-    parts = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    reading.call(call.get("name"), call.get("args"), id=key)
+    parts = [row for row in list_of(call.get("result")) if isinstance(row, dict)]
     answers = [row["functionResponse"] for row in parts if isinstance(row.get("functionResponse"), dict)]
     text = "\n".join(response(row) for row in answers) or text_of(call.get("resultDisplay"))
     if status not in _ENDED and not answers:
-        reading.say("tool", text, *place)
+        reading.say("tool", text)
         return
     asked = parse_object(text) if call.get("name") == "ask_user" else None
     given = asked.get("answers") if asked else None
     if isinstance(given, dict) and status == "success":
-        reading.settle(key, "", place[1], failed=False, change=lambda event: _answered(event, given))
-        reading.say("user", "\n".join(text_of(row) for row in given.values()), *place)
+        # The answers stand under the number of their question.
+        by_number = partial(answered, answer=lambda at, _: text_of(given.get(str(at))))
+        reading.settle(key, "", failed=False, change=by_number)
+        reading.say("user", "\n".join(text_of(row) for row in given.values()))
         return
     code = exit_status(text) if status == "success" else None
     failed = _ENDED[status] or bool(code) if status in _ENDED else any(map(_failed, answers)) or None
-    reading.settle(key, text, place[1], failed=failed, status=code, refused=status == "cancelled", change=_approved)
-    reading.say("tool", text, *place)
-
-
-def _answered(event: Call, given: dict[str, Any]) -> Call:
-    """The answers stand under the number of their question."""
-    if not isinstance(event, Question):
-        return event
-    rows = [(said, options, text_of(given.get(str(at)))) for at, (said, options, _) in enumerate(event.asked)]
-    return replace(event, asked=tuple(rows))
+    reading.result(text, id=key, failed=failed, status=code, refused=status == "cancelled", change=_approved)
 
 
 def _approved(event: Call) -> Call:
@@ -344,7 +321,8 @@ def _read_prompts(name: str, found: Document) -> tuple[Conversation, ...]:
             skipped += 1
             continue
         reading = sessions.setdefault(word(value.get("sessionId")), Reading(INJECTED_HERE))
-        reading.person(value["message"], iso_time(value.get("timestamp")), record.start, record.end)
+        reading.at(record, value.get("timestamp"))
+        reading.person(value["message"])
     if not sessions:
         return (Reading(skipped=skipped).conversation(name, "gemini_cli"),)
     rows = list(sessions.items())

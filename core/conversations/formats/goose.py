@@ -12,19 +12,18 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
-from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.records import Record, json_document, json_lines, object_keys, parse_object
+from core.conversations.turns import Reading, kind_of, list_of, table_of, text_of
 
 _INJECTED = INJECTED | {"info-msg": "system"}
 _DECLINED = "The user has declined to run this tool"
+"""The tool's own words in the place of a result that the person did not allow."""
 _SILENT = frozenset({"thinking", "redactedThinking", "image", "toolConfirmationRequest", "actionRequired", "reasoning"})
 
 
 def sniff(head: str) -> bool:
     """The session's own line, or a message with role, creation time and content."""
-    keys = keys_in(head)
-    if not keys or not head.lstrip().startswith("{"):
-        return False
+    keys = object_keys(head)
     return (
         {"working_dir", "description"} <= keys
         or {"working_dir", "conversation"} <= keys
@@ -51,57 +50,54 @@ def read(name: str, data: bytes) -> Conversation:
     for record in records:
         read_message(record, reading)
     title = about.get("description") or about.get("name")
-    config = about.get("model_config")
-    model = config.get("model_name") if isinstance(config, dict) else ""
+    model = table_of(about.get("model_config")).get("model_name")
     folder = about.get("working_dir")
     return reading.conversation(name, "goose", id=about.get("id"), title=title, folder=folder, model=model)
 
 
 def _nested(record: Record) -> list[Record]:
-    rows = (record.value or {}).get("conversation")
-    rows = rows if isinstance(rows, list) else []
+    rows = list_of((record.value or {}).get("conversation"))
     return [Record(row if isinstance(row, dict) else None, record.start, record.end) for row in rows]
 
 
-def read_message(record: Record, reading: Reading, delegated: bool = False) -> None:
-    """One message. In a delegated session what stands as the person's words was written by an assistant."""
+def read_message(record: Record, reading: Reading) -> None:
+    """One message."""
     value = record.value
     if value is None or value.get("role") not in ("user", "assistant") or not isinstance(value.get("content"), list):
         reading.skipped += 1
         return
-    about = value.get("metadata")
-    hidden = isinstance(about, dict) and about.get("userVisible") is False
-    place = (iso_time(value.get("created")), record.start, record.end)
-    reading.agent = "sub-agent" if delegated else ""
+    hidden = table_of(value.get("metadata")).get("userVisible") is False
+    reading.at(record, value.get("created"))
     said: list[str] = []
     for block in value["content"]:
         kind = kind_of(block)
         if kind == "text" and value["role"] == "user":
             said.append(text_of(block.get("text")))
         elif kind == "text":
-            reading.say("system" if hidden else "assistant", text_of(block.get("text")), *place)
+            reading.say("system" if hidden else "assistant", text_of(block.get("text")))
         elif kind in ("toolRequest", "frontendToolRequest"):
             call = _value(block.get("toolCall"))
             name = str(call.get("name", "")).rpartition("__")[2]
-            reading.call(name or "tool", call.get("arguments"), *place, id=text_of(block.get("id")))
+            reading.call(name or "tool", call.get("arguments"), id=text_of(block.get("id")))
         elif kind == "toolResponse":
             result = block.get("toolResult")
             key = text_of(block.get("id"))
-            reading.result(_result(result), *place, id=key, failed=_failed(result), refused=_refused(result))
+            back = _result(result)
+            reading.result(back, id=key, failed=_failed(result), refused=back.startswith(_DECLINED))
         elif kind in ("contextLengthExceeded", "summarizationRequested", "conversationCompacted", "systemNotification"):
-            reading.say("system", text_of(block.get("msg")), *place)
+            reading.say("system", text_of(block.get("msg")))
         elif kind not in _SILENT:
             reading.skipped += 1
-    if hidden or delegated:
-        reading.say("system", "\n".join(said), *place)
+    if hidden:
+        reading.say("system", "\n".join(said))
     else:
-        reading.person("\n".join(said), *place)
+        reading.person("\n".join(said))
 
 
 def _value(wrapped: Any) -> dict[str, Any]:
     """What a result holds: `{"status": "success", "value": {...}}`, or the value itself."""
     inside = wrapped.get("value", wrapped) if isinstance(wrapped, dict) else None
-    return inside if isinstance(inside, dict) else {}
+    return table_of(inside)
 
 
 def _result(wrapped: Any) -> str:
@@ -118,9 +114,4 @@ def _failed(wrapped: Any) -> bool | None:
     if not isinstance(wrapped, dict) or "status" not in wrapped:
         return None
     inside = wrapped.get("value")
-    return wrapped["status"] == "error" or bool(isinstance(inside, dict) and inside.get("isError"))
-
-
-def _refused(wrapped: Any) -> bool:
-    """The tool's own words in the place of a result that the person did not allow."""
-    return _result(wrapped).startswith(_DECLINED)
+    return wrapped["status"] == "error" or bool(table_of(inside).get("isError"))

@@ -15,8 +15,8 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
 from core.conversations.messages import read_calls
-from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.records import json_lines, keys_in, object_keys
+from core.conversations.turns import Reading, kind_of, text_of
 
 _INJECTED = INJECTED | {
     "user-info": "system",
@@ -31,13 +31,12 @@ _OWN_MEMBERS = frozenset({"model_id", "synthetic_reason", "raw_output", "model_f
 
 def sniff(head: str) -> bool:
     """Lines of one of the kinds with their content, and something that only this tool writes."""
-    keys = keys_in(head)
-    if "content" not in keys or not head.lstrip().startswith("{") or not {"type", "role"} & keys:
+    keys = object_keys(head)
+    if "content" not in keys or not {"type", "role"} & keys:
         return False
     first = head.lstrip().split("\n", 1)[0]
-    if not any(f'"{kind}"' in first for kind in _KINDS) or {"message", "uuid", "id", "created", "parts"} & keys_in(
-        first
-    ):
+    others = {"message", "uuid", "id", "created", "parts"} & keys_in(first)
+    if others or not any(f'"{kind}"' in first for kind in _KINDS):
         return False
     return bool(_OWN_MEMBERS & keys) or '"backend_tool_call"' in head or "<user_query>" in head or "<user_info>" in head
 
@@ -48,34 +47,34 @@ def read(name: str, data: bytes) -> Conversation:
     for record in json_lines(data):
         value = record.value or {}
         kind = kind_of(value) or {"tool": "tool_result"}.get(kind_of(value, "role"), kind_of(value, "role"))
-        place = (iso_time(value.get("timestamp")), record.start, record.end)
+        reading.at(record, value.get("timestamp"))
         said = text_of(value.get("content"))
         if kind == "user":
-            _read_user(value, said, place, reading)
+            _read_user(value, said, reading)
         elif kind == "assistant":
             reading.model = text_of(value.get("model_id")) or reading.model
-            reading.say("assistant", said, *place)
-            read_calls(value.get("tool_calls"), place, reading)
+            reading.say("assistant", said)
+            read_calls(value.get("tool_calls"), reading)
         elif kind == "tool_result":
-            reading.result(said, *place, id=text_of(value.get("tool_call_id")))
+            reading.result(said, id=text_of(value.get("tool_call_id")))
         elif kind == "backend_tool_call":
             inside = value.get("kind")
             asked: dict[str, Any] = inside if isinstance(inside, dict) else value
             given = asked.get("action", asked.get("input"))
-            reading.call(asked.get("tool_type"), given, *place, id=text_of(asked.get("id")))
+            reading.call(asked.get("tool_type"), given, id=text_of(asked.get("id")))
         elif kind == "system":
-            reading.say("system", said, *place)
+            reading.say("system", said)
         elif kind != "reasoning":
             reading.skipped += 1
     return reading.conversation(name, "grok")
 
 
-def _read_user(value: dict[str, Any], said: str, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_user(value: dict[str, Any], said: str, reading: Reading) -> None:
     if value.get("synthetic_reason") not in (None, "", "interjection"):
-        reading.remind(said, *place)
+        reading.remind(said)
     elif "<user_query>" in said:
         own = [found[1].strip() for found in _QUERY.finditer(said)]
-        reading.remind(_QUERY.sub("", said).strip(), *place)
-        reading.say("user", "\n\n".join(own), *place)
+        reading.remind(_QUERY.sub("", said).strip())
+        reading.say("user", "\n\n".join(own))
     else:
-        reading.person(said, *place)
+        reading.person(said)

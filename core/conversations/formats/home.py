@@ -20,7 +20,6 @@ from core.conversations.lines import (
     Label,
     Line,
     block_ends,
-    code_fences,
     doubt_after_tools,
     doubt_in_fences,
     first_line,
@@ -47,7 +46,7 @@ def read(name: str, data: bytes) -> Conversation:
     labels = list(_labels(lines, speakers) if speakers else speaker_labels(lines))
     unmarked = any(label.role == "tool" for label in labels) or _has_stray_end(lines, speakers)
     turns = doubt_after_tools(fold_turns(lines, labels), lines, labels, stray=bool(speakers) and unmarked)
-    turns = doubt_in_fences(turns, lines, code_fences(lines))
+    turns = doubt_in_fences(turns, lines)
     return Conversation(name, "home", turns, first_line(turns))
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.messages import arguments, read_calls
-from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.records import json_lines, object_keys
+from core.conversations.turns import Reading, kind_of, table_of, text_of, truth_of
 
 _SILENT_MESSAGES = frozenset({
     "StepBegin", "StepInterrupted", "StepRetry", "StatusUpdate", "TurnEnd", "CompactionBegin", "CompactionEnd",
@@ -31,9 +31,7 @@ _SILENT_EVENTS = frozenset({"step.begin", "step.end", "step.interrupted", "step.
 
 def sniff(head: str) -> bool:
     """A wire log's first records, or the tool's own roles in a context."""
-    keys = keys_in(head)
-    if not keys or not head.lstrip().startswith("{"):
-        return False
+    keys = object_keys(head)
     first = head.lstrip().split("\n", 1)[0]
     return (
         ({"type", "protocol_version"} <= keys and '"metadata"' in first)
@@ -52,93 +50,89 @@ def read(name: str, data: bytes) -> Conversation:
             reading.skipped += 1
             continue
         stamp = value.get("timestamp", value.get("time", value.get("created_at")))
-        place = (iso_time(stamp), record.start, record.end)
+        reading.at(record, stamp)
         message = value.get("message")
         if isinstance(message, dict) and isinstance(message.get("type"), str):
-            _read_wire(message, place, reading)
+            _read_wire(message, reading)
         elif isinstance(value.get("role"), str):
-            _read_context(value, place, reading)
+            _read_context(value, reading)
         else:
-            _read_newer(value, place, reading, facts)
+            _read_newer(value, reading, facts)
     return reading.conversation(name, "kimi", folder=facts.get("folder"))
 
 
-def _read_wire(message: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
-    kind, payload = kind_of(message), message.get("payload")
-    payload = payload if isinstance(payload, dict) else {}
+def _read_wire(message: dict[str, Any], reading: Reading) -> None:
+    kind, payload = kind_of(message), table_of(message.get("payload"))
     if kind in ("TurnBegin", "SteerInput"):
-        reading.person(text_of(payload.get("user_input")), *place)
+        reading.person(text_of(payload.get("user_input")))
     elif kind == "ContentPart":
-        reading.say("assistant", text_of(payload.get("text")) if payload.get("type") == "text" else "", *place)
+        reading.say("assistant", text_of(payload.get("text")) if payload.get("type") == "text" else "")
     elif kind in ("TextPart", "ThinkPart"):
-        reading.say("assistant", text_of(payload.get("text")) if kind == "TextPart" else "", *place)
+        reading.say("assistant", text_of(payload.get("text")) if kind == "TextPart" else "")
     elif kind == "ToolCall":
-        read_calls([payload], place, reading)
+        read_calls([payload], reading)
     elif kind == "ToolResult":
-        back = payload.get("return_value")
-        _read_result(back if isinstance(back, dict) else {}, text_of(payload.get("tool_call_id")), place, reading)
+        _read_result(table_of(payload.get("return_value")), text_of(payload.get("tool_call_id")), reading)
     elif kind in ("ApprovalResponse", "QuestionResponse"):
-        reading.person(text_of(payload.get("feedback")), *place)
+        reading.person(text_of(payload.get("feedback")))
     elif kind == "SubagentEvent":
         inner = payload.get("event")
         before, reading.agent = reading.agent, text_of(payload.get("agent_id")) or "sub-agent"
         if isinstance(inner, dict) and kind_of(inner) in ("ContentPart", "ToolCall", "ToolResult", "TextPart"):
-            _read_wire(inner, place, reading)
+            _read_wire(inner, reading)
         reading.agent = before
     elif kind not in _SILENT_MESSAGES:
         reading.skipped += 1
 
 
-def _read_result(back: dict[str, Any], key: str, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_result(back: dict[str, Any], key: str, reading: Reading) -> None:
     """What a tool gave back: `output` is for the model, `message` says how it went."""
-    failed = back.get("is_error", back.get("isError"))
+    failed = truth_of(back.get("is_error", back.get("isError")))
     output, message = text_of(back.get("output")), text_of(back.get("message"))
     refused = message.startswith("The tool call is rejected by the user")
-    is_error = failed if isinstance(failed, bool) else None
-    reading.result("\n".join(row for row in (output, message) if row), *place, id=key, failed=is_error, refused=refused)
+    reading.result("\n".join(row for row in (output, message) if row), id=key, failed=failed, refused=refused)
 
 
-def _read_context(value: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+def _read_context(value: dict[str, Any], reading: Reading) -> None:
     role = str(value["role"])
     if role == "user":
-        reading.person(text_of(value.get("content")), *place)
+        reading.person(text_of(value.get("content")))
     elif role == "assistant":
-        reading.say("assistant", text_of(value.get("content")), *place)
-        read_calls(value.get("tool_calls"), place, reading)
+        reading.say("assistant", text_of(value.get("content")))
+        read_calls(value.get("tool_calls"), reading)
     elif role == "tool":
-        reading.result(text_of(value.get("content")), *place, id=text_of(value.get("tool_call_id")))
+        reading.result(text_of(value.get("content")), id=text_of(value.get("tool_call_id")))
     elif role == "_system_prompt":
-        reading.say("system", text_of(value.get("content")), *place)
+        reading.say("system", text_of(value.get("content")))
     elif not role.startswith("_"):
         reading.skipped += 1
 
 
-def _read_newer(value: dict[str, Any], place: tuple[str, int, int], reading: Reading, facts: dict[str, str]) -> None:
+def _read_newer(value: dict[str, Any], reading: Reading, facts: dict[str, str]) -> None:
     kind = kind_of(value)
     event = value.get("event")
     if kind in ("turn.prompt", "turn.steer"):
         origin = value.get("origin")
         own = not isinstance(origin, dict) or kind_of(origin, "kind") in ("user", "")
-        (reading.person if own else reading.remind)(text_of(value.get("input")), *place)
+        (reading.person if own else reading.remind)(text_of(value.get("input")))
     elif kind == "config.update":
-        facts.setdefault("folder", text_of(value.get("cwd")))
-        facts["folder"] = facts["folder"] or text_of(value.get("cwd"))
+        facts["folder"] = facts.get("folder") or text_of(value.get("cwd"))
         reading.model = text_of(value.get("modelAlias")) or reading.model
     elif kind == "context.append_loop_event" and isinstance(event, dict):
-        _read_loop(event, place, reading)
+        _read_loop(event, reading)
     elif kind == "context.apply_compaction":
-        reading.summary(text_of(value.get("summary")), *place)
+        reading.summary(text_of(value.get("summary")))
     elif kind not in _SILENT_RECORDS:
         reading.skipped += 1
 
 
-def _read_loop(event: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
-    kind, part, back = kind_of(event), event.get("part"), event.get("result")
+def _read_loop(event: dict[str, Any], reading: Reading) -> None:
+    kind, part = kind_of(event), event.get("part")
     if kind == "content.part":
-        reading.say("assistant", text_of([part]) if kind_of(part) == "text" else "", *place)
+        reading.say("assistant", text_of([part]) if kind_of(part) == "text" else "")
     elif kind == "tool.call":
-        reading.call(event.get("name"), arguments(event.get("args")), *place, id=text_of(event.get("toolCallId")))
+        reading.call(event.get("name"), arguments(event.get("args")), id=text_of(event.get("toolCallId")))
     elif kind == "tool.result":
-        _read_result(back if isinstance(back, dict) else {}, text_of(event.get("toolCallId")), place, reading)
+        _read_result(table_of(event.get("result")), text_of(event.get("toolCallId")), reading)
     elif kind not in _SILENT_EVENTS:
         reading.skipped += 1

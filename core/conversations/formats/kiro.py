@@ -11,8 +11,8 @@ import json
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.records import json_lines, object_keys
+from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_of
 
 _KINDS = ("Prompt", "AssistantMessage", "ToolResults", "Compaction", "UserMessage", "Response", "Clear")
 _SILENT = frozenset({"thinking", "reasoning", "image"})
@@ -20,11 +20,7 @@ _SILENT = frozenset({"thinking", "reasoning", "image"})
 
 def sniff(head: str) -> bool:
     """A record of one of the kinds with its data."""
-    return (
-        head.lstrip().startswith("{")
-        and {"kind", "data"} <= keys_in(head)
-        and any(f'"{kind}"' in head for kind in _KINDS)
-    )
+    return {"kind", "data"} <= object_keys(head) and any(f'"{kind}"' in head for kind in _KINDS)
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -36,20 +32,18 @@ def read(name: str, data: bytes) -> Conversation:
         if kind not in _KINDS or not isinstance(held, dict):
             reading.skipped += 1
             continue
-        meta = held.get("meta")
-        time = iso_time(meta.get("timestamp")) or time if isinstance(meta, dict) else time
-        place = (time, record.start, record.end)
+        time = iso_time(table_of(held.get("meta")).get("timestamp")) or time
+        reading.at(record, time)
         if kind == "Compaction":
-            reading.summary(text_of(held.get("summary")), *place)
+            reading.summary(text_of(held.get("summary")))
             continue
-        blocks = held.get("content")
-        said = [_read_block(row, kind, place, reading) for row in (blocks if isinstance(blocks, list) else [])]
+        said = [_read_block(row, kind, reading) for row in list_of(held.get("content"))]
         if kind in ("Prompt", "UserMessage"):
-            reading.person("\n".join(row for row in said if row), *place)
+            reading.person("\n".join(row for row in said if row))
     return reading.conversation(name, "kiro")
 
 
-def _read_block(block: Any, kind: str, place: tuple[str, int, int], reading: Reading) -> str:
+def _read_block(block: Any, kind: str, reading: Reading) -> str:
     """One block; the words of it where they are the person's."""
     sort = kind_of(block, "kind")
     data = block.get("data") if isinstance(block, dict) else None
@@ -57,22 +51,21 @@ def _read_block(block: Any, kind: str, place: tuple[str, int, int], reading: Rea
         text = text_of(data if isinstance(data, str) else [data])
         if kind in ("Prompt", "UserMessage"):
             return text
-        reading.say("assistant" if kind in ("AssistantMessage", "Response") else "tool", text, *place)
+        reading.say("assistant" if kind in ("AssistantMessage", "Response") else "tool", text)
     elif sort == "toolUse" and isinstance(data, dict):
-        reading.call(data.get("name"), data.get("input"), *place, id=text_of(data.get("toolUseId")))
+        reading.call(data.get("name"), data.get("input"), id=text_of(data.get("toolUseId")))
     elif sort == "toolResult" and isinstance(data, dict):
-        _read_result(data, place, reading)
+        _read_result(data, reading)
     elif sort not in _SILENT:
         reading.skipped += 1
     return ""
 
 
-def _read_result(data: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+def _read_result(data: dict[str, Any], reading: Reading) -> None:
     """What a tool gave back: texts, or JSON in which a shell tells its exit status."""
     rows: list[str] = []
     code = None
-    content = data.get("content")
-    for row in content if isinstance(content, list) else ():
+    for row in list_of(data.get("content")):
         held = row.get("data") if isinstance(row, dict) else None
         if isinstance(held, dict):
             status = held.get("exit_status", held.get("exit_code"))
@@ -84,4 +77,4 @@ def _read_result(data: dict[str, Any], place: tuple[str, int, int], reading: Rea
     status = kind_of(data, "status").lower()
     failed = {"success": False, "error": True, "cancelled": True}.get(status)
     failed = failed or bool(code) if failed is not None else None
-    reading.result("\n".join(rows), *place, id=text_of(data.get("toolUseId")), failed=failed, status=code)
+    reading.result("\n".join(rows), id=text_of(data.get("toolUseId")), failed=failed, status=code)

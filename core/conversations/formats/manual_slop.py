@@ -15,7 +15,8 @@ from typing import Any
 
 from core.conversations import plain
 from core.conversations.conversation import Conversation
-from core.conversations.turns import Reading, clean, iso_time, joined, text_of
+from core.conversations.records import Record
+from core.conversations.turns import Reading, clean, joined, table_of, text_of
 
 _HISTORY = re.compile(
     r"^[ \t]{0,8}(?:history[ \t]{0,8}=[ \t]{0,8}\[|\[\[[\w. \"'-]{0,200}history[\"']?\]\]|\[discussions?(?:\]|\.))",
@@ -42,13 +43,12 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
         document = tomllib.loads(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return (plain.read(name, data),)
-    project = document.get("project")
-    about = project if isinstance(project, dict) else {}
+    about = table_of(document.get("project"))
     found = []
     for title, rows in _histories(document, "", 0):
         reading = Reading()
         for row in rows:
-            _read_entry(row, len(data), reading)
+            _read_entry(row, reading, Record(None, 0, len(data)))
         key = f"{name}#{title}" if title else name
         folder = next((about[key] for key in ("git_dir", "base_dir", "path", "root") if about.get(key)), "")
         title = title or text_of(about.get("name"))
@@ -64,7 +64,7 @@ def _histories(table: dict[str, Any], title: str, depth: int) -> Iterator[tuple[
             yield from _histories(value, key if key not in ("discussion", "discussions") else title, depth + 1)
 
 
-def _read_entry(row: Any, size: int, reading: Reading) -> None:
+def _read_entry(row: Any, reading: Reading, file: Record) -> None:
     if isinstance(row, dict):
         said = next((text_of(row[key]) for key in _KEYS if key in row), "")
         spoken, when = text_of(row.get("role")), row.get("ts", row.get("time", ""))
@@ -76,14 +76,14 @@ def _read_entry(row: Any, size: int, reading: Reading) -> None:
     else:
         reading.skipped += 1
         return
-    when = when.isoformat() if isinstance(when, date) else when
+    reading.at(file, when.isoformat() if isinstance(when, date) else when)
     role = _role(spoken) or ("user" if not spoken else "system")
     if not said.strip():
         reading.skipped += not isinstance(row, str)
     elif role == "user":
-        reading.person(said, iso_time(when), 0, size)
+        reading.person(said)
     else:
-        reading.say(role, said, iso_time(when), 0, size)
+        reading.say(role, said)
 
 
 def _role(name: str) -> str:

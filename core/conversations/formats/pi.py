@@ -13,7 +13,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, branch, json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.turns import Reading, iso_time, kind_of, table_of, text_of, truth_of
 
 _SILENT = frozenset({"thinking_level_change", "custom", "label"})
 _PARTS = frozenset({"thinking", "image"})
@@ -47,47 +47,45 @@ def read(name: str, data: bytes) -> Conversation:
 
 def _read_entry(kind: str, value: dict[str, Any], record: Record, reading: Reading) -> None:
     message = value.get("message")
-    timestamp = message.get("timestamp") if isinstance(message, dict) else ""
-    place = (iso_time(value.get("timestamp")) or iso_time(timestamp), record.start, record.end)
+    reading.at(record, iso_time(value.get("timestamp")) or table_of(message).get("timestamp"))
     if kind == "message" and isinstance(message, dict):
-        _read_message(message, place, reading)
+        _read_message(message, reading)
     elif kind == "model_change":
         reading.model = text_of(value.get("modelId")) or reading.model
     elif kind in ("compaction", "branch_summary"):
-        reading.summary(text_of(value.get("summary")), *place)
+        reading.summary(text_of(value.get("summary")))
     elif kind == "custom_message":
-        reading.remind(text_of(value.get("content")), *place)
+        reading.remind(text_of(value.get("content")))
     elif kind not in _SILENT:
         reading.skipped += 1
 
 
-def _read_message(message: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+def _read_message(message: dict[str, Any], reading: Reading) -> None:
     role, content = message.get("role"), message.get("content")
     if role == "user":
-        reading.person(text_of(content), *place)
+        reading.person(text_of(content))
     elif role == "assistant":
         reading.model = text_of(message.get("model")) or reading.model
         for block in content if isinstance(content, list) else [content]:
             kind = "text" if isinstance(block, str) else kind_of(block)
             if kind == "text":
-                reading.say("assistant", text_of([block]), *place)
+                reading.say("assistant", text_of([block]))
             elif kind == "toolCall" and isinstance(block, dict):
-                reading.call(block.get("name"), block.get("arguments"), *place, id=text_of(block.get("id")))
+                reading.call(block.get("name"), block.get("arguments"), id=text_of(block.get("id")))
             elif kind not in _PARTS:
                 reading.skipped += 1
     elif role == "toolResult":
-        failed = message.get("isError")
-        is_error = failed if isinstance(failed, bool) else None
-        reading.result(text_of(content), *place, id=text_of(message.get("toolCallId")), failed=is_error)
+        failed = truth_of(message.get("isError"))
+        reading.result(text_of(content), id=text_of(message.get("toolCallId")), failed=failed)
     elif role == "bashExecution":
         code = message.get("exitCode")
         output = text_of(message.get("output"))
-        reading.say("tool", f"{text_of(message.get('command'))}\n{output}", *place)
-        reading.called("bash", {"command": message.get("command")}, *place, id="typed")
-        reading.settle("typed", output, place[1], status=code if isinstance(code, int) else None)
+        reading.say("tool", f"{text_of(message.get('command'))}\n{output}")
+        reading.called("bash", {"command": message.get("command")}, id="typed")
+        reading.settle("typed", output, status=code if isinstance(code, int) else None)
     elif role in ("custom", "hookMessage"):
-        reading.remind(text_of(content), *place)
+        reading.remind(text_of(content))
     elif role in ("branchSummary", "compactionSummary"):
-        reading.summary(text_of(message.get("summary")), *place)
+        reading.summary(text_of(message.get("summary")))
     else:
         reading.skipped += 1

@@ -13,8 +13,8 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.formats.gemini_cli import FILES, INJECTED_HERE, response
-from core.conversations.records import Record, branch, json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, kind_of, text_of
+from core.conversations.records import Record, branch, json_lines, object_keys
+from core.conversations.turns import Reading, kind_of, table_of, text_of
 
 _OWN = ("", "mid_turn_user_message", "realtime_message")
 """Kinds of a user's record in which the person speaks; all others are put in by the tool."""
@@ -22,10 +22,8 @@ _OWN = ("", "mid_turn_user_message", "realtime_message")
 
 def sniff(head: str) -> bool:
     """Records of a tree whose messages are made of parts, or a record that only this tool writes."""
-    keys = keys_in(head)
-    if not {"uuid", "sessionId", "type"} <= keys or not head.lstrip().startswith("{"):
-        return False
-    return ".parts" in keys or "systemPayload" in keys or "provenance" in keys
+    keys = object_keys(head)
+    return {"uuid", "sessionId", "type"} <= keys and bool({".parts", "systemPayload", "provenance"} & keys)
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -46,7 +44,7 @@ def read(name: str, data: bytes) -> Conversation:
 
 def _read_record(value: dict[str, Any], record: Record, reading: Reading) -> None:
     kind, message = kind_of(value), value.get("message")
-    place = (iso_time(value.get("timestamp")), record.start, record.end)
+    reading.at(record, value.get("timestamp"))
     aside = bool(value.get("isSidechain") or value.get("agentId"))
     reading.agent = (text_of(value.get("agentName") or value.get("agentId")) or "sub-agent") if aside else ""
     found = message.get("parts") if isinstance(message, dict) else None
@@ -55,33 +53,30 @@ def _read_record(value: dict[str, Any], record: Record, reading: Reading) -> Non
     if kind == "user":
         own, mark, files = said.partition(FILES)
         if aside:
-            reading.say("system", said, *place)
+            reading.say("system", said)
         elif text_of(value.get("subtype")) in _OWN:
-            reading.person(own, *place)
-            reading.say("system", files[:2000] if mark else "", *place)
+            reading.person(own)
+            reading.say("system", files[:2000] if mark else "")
         else:
-            reading.remind(said, *place)
+            reading.remind(said)
     elif kind == "assistant":
         reading.model = text_of(value.get("model")) or reading.model
-        reading.say("assistant", said, *place)
+        reading.say("assistant", said)
         for part in parts:
             call = part.get("functionCall")
             if isinstance(call, dict):
                 key = text_of(call.get("id")) or text_of(call.get("name"))
-                reading.call(call.get("name"), call.get("args"), *place, id=key)
+                reading.call(call.get("name"), call.get("args"), id=key)
     elif kind == "tool_result":
-        _read_result(value, parts, place, reading)
+        _read_result(value, parts, reading)
     elif kind == "system":
-        _read_system(value, place, reading)
+        _read_system(value, reading)
     else:
         reading.skipped += 1
 
 
-def _read_result(
-    value: dict[str, Any], parts: list[dict[str, Any]], place: tuple[str, int, int], reading: Reading
-) -> None:
-    about = value.get("toolCallResult")
-    about = about if isinstance(about, dict) else {}
+def _read_result(value: dict[str, Any], parts: list[dict[str, Any]], reading: Reading) -> None:
+    about = table_of(value.get("toolCallResult"))
     status = about.get("status")
     for part in parts:
         answer = part.get("functionResponse")
@@ -91,10 +86,10 @@ def _read_result(
         error = isinstance(inside, dict) and bool(inside.get("error"))
         failed = status != "success" if isinstance(status, str) else True if error else None
         key = text_of(answer.get("id")) or text_of(about.get("callId")) or text_of(answer.get("name"))
-        reading.result(response(answer), *place, id=key, failed=failed, refused=status == "cancelled")
+        reading.result(response(answer), id=key, failed=failed, refused=status == "cancelled")
 
 
-def _read_system(value: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+def _read_system(value: dict[str, Any], reading: Reading) -> None:
     payload = value.get("systemPayload")
     if value.get("subtype") != "chat_compression" or not isinstance(payload, dict):
         return
@@ -102,4 +97,4 @@ def _read_system(value: dict[str, Any], place: tuple[str, int, int], reading: Re
     history = payload.get("compressedHistory")
     first = history[0] if isinstance(history, list) and history else None
     parts = first.get("parts") if isinstance(first, dict) else None
-    reading.summary(text_of(parts), *place)
+    reading.summary(text_of(parts))

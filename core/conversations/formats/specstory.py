@@ -32,7 +32,6 @@ from core.conversations.lines import (
     Labelled,
     Line,
     block_ends,
-    code_fences,
     doubt_in_fences,
     first_line,
     fold_turns,
@@ -68,7 +67,7 @@ def read(name: str, data: bytes) -> Conversation:
     title = next((found[1].strip() for row in head if (found := _TITLE.match(row))), "")
     blocks = block_ends(lines, INJECTED, marks)
     turns = with_events(fold_turns(lines, _labels(lines, marks, blocks)), _events(lines, blocks))
-    turns = doubt_in_fences(turns, lines, code_fences(lines))
+    turns = doubt_in_fences(turns, lines)
     models = [found[1] for number in reversed(marks) if (found := _MODEL.match(lines[number].text))]
     if not title or _TIME.match(title):
         title = first_line(turns)

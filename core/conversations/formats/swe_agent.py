@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import Record, json_document, keys_in, parse_object
-from core.conversations.turns import Reading, text_of
+from core.conversations.messages import arguments
+from core.conversations.records import Record, json_document, object_keys, parse_object
+from core.conversations.turns import Reading, list_of, text_of
 
 _ACTION = "action"
 """By this a call without an id waits for what the next message says."""
@@ -22,9 +23,7 @@ _ISSUE = (("ISSUE:\n", "\nINSTRUCTIONS:"), ("<pr_description>\n", "</pr_descript
 
 def sniff(head: str) -> bool:
     """One of the two lists near the beginning, with what belongs to it."""
-    keys = keys_in(head)
-    if not head.lstrip().startswith("{"):
-        return False
+    keys = object_keys(head)
     steps = "trajectory" in keys and bool({".action", ".observation", "environment"} & keys)
     return steps or {"history", ".role", ".content", ".agent"} <= keys
 
@@ -59,23 +58,23 @@ def _read_message(record: Record, reading: Reading, tasked: bool) -> bool:
     if value is None or role not in ("system", "user", "assistant", "tool"):
         reading.skipped += 1
         return False
-    place = ("", record.start, record.end)
+    reading.at(record)
     said = text_of(value.get("content"))
     if role == "system" or value.get("is_demo") or value.get("message_type") in ("demonstration", "system_prompt"):
-        reading.say("system", said, *place)
+        reading.say("system", said)
     elif role == "assistant":
-        reading.say("assistant", said, *place)
-        if not _read_calls(value.get("tool_calls"), place, reading):
-            _read_action(text_of(value.get("action")), place, reading)
+        reading.say("assistant", said)
+        if not _read_calls(value.get("tool_calls"), reading):
+            _read_action(text_of(value.get("action")), reading)
     elif role == "user" and not tasked:
         start, end = _issue(said)
-        reading.say("system", said[:start].rstrip() + said[end:], *place)
-        reading.say("user", said[start:end], *place)
+        reading.say("system", said[:start].rstrip() + said[end:])
+        reading.say("user", said[start:end])
         return True
     else:
         keys = value.get("tool_call_ids")
         key = text_of(keys[0]) if isinstance(keys, list) and keys else text_of(value.get("tool_call_id"))
-        reading.result(said, *place, id=key or _ACTION)
+        reading.result(said, id=key or _ACTION)
     return False
 
 
@@ -88,30 +87,28 @@ def _issue(said: str) -> tuple[int, int]:
     return 0, len(said)
 
 
-def _read_calls(calls: Any, place: tuple[str, int, int], reading: Reading) -> int:
+def _read_calls(calls: Any, reading: Reading) -> int:
     """The calls of a message; how many there were."""
     count = 0
-    for call in calls if isinstance(calls, list) else []:
+    for call in list_of(calls):
         asked = call.get("function") if isinstance(call, dict) else None
         if isinstance(asked, dict):
-            given = asked.get("arguments")
-            given = parse_object(given) or given if isinstance(given, str) else given
-            reading.call(asked.get("name"), given, *place, id=text_of(call.get("id")) or _ACTION)
+            reading.call(asked.get("name"), arguments(asked.get("arguments")), id=text_of(call.get("id")) or _ACTION)
             count += 1
     return count
 
 
-def _read_action(action: str, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_action(action: str, reading: Reading) -> None:
     """A command of the agent's shell, which stands in the words of the message already."""
     name, _, rest = action.strip().partition(" ")
     rest = rest.partition("\n")[0].strip()
     if name in ("open", "create", "edit"):
         given = {"path": rest.split(" ")[0].strip("\"'")} if name != "edit" else {}
-        reading.called(name, given, *place, id=_ACTION)
+        reading.called(name, given, id=_ACTION)
     elif name in ("find_file", "search_dir", "search_file"):
-        reading.called(name, {"pattern": rest}, *place, id=_ACTION)
+        reading.called(name, {"pattern": rest}, id=_ACTION)
     elif name:
-        reading.called("bash", {"command": action}, *place, id=_ACTION)
+        reading.called("bash", {"command": action}, id=_ACTION)
 
 
 def _read_step(record: Record, reading: Reading) -> None:
@@ -119,10 +116,10 @@ def _read_step(record: Record, reading: Reading) -> None:
     if value is None:
         reading.skipped += 1
         return
-    place = ("", record.start, record.end)
-    reading.say("assistant", text_of(value.get("response")) or text_of(value.get("thought")), *place)
+    reading.at(record)
+    reading.say("assistant", text_of(value.get("response")) or text_of(value.get("thought")))
     if not text_of(value.get("response")):
-        reading.call("bash", {"command": text_of(value.get("action"))}, *place, id=_ACTION)
+        reading.call("bash", {"command": text_of(value.get("action"))}, id=_ACTION)
     else:
-        _read_action(text_of(value.get("action")), place, reading)
-    reading.result(text_of(value.get("observation")), *place, id=_ACTION)
+        _read_action(text_of(value.get("action")), reading)
+    reading.result(text_of(value.get("observation")), id=_ACTION)
