@@ -65,14 +65,26 @@ def person_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+def put(path: Path, text: str | bytes) -> Path:
+    """A file as somebody left it, in folders that are made for it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def works(*words: str) -> str:
+    """What a command prints that must not fail."""
+    code, out, err = call(*words)
+    assert code == 0, err
+    return out
+
+
 def files_of(tool: str) -> list[Path]:
     """The files that a connection of the tool writes."""
-    home, found = Path(os.environ["HOME"]), dict.fromkeys(())
-    code, out, err = call("connect", tool, "--dry-run", "--json")
-    assert code == 0, err
-    found = dict.fromkeys(Path(row["path"]) for row in json.loads(out)["files"])
-    assert all(path.is_relative_to(home) for path in found), "only the person's own folders"
-    return list(found)
+    rows = json.loads(works("connect", tool, "--dry-run", "--json"))["files"]
+    found = list(dict.fromkeys(Path(row["path"]) for row in rows))
+    assert all(path.is_relative_to(os.environ["HOME"]) for path in found), "only the person's own folders"
+    return found
 
 
 def snapshot(folder: Path) -> dict[str, object]:

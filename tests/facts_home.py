@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Err, Ok, Result
+from core.base.result import Result
 from core.commands.facts import list_facts
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -18,18 +18,14 @@ from core.factindex.facts import Fact
 from core.harvest.report import HarvestReport
 from tests.cli_call import call
 from tests.harvest_world import HURRIED, FakeModel, World, says
+from tests.made_home import error
+from tests.made_home import value as value
 
 YAML = "global/facts.yaml"
 
 
-def value(result: Result[Any]) -> Any:
-    assert isinstance(result, Ok), result
-    return result.value
-
-
 def code_of(result: Result[Any]) -> str:
-    assert isinstance(result, Err), result
-    return result.error.code
+    return error(result).code
 
 
 def workspace_of(world: World, **settings: Any) -> Workspace:
@@ -41,10 +37,13 @@ def workspace_of(world: World, **settings: Any) -> Workspace:
 def harvested(world: World, model: FakeModel | None, **settings: Any) -> HarvestReport:
     workspace = workspace_of(world, **({"provider": "openai"} if model else {}), **settings)
     request = HarvestRequest(apply=True, provider="openai" if model else "offline")
-    report: HarvestReport = value(
-        harvest(workspace, request, generate=model, now=lambda: world.clock, editor_wait=HURRIED)
-    )
-    return report
+    return value(harvest(workspace, request, generate=model, now=lambda: world.clock, editor_wait=HURRIED))
+
+
+def learn(world: World, talk: str = "User: a\n", **rows: Any) -> HarvestReport:
+    """Harvest one more conversation, in which a model finds these rows."""
+    world.converse(talk)
+    return harvested(world, says(**rows))
 
 
 def facts_of(world: World) -> list[Fact]:
@@ -70,6 +69,5 @@ def claude_session(folder: str, *said: str) -> str:
 @pytest.fixture(name="taught")
 def taught_fixture(world: World) -> World:
     """A home whose facts came from one conversation."""
-    world.converse("User: a\n")
-    harvested(world, says(facts=["One", "One or so", {"statement": "Two", "tags": ["git"]}], questions=["Why?"]))
+    learn(world, facts=["One", "One or so", {"statement": "Two", "tags": ["git"]}], questions=["Why?"])
     return world

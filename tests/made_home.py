@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
 
+import pytest
+
 from core.base.answer import Answer
 from core.base.paths import project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result
@@ -70,6 +72,17 @@ def trusted(project: Path, environment: Mapping[str, str] = os.environ) -> Path:
     return project
 
 
+@pytest.fixture(name="workspace")
+def workspace_fixture(tmp_path: Path) -> Workspace:
+    """An empty home."""
+    return make_home(tmp_path)
+
+
+@pytest.fixture(name="clock")
+def clock_fixture() -> Clock:
+    return Clock()
+
+
 def converse(workspace: Workspace, name: str = "chat", text: str = "hello") -> Path:
     """Leave an archived conversation behind."""
     folder = workspace.paths.conversations
@@ -87,6 +100,11 @@ def harvested(workspace: Workspace, model: Model, clock: Clock, **request: Any) 
         report = value(harvest(workspace, wanted, now=clock, generate=model, editor_wait=HURRIED))
     assert isinstance(report, HarvestReport)
     return report
+
+
+def one_harvest(workspace: Workspace, clock: Clock) -> tuple[Path, HarvestReport]:
+    """Where a conversation stood that was harvested, and the report."""
+    return converse(workspace), harvested(workspace, Model(), clock)
 
 
 def value(result: Ok[T] | Err) -> T:

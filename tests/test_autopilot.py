@@ -27,15 +27,17 @@ from core.base import locks
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result, fail
 from core.commands.daily import connect as connect_room
-from core.commands.daily.autopilot import at_session_start, read_autopilot, run_by_itself
+from core.commands.daily.autopilot import Autopilot, at_session_start, read_autopilot, run_by_itself
 from core.commands.daily.schedule import check_schedule, schedule
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.status import status
 from core.commands.workspace import Workspace, open_workspace
+from core.harvest.report import HarvestReport
 from core.harvest.steps import QUIET_SECONDS
 from core.knowledge.spending import Account, Caps, Purse, read_days
 from tests.cli_call import call
+from tests.made_home import error, value
 from tests.waiting import PATIENCE_SECONDS, wait_until
 
 START = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
@@ -89,34 +91,29 @@ class Day:
         turns.append(topic)
         path.parent.mkdir(parents=True, exist_ok=True)
         when = self.now.isoformat()
+        said = [(role, words) for topic in turns for role, words in _talk(topic)]
+        rows: list[Any]
         if tool == "claude_code":
-            rows: list[Any] = [
-                {"type": role, "uuid": f"{at}{role}", "parentUuid": None, "sessionId": f"s{number}", "cwd": "/src",
-                 "timestamp": when, "message": {"role": role, "content": words if role == "user" else [
-                     {"type": "text", "text": words}]}}
-                for at, said in enumerate(turns) for role, words in _talk(said)
+            rows = [
+                {"type": role, "uuid": f"{at}", "parentUuid": None, "sessionId": f"s{number}", "cwd": "/src",
+                 "timestamp": when, "message": {"role": role, "content": [{"type": "text", "text": words}]}}
+                for at, (role, words) in enumerate(said)
             ]  # fmt: skip
         elif tool == "codex":
             rows = [{"timestamp": when, "type": "session_meta", "payload": {"id": f"s{number}", "cwd": "/src"}}]
             rows += [
                 {"timestamp": when, "type": "response_item", "payload": {"type": "message", "role": role, "content": [
                     {"type": "input_text" if role == "user" else "output_text", "text": words}]}}
-                for said in turns for role, words in _talk(said)
+                for role, words in said
             ]  # fmt: skip
-        if tool == "gemini_cli":
-            messages = [
-                {
-                    "id": f"{at}{role}",
-                    "timestamp": when,
-                    "type": "user" if role == "user" else "gemini",
-                    "content": words,
-                }
-                for at, said in enumerate(turns)
-                for role, words in _talk(said)
-            ]
-            path.write_text(json.dumps({"sessionId": f"s{number}", "projectHash": "p", "messages": messages}))
         else:
-            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            kinds = {"user": "user", "assistant": "gemini"}
+            messages = [
+                {"id": f"{at}", "timestamp": when, "type": kinds[role], "content": words}
+                for at, (role, words) in enumerate(said)
+            ]
+            rows = [{"sessionId": f"s{number}", "projectHash": "p", "messages": messages}]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         os.utime(path, (self.now.timestamp(), self.now.timestamp()))
         return path
 
@@ -159,15 +156,23 @@ def settings(day: Day, **values: object) -> Workspace:
     prompt.write_text("Say what this taught, as JSON.\n")  # a short one: these tests count tokens, not words
     lines = [f"{key} = {json.dumps(value)}" for key, value in (rows | values).items()]
     file.write_text("\n".join(["[ai_settings.knowledge]", *lines, ""]))
-    opened = open_workspace()
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return value(open_workspace())
 
 
 def run(day: Day, workspace: Workspace, model: Model, *ended: Path) -> Result[Any]:
-    request = HarvestRequest(apply=True)
     names = [str(path) for path in ended]
-    return run_by_itself(workspace, request, names, harvest, now=lambda: day.now, generate=model)
+    return run_by_itself(workspace, HarvestRequest(apply=True), names, harvest, now=lambda: day.now, generate=model)
+
+
+def by_hand(day: Day, workspace: Workspace, model: Model, **request: Any) -> Result[HarvestReport]:
+    wanted = HarvestRequest(**{"apply": True, **request})
+    return harvest(workspace, wanted, now=lambda: day.now, generate=model)
+
+
+def last_run(workspace: Workspace) -> Autopilot:
+    state = read_autopilot(workspace.paths)
+    assert state is not None
+    return state
 
 
 def facts(day: Day) -> list[str]:
@@ -232,8 +237,7 @@ def test_a_day_of_many_sessions(day: Day) -> None:
         assert max(topics_told(day).values(), default=1) == 1, "a line stands twice"
     assert down_told == 1, "the failure is told once"
     assert number == many and max(spent_on.values()) > cap / 2, "the budget was never near, so nothing was tried"
-    state = read_autopilot(workspace.paths)
-    assert state is not None and state.problem is None
+    assert last_run(workspace).problem is None
     left_at_night = len(day.topics() - set(topics_told(day)))
     for hours in range(24, 24 * 12, 24):  # the days after: the timer alone catches up
         if set(topics_told(day)) >= day.topics():
@@ -247,8 +251,8 @@ def test_a_day_of_many_sessions(day: Day) -> None:
     assert left_at_night > 0, "the budget left nothing over, so catching up was not tried"
     calls = model.calls
     day.now += timedelta(days=1)
-    done = run(day, workspace, model)
-    assert isinstance(done, Ok) and model.calls == calls and done.value.harvested == 0, "nothing is read twice"
+    done = value(run(day, workspace, model))
+    assert model.calls == calls and done.harvested == 0, "nothing is read twice"
     ledger = json.loads((workspace.paths.knowledge / "ledger.json").read_text())
     assert all(path.exists() for path in day.said), "conversations of other tools stay where they are"
     assert "harvested" in json.dumps(ledger)
@@ -257,11 +261,9 @@ def test_a_day_of_many_sessions(day: Day) -> None:
 def test_what_is_still_written_waits_unless_its_session_has_ended(day: Day) -> None:
     workspace, model = settings(day), Model()
     one, two = day.say("claude_code", 1, "topic-one"), day.say("claude_code", 2, "topic-two")
-    done = run(day, workspace, model, one)
-    assert isinstance(done, Ok) and done.value.plan.writing == 1
+    assert value(run(day, workspace, model, one)).plan.writing == 1
     assert set(topics_told(day)) == {"topic-one"}
-    state = read_autopilot(workspace.paths)
-    assert state is not None and state.writing == 1
+    assert last_run(workspace).writing == 1
     day.now += timedelta(seconds=QUIET_SECONDS - 60)
     day.say("claude_code", 2, "topic-more")
     day.now += timedelta(seconds=QUIET_SECONDS - 60)
@@ -293,8 +295,8 @@ def test_one_run_at_a_time_and_the_one_at_work_reads_what_ended_meanwhile(day: D
     class Meanwhile(Model):
         def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
             if not self.calls:
-                other = run(day, workspace, model, second)
-                assert isinstance(other, Ok) and "at work" in other.value.notes[0] and not other.value.harvested
+                other = value(run(day, workspace, model, second))
+                assert "at work" in other.notes[0] and not other.harvested
             return super().__call__(prompt, schema)
 
     at_work = Meanwhile()
@@ -306,8 +308,7 @@ def test_a_harvest_by_hand_goes_first(day: Day) -> None:
     workspace, model = settings(day), Model()
     path = day.say("claude_code", 1, "topic-one")
     with locks.locked(workspace.paths.lock, work="harvest"):
-        done = run(day, workspace, model, path)
-        assert isinstance(done, Ok) and "harvest" in done.value.notes[0]
+        assert "harvest" in value(run(day, workspace, model, path)).notes[0]
         assert read_autopilot(workspace.paths) is None, "that is no failure"
     run(day, workspace, model)
     assert set(topics_told(day)) == {"topic-one"}
@@ -338,18 +339,17 @@ def test_a_failure_is_told_once_and_stands_in_status_while_it_lasts(day: Day, fr
     for number in range(3):
         day.say("claude_code", number, f"topic-{number}")
     day.now += timedelta(hours=1)
-    first = run(day, workspace, model)
-    assert isinstance(first, Ok) and any(error.code == "unreachable" for error in first.value.errors)
+    first = value(run(day, workspace, model))
+    assert any(error.code == "unreachable" for error in first.errors)
     assert "cannot be reached" in at_session_start(workspace, lambda: day.now)
     assert at_session_start(workspace, lambda: day.now) == ""
     for _ in range(3):
         day.now += timedelta(minutes=10)
-        again = run(day, workspace, model)
-        assert isinstance(again, Ok) and not again.value.errors and "as before" in again.value.notes[-1]
+        again = value(run(day, workspace, model))
+        assert not again.errors and "as before" in again.notes[-1]
     assert at_session_start(workspace, lambda: day.now) == ""
-    seen = status(workspace, day.now)
-    assert isinstance(seen, Ok) and seen.value.autopilot is not None and seen.value.autopilot.problem is not None
-    assert seen.value.autopilot.problem.times == 4
+    seen = value(status(workspace, day.now)).autopilot
+    assert seen is not None and seen.problem is not None and seen.problem.times == 4
     shown = call("status")[1]
     assert "it could not harvest (4 times since" in shown and "Start it" in shown
     model.down = False
@@ -361,12 +361,9 @@ def test_a_failure_is_told_once_and_stands_in_status_while_it_lasts(day: Day, fr
 
 def test_settings_that_are_wrong_are_a_failure_too(day: Day) -> None:
     workspace = settings(day, max_run_price=1.0)
-    first = run(day, workspace, Model())
-    assert isinstance(first, Err) and first.error.code == "price-unknown"
-    second = run(day, workspace, Model())
-    assert isinstance(second, Ok) and not second.value.errors
-    state = read_autopilot(workspace.paths)
-    assert state is not None and state.problem is not None and "max_run_price" in state.problem.message
+    assert error(run(day, workspace, Model())).code == "price-unknown"
+    assert not value(run(day, workspace, Model())).errors
+    assert "max_run_price" in str(last_run(workspace).problem)
 
 
 def test_a_paid_model_is_not_asked_in_the_background_without_a_budget(day: Day) -> None:
@@ -374,9 +371,8 @@ def test_a_paid_model_is_not_asked_in_the_background_without_a_budget(day: Day) 
     model = Model()
     day.say("claude_code", 1, "topic-one")
     day.now += timedelta(hours=1)
-    refused = run(day, settings(day, base_url="", provider="anthropic"), model)
-    assert isinstance(refused, Err) and refused.error.code == "no-budget" and "max_day_tokens" in refused.error.hint
-    assert model.calls == 0
+    refused = error(run(day, settings(day, base_url="", provider="anthropic"), model))
+    assert refused.code == "no-budget" and "max_day_tokens" in refused.hint and model.calls == 0
     assert isinstance(run(day, settings(day, base_url="", provider="anthropic", max_day_tokens=50_000), model), Ok)
     assert set(topics_told(day)) == {"topic-one"}
 
@@ -438,34 +434,28 @@ def test_a_harvest_by_hand_keeps_the_caps_too(caps: dict[str, float], day: Day) 
     for number in range(30):
         day.say("claude_code", number, f"topic-{number}")
     model = Model()
-    request = HarvestRequest(apply=True)
-    done = harvest(workspace, request, now=lambda: day.now, generate=model)
-    assert isinstance(done, Ok) and 0 < done.value.harvested < 30 and done.value.deferred == 30 - done.value.harvested
-    (note,) = (note for note in done.value.notes if "budget of" in note)
+    done = value(by_hand(day, workspace, model))
+    assert 0 < done.harvested < 30 and done.deferred == 30 - done.harvested
+    (note,) = (note for note in done.notes if "budget of" in note)
     assert next(iter(caps)) in note
     account = Account(workspace.paths.spending, lambda: day.now)
     assert account.day.tokens == model.tokens, "what is booked is what it cost"
     dollars = account.month.dollars
     assert dollars <= 0.02 if "max_day_tokens" not in caps else model.tokens <= 2500
-    again = harvest(workspace, request, now=lambda: day.now, generate=model)
-    assert isinstance(again, Ok) and (again.value.harvested > 0) is ("max_run_price" in caps)
+    assert (value(by_hand(day, workspace, model)).harvested > 0) is ("max_run_price" in caps)
     day.now += timedelta(days=31)
-    later = harvest(workspace, request, now=lambda: day.now, generate=model)
-    assert isinstance(later, Ok) and later.value.harvested > 0, "a new day, a new month"
+    assert value(by_hand(day, workspace, model)).harvested > 0, "a new day, a new month"
 
 
 def test_an_unknown_price_under_a_cap_in_money_is_refused_before_anything_is_sent(day: Day) -> None:
     workspace, model = settings(day, max_month_price=5.0), Model()
     day.say("claude_code", 1, "topic-one")
-    done = harvest(workspace, HarvestRequest(apply=True), now=lambda: day.now, generate=model)
-    assert isinstance(done, Err) and done.error.code == "price-unknown" and model.calls == 0
-    assert "price_input_per_million" in done.error.hint
-    dry = harvest(workspace, HarvestRequest(), now=lambda: day.now, generate=model)
-    assert isinstance(dry, Ok) and any("will be refused" in note for note in dry.value.notes)
+    refused = error(by_hand(day, workspace, model))
+    assert refused.code == "price-unknown" and model.calls == 0 and "price_input_per_million" in refused.hint
+    assert any("will be refused" in note for note in value(by_hand(day, workspace, model, apply=False)).notes)
     free = settings(day, max_month_price=5.0, price_input_per_million=0, price_output_per_million=0)
-    assert isinstance(harvest(free, HarvestRequest(apply=True), now=lambda: day.now, generate=model), Ok)
-    offline = harvest(workspace, HarvestRequest(apply=True, provider="offline"), now=lambda: day.now)
-    assert isinstance(offline, Ok), "the rules cost nothing"
+    assert value(by_hand(day, free, model))
+    assert value(by_hand(day, workspace, model, provider="offline")), "the rules cost nothing"
 
 
 def test_a_run_that_is_killed_has_spent_too_much_rather_than_too_little(tmp_path: Path) -> None:
@@ -504,7 +494,7 @@ def test_an_account_that_cannot_be_written_stops_the_spending(day: Day, monkeypa
     workspace, model = settings(day, max_day_tokens=100_000), Model()
     day.say("claude_code", 1, "topic-one")
     workspace.paths.spending.mkdir(parents=True)
-    done = harvest(workspace, HarvestRequest(apply=True), now=lambda: day.now, generate=model)
+    done = by_hand(day, workspace, model)
     assert model.calls == 0
     assert isinstance(done, Err) or any("account" in error.message for error in done.value.errors)
 
@@ -570,26 +560,25 @@ def test_a_timer_is_shown_set_checked_and_taken_away(
     monkeypatch.setattr(timers, "this_system", lambda: system)
     workspace = settings(day)
     before = {path for path in day.home.rglob("*") if path.is_file()}
-    dry = schedule(workspace, dry_run=True)
-    assert isinstance(dry, Ok) and dry.value.changes and dry.value.commands and not dry.value.on
+    dry = value(schedule(workspace, dry_run=True))
+    assert dry.changes and dry.commands and not dry.on
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
-    done = schedule(workspace)
-    assert isinstance(done, Ok) and done.value.on and done.value.applied
-    texts = [row.path.read_text() for row in done.value.changes]
+    done = value(schedule(workspace))
+    assert done.on and done.applied
+    texts = [row.path.read_text() for row in done.changes]
     assert any("--since-last" in text and "harvest" in text for text in texts)
     assert any(
         word in text for word in ("Persistent=true", "StartCalendarInterval", "StartWhenAvailable") for text in texts
     )
     (finding,) = check_schedule(workspace)
     assert finding.code == "scheduled" and finding.note
-    again = schedule(workspace)
-    assert isinstance(again, Ok) and not again.value.changes and not again.value.commands
+    again = value(schedule(workspace))
+    assert not again.changes and not again.commands
     (scheduler / "on").unlink()
     (finding,) = check_schedule(workspace)
     assert finding.code == "schedule-off" and not finding.note
     (scheduler / "on").touch()
-    gone = schedule(workspace, remove=True)
-    assert isinstance(gone, Ok) and not gone.value.on and check_schedule(workspace) == []
+    assert not value(schedule(workspace, remove=True)).on and check_schedule(workspace) == []
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
 
 
@@ -603,29 +592,25 @@ def test_a_system_that_refuses_leaves_no_half_timer(day: Day, scheduler: Path, m
     assert isinstance(done, Err) and "no bus" in done.error.message
     assert not list((day.home / ".config").rglob("knowledge-harvest.*"))
     monkeypatch.setenv("PATH", str(scheduler / "nowhere"))
-    opened = open_workspace()
-    assert isinstance(opened, Ok)
-    none = schedule(replace(opened.value))
+    opened = value(open_workspace())
+    none = schedule(replace(opened))
     assert isinstance(none, Err) and "crontab -e" in none.error.hint and "--since-last" in none.error.hint
 
 
 def test_a_key_that_only_the_shell_has_is_told(day: Day, scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "made-up")
     monkeypatch.setattr(timers, "this_system", lambda: "linux")
-    done = schedule(settings(day), dry_run=True)
-    assert (
-        isinstance(done, Ok) and "credentials.toml" in done.value.notes[0] and "OPENAI_API_KEY" in done.value.notes[0]
-    )
+    done = value(schedule(settings(day), dry_run=True))
+    assert "credentials.toml" in done.notes[0] and "OPENAI_API_KEY" in done.notes[0]
 
 
 def test_words_with_blanks_and_signs_reach_the_scheduler_whole() -> None:
     words = ["/opt/my tools/knowledge", "--home", '/x/100% "mine" & <yours> $HOME']
     for system in ("darwin", "win32"):
-        made = timers.timer_of(system, words, {"HOME": "/x", "XDG_CONFIG_HOME": "/x/c"})
-        assert isinstance(made, Ok)
+        made = value(timers.timer_of(system, words, {"HOME": "/x", "XDG_CONFIG_HOME": "/x/c"}))
         import xml.etree.ElementTree as tree
 
-        root = tree.fromstring(made.value.files[0][1])
+        root = tree.fromstring(made.files[0][1])
         texts = [node.text or "" for node in root.iter()]
         assert any("<yours>" in text for text in texts) and any("my tools" in text for text in texts)
     quoted = timers._quoted(words[2])

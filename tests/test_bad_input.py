@@ -179,32 +179,15 @@ def replace_by_fifo(path: Path) -> None:
 
 
 CHANGES: list[tuple[str, Callable[[Path], object], str]] = [
-    ("vanishes", Path.unlink, "the conversation cannot be read: No such file or directory (~/home/conversations/N)."),
-    (
-        "grows",
-        lambda path: path.write_bytes(TALK * 2),
-        "the conversation changed since it was looked at (~/home/conversations/N). Run the harvest again.",
-    ),
-    (
-        "is truncated",
-        lambda path: path.write_bytes(b""),
-        "the conversation changed since it was looked at (~/home/conversations/N). Run the harvest again.",
-    ),
-    (
-        "becomes too large",
-        lambda path: os.truncate(path, 1 << 21),
-        "the conversation cannot be read: larger than 1048576 bytes (~/home/conversations/N).",
-    ),
-    (
-        "becomes a FIFO",
-        replace_by_fifo,
-        "the conversation cannot be read: not a regular file (~/home/conversations/N).",
-    ),
+    ("vanishes", Path.unlink, "cannot be read: No such file or directory"),
+    ("grows", lambda path: path.write_bytes(TALK * 2), "changed since it was looked at"),
+    ("is truncated", lambda path: path.write_bytes(b""), "changed since it was looked at"),
+    ("becomes too large", lambda path: os.truncate(path, 1 << 21), "cannot be read: larger than 1048576 bytes"),
+    ("becomes a FIFO", replace_by_fifo, "cannot be read: not a regular file"),
     (
         "becomes a link",
         lambda path: (path.unlink(), path.symlink_to("/etc/hostname")),
-        "the conversation cannot be read: a symbolic link stands there, which is not followed "
-        "(~/home/conversations/N).",
+        "cannot be read: a symbolic link stands there, which is not followed",
     ),
 ]
 
@@ -219,7 +202,9 @@ def test_a_conversation_that_changes_before_it_is_read_stays(
     with monkeypatch.context() as patched:
         between(patched, person, act)
         said = person.types("harvest", "--apply")
-    assert f"knowledge: {sentence.replace('/N', f'/{NAME}')}\n" in said and person.code == 1
+    hint = " Run the harvest again." if "changed" in sentence else ""
+    assert f"knowledge: the conversation {sentence} (~/home/conversations/{NAME}).{hint}\n" in said
+    assert person.code == 1
     assert "tabs" in person.text("decisions.md") and "SQLite" not in person.text("decisions.md")
     if "changed" in sentence:
         assert (person.talks / NAME).exists()

@@ -14,7 +14,7 @@ import pytest
 from core.harvest.committer import Committer
 from tests.bad_input import LEARNED, UUID, Person, person, write_talk
 from tests.harvest_world import FakeModel, World
-from tests.made_home import Clock, Model, converse, harvested, make_home
+from tests.made_home import Clock, Model, converse, harvested, make_home, one_harvest
 
 __all__ = ["person"]
 WHERE = "(~/home/knowledge/ledger.json)"
@@ -134,8 +134,7 @@ def test_a_journal_torn_at_every_byte_loses_nothing(tmp_path: Path) -> None:
 def test_a_clock_ten_days_back_purges_nothing_early_and_still_in_the_end(tmp_path: Path) -> None:
     """A flat battery, a virtual machine that slept: the grace period must not end because of that."""
     workspace, clock = make_home(tmp_path), Clock()
-    converse(workspace)
-    harvested(workspace, Model(), clock)
+    one_harvest(workspace, clock)
     clock.days(-10)
     converse(workspace, "second", "other words")
     report = harvested(workspace, Model(), clock)

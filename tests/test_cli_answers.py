@@ -3,7 +3,6 @@ guessing, and an empty question looks like an empty store."""
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.main import main
+from tests.cli_call import call
 
 
 @pytest.fixture(autouse=True)
@@ -22,11 +21,11 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def told(tmp_path: Path, *words: str, code: int = 0) -> str:
     """What is said on either stream, warnings and all."""
-    out, err = io.StringIO(), io.StringIO()
     config = tmp_path / "config.toml"
     config.touch()
-    assert main([*words, "--home", str(tmp_path / "home"), "--config", str(config)], out, err) == code, err.getvalue()
-    return out.getvalue() + err.getvalue()
+    ended, out, err = call(*words, "--home", str(tmp_path / "home"), "--config", str(config))
+    assert ended == code, err
+    return out + err
 
 
 def test_memories_of_two_places_are_told_apart(tmp_path: Path) -> None:
@@ -138,9 +137,8 @@ def test_the_demo_ends_with_a_command_that_can_be_typed(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / path) if path else str(tmp_path))
     monkeypatch.setattr(sys, "argv", [started])
-    out = io.StringIO()
-    assert main(["demo", "--no-panel", "--quiet", "--into", str(tmp_path / "demo")], out, io.StringIO()) == 0
-    assert out.getvalue().endswith(f"\nNext: {called} status --home {tmp_path / 'demo'}\n")
+    code, out, _ = call("demo", "--no-panel", "--quiet", "--into", str(tmp_path / "demo"))
+    assert code == 0 and out.endswith(f"\nNext: {called} status --home {tmp_path / 'demo'}\n")
 
 
 # --- for somebody who is new here: a sound store looks sound, and a mistyped name not like an empty store -------------
@@ -157,16 +155,10 @@ def test_a_context_file_from_an_editor_is_no_damage(tmp_path: Path) -> None:
     assert "note: " in said and "context.md" in said
     assert "repaired: " in told(tmp_path, "doctor", "--repair")
     assert context.stat().st_mode & 0o777 == 0o600
-
-
-def test_files_in_an_open_folder_are_named(tmp_path: Path) -> None:
-    """A person who is to close files must know which."""
-    told(tmp_path, "add", "facts", "Ports start at 8080")
-    knowledge = tmp_path / "home" / "knowledge"
-    knowledge.chmod(0o755)
-    (knowledge / "facts.md").chmod(0o644)
+    context.parent.chmod(0o755)
+    (context.parent / "facts.md").chmod(0o644)
     said = told(tmp_path, "doctor", code=1)
-    assert "2 problems left" in said and "facts.md" in said
+    assert "2 problems left" in said and "facts.md" in said, "a person who is to close files must know which"
 
 
 def test_an_index_that_is_behind_is_told_in_plain_words(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from core.cli.main import main
 from core.cli.quarantine import quarantine_text
 from core.commands import bullets
+from core.commands.alike import similar
 from core.commands.bullets import list_tasks
 from core.commands.bullets import notes as notes_of
 from core.commands.panel.bullets import category_view
@@ -20,30 +21,41 @@ from core.commands.statements import change_all, said, said_with
 from core.commands.undo import undo
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
-from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, read, value, write
+from tests.made_home import (
+    HURRIED,
+    Clock,
+    Model,
+    converse,
+    error,
+    harvested,
+    make_home,
+    read,
+    value,
+    workspace_fixture,
+    write,
+)
+
+__all__ = ["workspace_fixture"]
 
 # --- bullets: Commands on single bullets: if these fail, a person changes another bullet than the one they named.
 
 FACTS = "# Facts\n\n- The server listens on port 8080 [from: a, 2026-01-01]\n- The client uses port 9090\n- Port\n"
 
 
-def test_the_whole_text_wins_over_a_part(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_the_whole_text_wins_over_a_part(workspace: Workspace) -> None:
     write(workspace, "facts.md", FACTS)
     value(bullets.edit(workspace, "facts", "Port", "Harbour"))
     assert read(workspace, "facts.md") == FACTS.replace("- Port\n", "- Harbour\n")
 
 
-def test_a_part_that_only_one_bullet_has_names_it_in_any_case(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_a_part_that_only_one_bullet_has_names_it_in_any_case(workspace: Workspace) -> None:
     write(workspace, "facts.md", FACTS)
     done = value(bullets.edit(workspace, "facts", "PORT 8080", "The server listens on port 8081"))
     assert read(workspace, "facts.md") == FACTS.replace("8080", "8081")
     assert done.sha256 == hashlib.sha256(read(workspace, "facts.md").encode()).hexdigest()
 
 
-def test_several_matches_are_listed_and_nothing_changes(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_several_matches_are_listed_and_nothing_changes(workspace: Workspace) -> None:
     write(workspace, "facts.md", "".join(f"- number {at}\n" for at in range(7)))
     found = error(bullets.remove(workspace, "facts", "number"))
     assert found.code == "ambiguous"
@@ -60,9 +72,8 @@ SAID_TWICE = """# Facts
 
 
 @pytest.mark.parametrize("words", ["port is 8080", "The port is 8080.", "the port is `8080`"])
-def test_what_two_conversations_said_is_one_statement_for_its_words(tmp_path: Path, words: str) -> None:
+def test_what_two_conversations_said_is_one_statement_for_its_words(workspace: Workspace, words: str) -> None:
     """Of the lines that say the same, those left over would go on saying the old words in the digest."""
-    workspace = make_home(tmp_path)
     write(workspace, "facts.md", SAID_TWICE)
     write(workspace, "digest.md", "old")
     value(bullets.edit(workspace, "facts", words, "The port is 9090"))
@@ -77,23 +88,8 @@ def test_what_two_conversations_said_is_one_statement_for_its_words(tmp_path: Pa
     assert read(workspace, "facts.md").count("9090") == 2
 
 
-def test_a_task_of_two_conversations_is_done_once(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
-    write(
-        workspace,
-        "tasks.md",
-        "# Tasks\n\n## Open\n\n- buy tea [from: a, 2026-01-01]\n- Buy tea [from: b, 2026-01-02]\n",
-    )
-    value(bullets.done(workspace, "buy tea"))
-    assert not value(list_tasks(workspace, "open")) and len(value(list_tasks(workspace, "done"))) == 2
-    assert error(bullets.done(workspace, "buy tea")).code == "already-done"
-    value(bullets.reopen(workspace, "tea"))
-    assert len(value(list_tasks(workspace, "open"))) == 2
-
-
-def test_a_place_names_that_very_line_and_tells_of_the_others(tmp_path: Path) -> None:
+def test_a_place_names_that_very_line_and_tells_of_the_others(workspace: Workspace) -> None:
     """FILE:LINE must not take more than the one line away, nor hide that others say the same."""
-    workspace = make_home(tmp_path)
     write(workspace, "facts.md", SAID_TWICE)
     done = value(bullets.remove(workspace, "facts", "facts.md:3"))
     assert read(workspace, "facts.md") == SAID_TWICE.replace("- The port is 8080. [from: a, 2026-01-01]\n", "")
@@ -102,8 +98,7 @@ def test_a_place_names_that_very_line_and_tells_of_the_others(tmp_path: Path) ->
     assert not value(bullets.remove(workspace, "facts", "facts.md:3")).warning
 
 
-def test_the_same_words_in_two_files_are_not_changed_together(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_the_same_words_in_two_files_are_not_changed_together(workspace: Workspace) -> None:
     write(workspace, "facts.md", "- same\n")
     write(workspace, "decisions.md", "- same\n- same\n")
     found = error(bullets.remove(workspace, "", "same"))
@@ -112,8 +107,7 @@ def test_the_same_words_in_two_files_are_not_changed_together(tmp_path: Path) ->
     assert read(workspace, "decisions.md") == "" and read(workspace, "facts.md") == "- same\n"
 
 
-def test_no_match_names_the_nearest_bullet(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_no_match_names_the_nearest_bullet(workspace: Workspace) -> None:
     write(workspace, "facts.md", FACTS)
     found = error(bullets.remove(workspace, "facts", "the serfer listens at port 8080"))
     assert found.code == "no-match" and "port 8080" in found.hint
@@ -121,9 +115,8 @@ def test_no_match_names_the_nearest_bullet(tmp_path: Path) -> None:
     assert error(bullets.remove(workspace, "opinions", "x")).code == "no-category"
 
 
-def test_words_bring_back_the_line_that_is_struck_and_not_the_one_that_replaced_it(tmp_path: Path) -> None:
+def test_words_bring_back_the_line_that_is_struck_and_not_the_one_that_replaced_it(workspace: Workspace) -> None:
     """Who takes a strike-through back names it by words that the newer bullet has, too."""
-    workspace = make_home(tmp_path)
     path = write(workspace, "facts.md", "- ~~the port is 8080~~ [from: a, 2026-01-01]\n- the port is 8081\n")
     value(bullets.unstrike(workspace, "facts", "the port"))
     assert path.read_text() == "- the port is 8080 [from: a, 2026-01-01]\n- the port is 8081\n"
@@ -131,8 +124,7 @@ def test_words_bring_back_the_line_that_is_struck_and_not_the_one_that_replaced_
     assert error(bullets.unstrike(workspace, "facts", "facts.md:1")).code == "not-struck"
 
 
-def test_a_task_that_stands_under_done_is_opened_again_and_not_written_twice(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_a_task_that_stands_under_done_is_opened_again_and_not_written_twice(workspace: Workspace) -> None:
     value(bullets.add(workspace, "tasks", "ask the users"))
     value(bullets.done(workspace, "ask"))
     refused = error(bullets.add(workspace, "tasks", "ask the users"))
@@ -143,8 +135,7 @@ def test_a_task_that_stands_under_done_is_opened_again_and_not_written_twice(tmp
     assert error(bullets.reopen(workspace, "ask")).code == "already-open"
 
 
-def test_the_panel_s_stale_view_is_refused(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_the_panel_s_stale_view_is_refused(workspace: Workspace) -> None:
     path = write(workspace, "facts.md", "- a\n")
     seen = hashlib.sha256(b"- a\n").hexdigest()
     path.write_text("- a\n- b\n")
@@ -157,8 +148,7 @@ def test_the_panel_s_stale_view_is_refused(tmp_path: Path) -> None:
     assert path.read_text() == "- a\n- b\n"
 
 
-def test_an_edit_refreshes_a_digest_that_is_there(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_an_edit_refreshes_a_digest_that_is_there(workspace: Workspace) -> None:
     write(workspace, "facts.md", "- old words\n- wrong\n")
     write(workspace, "digest.md", "stale")
     value(bullets.edit(workspace, "facts", "old", "new words"))
@@ -168,29 +158,23 @@ def test_an_edit_refreshes_a_digest_that_is_there(tmp_path: Path) -> None:
     assert "wrong" in read(workspace, "digest.md")
 
 
-def test_an_edit_does_not_bring_back_a_deleted_digest(tmp_path: Path) -> None:
-    """Its absence is how the person switched it off."""
-    workspace = make_home(tmp_path)
+def test_a_digest_that_is_switched_off_is_left_alone(workspace: Workspace, tmp_path: Path) -> None:
+    """By its absence, or in the settings."""
     value(bullets.add(workspace, "facts", "a"))
     assert not workspace.paths.digest.exists()
-
-
-def test_a_digest_that_is_off_in_the_settings_is_left_alone(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path, "digest_enabled = false")
+    workspace = make_home(tmp_path, "digest_enabled = false", "other")
     write(workspace, "digest.md", "by somebody else")
     value(bullets.add(workspace, "facts", "a"))
     assert read(workspace, "digest.md") == "by somebody else"
 
 
-def test_a_digest_that_cannot_be_written_does_not_undo_the_edit(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_a_digest_that_cannot_be_written_does_not_undo_the_edit(workspace: Workspace) -> None:
     workspace.paths.digest.mkdir(parents=True)
     done = value(bullets.add(workspace, "facts", "a"))
     assert "digest" in done.warning and "- a [from: by-hand" in read(workspace, "facts.md")
 
 
-def test_the_notes_of_a_file_are_found_under_its_new_and_its_old_name(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_the_notes_of_a_file_are_found_under_its_new_and_its_old_name(tmp_path: Path, workspace: Workspace) -> None:
     (tmp_path / "engine.py").write_text("x = 1\n")
     value(bullets.add(workspace, "files", "starts cold", file="engine.py"))
     (tmp_path / "engine.py").rename(tmp_path / "motor.py")
@@ -202,8 +186,7 @@ def test_the_notes_of_a_file_are_found_under_its_new_and_its_old_name(tmp_path: 
     assert value(notes_of(workspace, "motor.py")).to_json()["bullets"][0]["text"] == "starts warm"
 
 
-def test_a_file_without_notes_has_none(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_a_file_without_notes_has_none(workspace: Workspace) -> None:
     found = value(notes_of(workspace, "nowhere.py"))
     assert found.bullets == () and found.note == ""
 
@@ -234,8 +217,7 @@ TASKS = """# Tasks
 
 
 @pytest.fixture(name="home")
-def home_fixture(tmp_path: Path) -> Workspace:
-    workspace = make_home(tmp_path)
+def home_fixture(workspace: Workspace) -> Workspace:
     write(workspace, "facts.md", STATEMENTS_FACTS)
     write(workspace, "tasks.md", TASKS)
     return workspace
@@ -276,14 +258,12 @@ def test_every_line_is_changed_in_one_step_and_comes_back_in_one(home: Workspace
 
 
 def test_a_task_that_two_conversations_wanted_is_done_once_and_for_both(home: Workspace) -> None:
-    view = value(category_view(home, "tasks_open"))
-    tea = next(one for one in said(view.rows) if one.others)
-    value(change_all(home, "done", tea.refs, seen=view.sha256))
+    value(bullets.done(home, "buy tea"))
     wanted = "- sweep\n\n## Done\n\n- old\n- buy tea [from: a, 2026-05-01]\n- Buy tea [from: b, 2026-05-02]\n"
     assert read(home, "tasks.md").endswith(wanted)
-    back = next(one for one in said(value(category_view(home, "tasks_done")).rows) if one.others)
-    value(change_all(home, "reopen", back.refs))
-    assert [row.bullet.text for row in value(category_view(home, "tasks_open")).rows] == ["sweep", "buy tea", "Buy tea"]
+    assert error(bullets.done(home, "buy tea")).code == "already-done"
+    value(bullets.reopen(home, "tea"))
+    assert [row.bullet.text for row in value(list_tasks(home, "open"))] == ["sweep", "buy tea", "Buy tea"]
 
 
 def test_nothing_is_written_when_one_of_the_lines_is_gone_or_the_file_is_another(home: Workspace) -> None:
@@ -304,6 +284,13 @@ def test_lines_that_are_as_wanted_already_do_not_stop_the_others(home: Workspace
     assert error(change_all(home, "edit", now, "The port is 8080")).code == "unchanged"
 
 
+def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_listed(workspace: Workspace) -> None:
+    words = "- the cache lives in the folder of the home\n"
+    write(workspace, "facts.md", f"{words}  a detail\n{words}- in the folder of the home lives the cache\n")
+    pairs = value(similar(workspace)).pairs
+    assert [(row.first.bullet.line, row.second.bullet.line) for row in pairs] == [(1, 4), (3, 4)]
+
+
 # --- actions: What an action does not take is refused: it would be done to more than the person named.
 
 
@@ -318,21 +305,15 @@ def test_lines_that_are_as_wanted_already_do_not_stop_the_others(home: Workspace
         ("config show jobs 2", "VALUE goes with set"),
         ("digest off --project .", "--project goes with show"),
         ("memories list 7", "takes no ID"),
+        ("import  --apply", "which file or folder"),  # an empty variable of a script: not the folder it runs in
     ],
 )
 def test_what_an_action_does_not_take_is_refused(words: str, told: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
     (home / "conversations" / ".trash").mkdir(parents=True)
     out, err = io.StringIO(), io.StringIO()
-    assert main([*words.split(), "--home", str(home)], out, err) == 2
-    assert told in err.getvalue() and out.getvalue() == ""
-
-
-def test_an_import_of_nothing_is_refused(tmp_path: Path) -> None:
-    """An empty variable of a script would import the folder that it happens to run in."""
-    out, err = io.StringIO(), io.StringIO()
-    assert main(["import", "", "--home", str(tmp_path / "home"), "--apply"], out, err) == 2
-    assert "which file or folder" in err.getvalue() and not (tmp_path / "home").exists()
+    assert main([*words.split(" "), "--home", str(home)], out, err) == 2
+    assert told in err.getvalue() and out.getvalue() == "" and not (home / "knowledge").exists()
 
 
 # --- quarantine: The quarantine: if these fail, an item that the person let in is lost, or one that was held back
@@ -342,29 +323,19 @@ TOLD = "[from: chat, 2026-05-01]"
 HELD = f"# Quarantine\n\n- [quote-not-found] facts: water is dry {TOLD}\n- [no-quote] tasks_done: swept {TOLD}\n"
 
 
-def test_a_harvest_s_held_item_is_listed_and_let_in_with_its_provenance(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_a_harvest_s_held_item_is_listed_and_let_in_with_its_provenance(workspace: Workspace) -> None:
     converse(workspace)
     harvested(workspace, Model(decisions=[{"statement": "use tabs", "quote": "nobody ever said so"}]), Clock())
     [item] = value(quarantine_list(workspace))
     assert (item.held, item.category, item.text) == ("quote-not-found", "decisions", "use tabs")
-    done = value(quarantine_accept(workspace, "use tabs"))
-    assert done.file == "decisions.md"
+    assert value(quarantine_accept(workspace, "use tabs")).file == "decisions.md"
     assert read(workspace, "decisions.md") == f"# Decisions\n\n- use tabs {item.provenance}\n"
     assert "use tabs" not in read(workspace, "quarantine.md")
     assert value(quarantine(workspace)) == []
     assert "use tabs" in read(workspace, "digest.md")
 
 
-def test_a_done_task_goes_below_done(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
-    write(workspace, "quarantine.md", HELD)
-    value(quarantine(workspace, "accept", "swept"))
-    assert read(workspace, "tasks.md") == f"# Tasks\n\n## Open\n\n## Done\n\n- swept {TOLD}\n"
-
-
-def test_a_held_note_goes_to_its_file_or_else_to_the_facts(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_a_held_note_goes_to_its_file_or_else_to_the_facts(tmp_path: Path, workspace: Workspace) -> None:
     source = tmp_path / "odd: name.py"
     source.write_text("")
     lines = f"- [no-quote] files {source}: is empty {TOLD}\n- [no-quote] files /nowhere/x.py: is lost {TOLD}\n"
@@ -377,24 +348,21 @@ def test_a_held_note_goes_to_its_file_or_else_to_the_facts(tmp_path: Path) -> No
     assert read(workspace, "quarantine.md") == ""
 
 
-def test_an_item_stays_held_when_its_file_cannot_take_it(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_an_item_stays_held_when_its_file_cannot_take_it(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", "- a\n").chmod(0o444)
     assert error(quarantine_accept(workspace, "water")).code == "read-only"
     assert read(workspace, "quarantine.md") == HELD
 
 
-def test_accepting_again_after_a_crash_between_the_two_files_only_clears_the_quarantine(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_accepting_again_after_a_crash_between_the_two_files_only_clears_the_quarantine(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", f"# Facts\n\n- water is dry {TOLD}\n")
     value(quarantine_accept(workspace, "water"))
     assert read(workspace, "facts.md").count("water") == 1 and "water" not in read(workspace, "quarantine.md")
 
 
-def test_a_write_that_does_not_hold_keeps_the_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace = make_home(tmp_path)
+def test_a_write_that_does_not_hold_keeps_the_item(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", "- a\n")
     monkeypatch.setattr("core.knowledge.log.append_expected", lambda *_: True)
@@ -402,22 +370,20 @@ def test_a_write_that_does_not_hold_keeps_the_item(tmp_path: Path, monkeypatch: 
     assert read(workspace, "quarantine.md") == HELD
 
 
-def test_dropping_and_accepting_can_be_undone(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_dropping_and_accepting_can_be_undone(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
-    write(workspace, "facts.md", "- a\n")
-    dropped = value(quarantine_drop(workspace, "swept"))
-    accepted = value(quarantine_accept(workspace, "water"))
+    dropped = value(quarantine_drop(workspace, "water"))
+    accepted = value(quarantine_accept(workspace, "swept"))
+    assert read(workspace, "tasks.md") == f"# Tasks\n\n## Open\n\n## Done\n\n- swept {TOLD}\n"
     assert read(workspace, "quarantine.md") == "# Quarantine\n\n"
     value(undo(workspace, accepted.run, editor_wait=HURRIED))
-    assert read(workspace, "facts.md") == "- a\n"
+    assert "swept" not in read(workspace, "tasks.md")
     value(undo(workspace, dropped.run, editor_wait=HURRIED))
     assert sorted(read(workspace, "quarantine.md").split("\n")) == sorted(HELD.split("\n"))
 
 
-def test_the_quote_is_shown_and_does_not_go_into_the_file(tmp_path: Path) -> None:
+def test_the_quote_is_shown_and_does_not_go_into_the_file(workspace: Workspace) -> None:
     """Without it nobody could judge whether the item is true."""
-    workspace = make_home(tmp_path)
     converse(workspace)
     rows = [
         {"statement": "use tabs", "quote": 'he "never" said\nso'},
@@ -440,9 +406,10 @@ def test_the_quote_is_shown_and_does_not_go_into_the_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("action", ["accept", "drop"])
-def test_many_are_let_in_or_dropped_at_once_and_one_undo_takes_it_back(tmp_path: Path, action: str) -> None:
+def test_many_are_let_in_or_dropped_at_once_and_one_undo_takes_it_back(
+    tmp_path: Path, workspace: Workspace, action: str
+) -> None:
     """A person with forty held items had to type the words of each."""
-    workspace = make_home(tmp_path)
     source = tmp_path / "a.py"
     source.write_text("")
     lines = [f"- [no-quote] {name}: item {at} {TOLD}" for at, name in enumerate(("facts", "facts", "tasks_done"), 1)]
@@ -465,8 +432,7 @@ def test_many_are_let_in_or_dropped_at_once_and_one_undo_takes_it_back(tmp_path:
     assert read(workspace, "tasks.md") == "# Tasks\n\n## Open\n\n## Done\n"
 
 
-def test_what_one_run_has_held_back_is_named_by_the_run(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_what_one_run_has_held_back_is_named_by_the_run(workspace: Workspace) -> None:
     runs = []
     for word in ("first", "second"):
         converse(workspace, word, word)
@@ -481,8 +447,7 @@ def test_what_one_run_has_held_back_is_named_by_the_run(tmp_path: Path) -> None:
     assert error(quarantine(workspace, "drop", run="20200101T000000-abcdef")).code == "no-match"
 
 
-def test_numbers_are_numbers_only_where_there_is_such_an_item(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_numbers_are_numbers_only_where_there_is_such_an_item(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD.replace("water is dry", "port 8080 is open"))
     assert value(quarantine(workspace, "drop", ["2"])).text.endswith(f"swept {TOLD}")  # type: ignore[union-attr]
     assert value(quarantine(workspace, "accept", ["8080"])).file == "facts.md"  # type: ignore[union-attr]
@@ -492,8 +457,7 @@ def test_numbers_are_numbers_only_where_there_is_such_an_item(tmp_path: Path) ->
     assert error(quarantine(workspace, "list", ["1"])).code == "usage"
 
 
-def test_of_many_those_that_cannot_go_in_stay_and_are_told(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_of_many_those_that_cannot_go_in_stay_and_are_told(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD + "- mine\n")
     write(workspace, "facts.md", "- a\n").chmod(0o444)
     done = value(quarantine(workspace, "accept", all=True))
@@ -503,8 +467,7 @@ def test_of_many_those_that_cannot_go_in_stay_and_are_told(tmp_path: Path) -> No
     assert "swept" not in read(workspace, "quarantine.md")
 
 
-def test_a_stale_view_a_wrong_match_and_a_foreign_line_are_refused(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
+def test_a_stale_view_a_wrong_match_and_a_foreign_line_are_refused(workspace: Workspace) -> None:
     assert error(quarantine_accept(workspace, "water")).code == "no-match"
     write(workspace, "quarantine.md", HELD + "- my own line\n")
     old = hashlib.sha256(b"other").hexdigest()
@@ -517,10 +480,9 @@ def test_a_stale_view_a_wrong_match_and_a_foreign_line_are_refused(tmp_path: Pat
 
 @pytest.mark.parametrize("path", [f"/a: {'x' * 300}.py", "/proc/self/mem: x", "/dev/tty: y", "//host/share: z"])
 def test_a_path_that_a_model_wrote_is_not_looked_at_when_it_is_listed(
-    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name too long for the file system stopped the whole list, and a path that is not allowed was looked at."""
-    workspace = make_home(tmp_path)
     write(workspace, "quarantine.md", f"- [no-quote] files {path}: a note {TOLD}\n")
     looked: list[str] = []
     real = os.stat

@@ -24,6 +24,7 @@ from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, m
 # --- doctor: The doctor: if these fail, damage goes unnoticed, or a repair makes it worse. Each test makes one damage.
 
 
+@pytest.fixture(name="workspace")
 def sound(tmp_path: Path) -> Workspace:
     """A home with one harvest, one note and nothing wrong."""
     workspace = make_home(tmp_path)
@@ -70,8 +71,7 @@ def test_an_empty_home_is_healthy_and_stays_empty(tmp_path: Path) -> None:
     assert not workspace.paths.home.exists()
 
 
-def test_an_interrupted_run_is_brought_to_its_end(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_an_interrupted_run_is_brought_to_its_end(workspace: Workspace) -> None:
     [(sha, entry)] = value(read_ledger(workspace.paths)).items()
     plan = read_plans(workspace.paths.plans, entry["run"])[sha]
     write(workspace, "facts.md", "# Facts\n")
@@ -89,25 +89,18 @@ def test_an_interrupted_run_is_brought_to_its_end(tmp_path: Path) -> None:
     assert [finding.code for finding in findings(workspace) if not finding.note] == []
 
 
-def test_a_running_harvest_is_told_apart_from_a_crash(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_running_harvest_is_told_apart_from_a_crash(workspace: Workspace) -> None:
     workspace.paths.journal.write_bytes(b"")
     workspace.paths.journal.chmod(0o600)
     with locks.locked(workspace.paths.lock):
         assert found(workspace, "running").note
         assert error(doctor(workspace, True, editor_wait=HURRIED)).code == "lock-held"
-
-
-def test_looking_leaves_the_run_lock_as_it_is(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
-    workspace.paths.journal.write_bytes(b"")
     workspace.paths.lock.write_bytes(b"its last holder")
     assert "journal-left" in [finding.code for finding in findings(workspace)]
-    assert workspace.paths.lock.read_bytes() == b"its last holder"
+    assert workspace.paths.lock.read_bytes() == b"its last holder", "looking leaves it as it is"
 
 
-def test_a_plan_that_still_cannot_be_written_is_not_called_repaired(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_plan_that_still_cannot_be_written_is_not_called_repaired(workspace: Workspace) -> None:
     (workspace.paths.knowledge / "questions.md").mkdir()
     plan = FrozenPlan((PlannedFile("questions.md", "# Questions", ("- why",)),), {})
     journal = Journal(workspace.paths.journal)
@@ -118,8 +111,7 @@ def test_a_plan_that_still_cannot_be_written_is_not_called_repaired(tmp_path: Pa
 
 
 @pytest.mark.parametrize("folder", ["knowledge", "file_notes", "state", "plans"])
-def test_a_leftover_temporary_file_is_cleared(tmp_path: Path, folder: str) -> None:
-    workspace = sound(tmp_path)
+def test_a_leftover_temporary_file_is_cleared(workspace: Workspace, folder: str) -> None:
     left = getattr(workspace.paths, folder) / f".facts.md..{os.getpid()}-0{files.TEMPORARY_MARK}"
     left.write_text("half")
     left.chmod(0o600)
@@ -127,8 +119,7 @@ def test_a_leftover_temporary_file_is_cleared(tmp_path: Path, folder: str) -> No
     assert not left.exists()
 
 
-def test_a_torn_line_in_the_changes_is_set_aside_and_no_other_is_lost(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_torn_line_in_the_changes_is_set_aside_and_no_other_is_lost(workspace: Workspace) -> None:
     with workspace.paths.changes.open("ab") as stream:
         stream.write(b'{"when": "2026\n[]\n')
     finding = found(workspace, "bad-changes")
@@ -141,25 +132,16 @@ def test_a_torn_line_in_the_changes_is_set_aside_and_no_other_is_lost(tmp_path: 
     assert aside.read_bytes() == b'{"when": "2026\n[]\n'
 
 
-def test_a_corrupt_ledger_is_set_aside_and_rebuilt(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+@pytest.mark.parametrize("code", ["ledger-corrupt", "ledger-missing"])
+def test_a_ledger_is_rebuilt_and_what_is_left_of_it_set_aside(workspace: Workspace, code: str) -> None:
     before = value(read_ledger(workspace.paths))
-    workspace.paths.ledger.write_text('{"entries": {')
-    repaired(workspace, "ledger-corrupt")
+    workspace.paths.ledger.write_text('{"entries": {') if code == "ledger-corrupt" else workspace.paths.ledger.unlink()
+    repaired(workspace, code)
     assert value(read_ledger(workspace.paths)) == before
-    assert len(list(workspace.paths.knowledge.glob("ledger.corrupt-*.json"))) == 1
+    assert len(list(workspace.paths.knowledge.glob("ledger.corrupt-*.json"))) == (code == "ledger-corrupt")
 
 
-def test_a_missing_ledger_is_rebuilt(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
-    before = value(read_ledger(workspace.paths))
-    workspace.paths.ledger.unlink()
-    repaired(workspace, "ledger-missing")
-    assert value(read_ledger(workspace.paths)) == before
-
-
-def test_a_harvest_without_its_plan_is_no_proof(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_harvest_without_its_plan_is_no_proof(workspace: Workspace) -> None:
     for plans in workspace.paths.plans.glob("*.jsonl"):
         plans.unlink()
     before = value(read_ledger(workspace.paths))
@@ -168,8 +150,7 @@ def test_a_harvest_without_its_plan_is_no_proof(tmp_path: Path) -> None:
     assert entry == before[sha] | {"status": "harvest-failed", "error": "no committed plan proves its harvest"}
 
 
-def test_a_plan_without_its_entry_gets_it_back(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_plan_without_its_entry_gets_it_back(workspace: Workspace) -> None:
     before = value(read_ledger(workspace.paths))
     write_ledger(workspace.paths, {})
     codes = {finding.code for finding in findings(workspace)}
@@ -205,21 +186,15 @@ def test_a_link_in_place_of_a_category_file_is_named(tmp_path: Path) -> None:
     assert not found(workspace, "odd-file").repairable
 
 
-def test_a_note_whose_file_is_gone_is_worth_knowing_but_no_damage(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
-    (tmp_path / "engine.py").unlink()
+def test_a_note_whose_file_is_gone_is_worth_knowing_but_no_damage(tmp_path: Path, workspace: Workspace) -> None:
+    (tmp_path / "engine.py").rename(tmp_path / "motor.py")
+    assert findings(workspace) == [], "a renamed file keeps its note without a word"
+    (tmp_path / "motor.py").unlink()
     assert found(workspace, "note-orphaned").note
     assert value(doctor(workspace)).errors == []
 
 
-def test_a_renamed_file_keeps_its_note_without_a_word(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
-    (tmp_path / "engine.py").rename(tmp_path / "motor.py")
-    assert findings(workspace) == []
-
-
-def test_a_stranger_on_a_reused_inode_does_not_keep_the_note(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_stranger_on_a_reused_inode_does_not_keep_the_note(tmp_path: Path, workspace: Workspace) -> None:
     engine = tmp_path / "engine.py"
     (tmp_path / "new").write_text("x = 2\n")
     (tmp_path / "new").replace(engine)
@@ -235,8 +210,7 @@ def test_a_stranger_on_a_reused_inode_does_not_keep_the_note(tmp_path: Path) -> 
     assert "about another" in read(workspace, f"files/{name}@12345.md")
 
 
-def test_a_note_follows_a_file_that_an_editor_replaced(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_note_follows_a_file_that_an_editor_replaced(tmp_path: Path, workspace: Workspace) -> None:
     (tmp_path / "new").write_text("x = 2\n")
     (tmp_path / "new").replace(tmp_path / "engine.py")
     repaired(workspace, "note-moved")
@@ -244,8 +218,7 @@ def test_a_note_follows_a_file_that_an_editor_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["missing", "damaged", "incomplete"])
-def test_the_list_of_notes_is_made_anew(tmp_path: Path, damage: str) -> None:
-    workspace = sound(tmp_path)
+def test_the_list_of_notes_is_made_anew(workspace: Workspace, damage: str) -> None:
     if damage == "missing":
         workspace.paths.file_ids.unlink()
     else:
@@ -255,8 +228,7 @@ def test_the_list_of_notes_is_made_anew(tmp_path: Path, damage: str) -> None:
     assert len(json.loads(workspace.paths.file_ids.read_text())) == 1
 
 
-def test_files_and_folders_that_others_can_read_are_closed(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_files_and_folders_that_others_can_read_are_closed(workspace: Workspace) -> None:
     (workspace.paths.knowledge / "facts.md").chmod(0o644)
     workspace.paths.trash.chmod(0o755)
     assert {finding.code for finding in findings(workspace)} == {"open-files", "open-folder"}
@@ -265,8 +237,7 @@ def test_files_and_folders_that_others_can_read_are_closed(tmp_path: Path) -> No
     assert workspace.paths.trash.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_stale_digest_is_regenerated_but_an_absent_one_stays_away(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_stale_digest_is_regenerated_but_an_absent_one_stays_away(workspace: Workspace) -> None:
     good = read(workspace, "digest.md")
     write(workspace, "digest.md", good + "- planted\n")
     repaired(workspace, "digest-stale")
@@ -280,8 +251,7 @@ def trashed(workspace: Workspace) -> Path:
     return path
 
 
-def test_a_conversation_that_is_in_its_place_is_not_called_deleted(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_conversation_that_is_in_its_place_is_not_called_deleted(workspace: Workspace) -> None:
     ledger = workspace.paths.ledger.read_bytes()
     value(trash_restore(workspace, trashed(workspace).name, editor_wait=HURRIED))
     workspace.paths.ledger.write_bytes(ledger)
@@ -291,8 +261,7 @@ def test_a_conversation_that_is_in_its_place_is_not_called_deleted(tmp_path: Pat
     assert entry["deleted"] is False and "trash" not in entry
 
 
-def test_settings_without_credentials_and_unknown_keys_are_told(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_settings_without_credentials_and_unknown_keys_are_told(tmp_path: Path, workspace: Workspace) -> None:
     config = tmp_path / "config.toml"
     config.write_text('[ai_settings.knowledge]\nprovider = "anthropic"\nmodel = "a-model"\ndigest_enabeld = true\n')
     workspace = value(reopened(workspace))
@@ -302,14 +271,14 @@ def test_settings_without_credentials_and_unknown_keys_are_told(tmp_path: Path) 
     assert not rows["no-credentials"].repairable
 
 
-def test_a_prompt_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_prompt_that_cannot_be_read_is_told(workspace: Workspace) -> None:
     write(workspace, "prompts/harvest-conversation.md", "").write_bytes(b"\xff\xfe")
     assert not found(workspace, "bad-prompt").repairable
 
 
-def test_a_repair_that_the_disk_refuses_is_not_called_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace = sound(tmp_path)
+def test_a_repair_that_the_disk_refuses_is_not_called_repaired(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace.paths.knowledge.chmod(0o755)
 
     def refuse(*_: object) -> None:
@@ -326,28 +295,18 @@ def test_a_repair_that_the_disk_refuses_is_not_called_repaired(tmp_path: Path, m
 # person's.
 
 
-def damage_trash(workspace: Workspace) -> None:
-    trashed(workspace).write_text("changed")
-
-
-def foreign_trash(workspace: Workspace) -> None:
+def test_a_foreign_file_in_the_trash_is_named_and_kept(workspace: Workspace) -> None:
     (workspace.paths.trash / "mine.txt").write_text("mine")
     (workspace.paths.trash / "mine.txt").chmod(0o600)
-
-
-def test_a_foreign_file_in_the_trash_is_named_and_kept(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
-    foreign_trash(workspace)
     before = picture(workspace)
     assert found(workspace, "trash-foreign").note
     findings(workspace, repair=True)
     assert picture(workspace) == before
 
 
-def test_a_trashed_conversation_with_another_hash_is_set_aside_with_every_byte(tmp_path: Path) -> None:
+def test_a_trashed_conversation_with_another_hash_is_set_aside_with_every_byte(workspace: Workspace) -> None:
     """It is no longer what was harvested: no purge may take it, and no restore may pass it for the conversation."""
-    workspace = sound(tmp_path)
-    damage_trash(workspace)
+    trashed(workspace).write_text("changed")
     name = trashed(workspace).name
     assert found(workspace, "trash-damaged").repairable
     rows = {row.code: row for row in findings(workspace, repair=True)}
@@ -360,9 +319,8 @@ def test_a_trashed_conversation_with_another_hash_is_set_aside_with_every_byte(t
 
 @pytest.mark.parametrize("left", [6, 30, 45])
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_a_line_that_was_torn_gets_its_end_back_from_the_plan(tmp_path: Path, left: int, ending: str) -> None:
+def test_a_line_that_was_torn_gets_its_end_back_from_the_plan(workspace: Workspace, left: int, ending: str) -> None:
     """The beginning alone has lost where it came from, and a second harvest would put the whole line beside it."""
-    workspace = sound(tmp_path)
     text = read(workspace, "facts.md")
     whole = next(line for line in text.split("\n") if "[from: " in line)
     torn = whole[: whole.index("[from: ") + left + 7]
@@ -373,8 +331,7 @@ def test_a_line_that_was_torn_gets_its_end_back_from_the_plan(tmp_path: Path, le
     assert path.read_bytes() == text.replace(whole, f"{whole}\n- mine").replace("\n", ending).encode()
 
 
-def test_a_torn_line_that_no_plan_tells_or_that_stands_whole_is_left_to_the_person(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_torn_line_that_no_plan_tells_or_that_stands_whole_is_left_to_the_person(workspace: Workspace) -> None:
     write(workspace, "digest.md", "").unlink()
     text = read(workspace, "facts.md")
     whole = next(line for line in text.split("\n") if "[from: " in line)
@@ -385,9 +342,8 @@ def test_a_torn_line_that_no_plan_tells_or_that_stands_whole_is_left_to_the_pers
         assert read(workspace, "facts.md") == f"{text}{torn}\n"
 
 
-def test_of_several_damages_in_one_file_each_is_counted(tmp_path: Path) -> None:
+def test_of_several_damages_in_one_file_each_is_counted(workspace: Workspace) -> None:
     """Told of one where there are two, a person mends that one and believes the file whole."""
-    workspace = sound(tmp_path)
     write(workspace, "digest.md", "").unlink()
     glued = "- one [from: a, 2026-01-01]- two [from: a, 2026-01-01]\n"
     write(workspace, "facts.md", f"# Facts\n\n{glued}{glued}")
@@ -396,8 +352,7 @@ def test_of_several_damages_in_one_file_each_is_counted(tmp_path: Path) -> None:
         assert left == [f"line {number} holds two bullets; a line break is missing" for number in (3, 4)]
 
 
-def test_a_trash_name_without_a_file_is_forgotten(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
+def test_a_trash_name_without_a_file_is_forgotten(workspace: Workspace) -> None:
     trashed(workspace).unlink()
     repaired(workspace, "trash-missing")
     [entry] = value(read_ledger(workspace.paths)).values()

@@ -30,6 +30,7 @@ from tests.facts_home import (
     code_of,
     facts_of,
     harvested,
+    learn,
     taught_fixture,
     value,
     workspace_of,
@@ -82,8 +83,11 @@ def test_the_domain_is_the_repository_of_the_working_folder(world: World) -> Non
     """Else every repository's facts end in one heap."""
     repository = world.folder / "The-Nexus"
     (repository / ".git").mkdir(parents=True)
-    world.converse(claude_session(str(repository / ".worktrees" / "1"), "We decided on a port"))
-    harvested(world, says(facts=["The port is 8080", {"statement": "Everywhere", "domain": "global"}]))
+    learn(
+        world,
+        claude_session(str(repository / ".worktrees" / "1"), "We decided on a port"),
+        facts=["The port is 8080", {"statement": "Everywhere", "domain": "global"}],
+    )
     assert [fact.id for fact in facts_of(world)] == ["the-nexus:fact:001", "the-nexus:fact:002"]
     assert (world.paths.knowledge / "repos" / "the-nexus" / "facts.yaml").is_file()
     asked = replace(workspace_of(world), cwd=repository / "src")
@@ -103,14 +107,7 @@ def test_switched_off_nothing_is_made_and_switched_on_all_is_caught_up(world: Wo
     world.knowledge("global/pitfalls.yaml", "- id: global:pitfall:001\n  fact: Mine\n  confidence: 1\n")
     report = value(sync_facts(workspace_of(world, fact_index=False), now=lambda: world.clock))
     assert (report.new, report.total) == (0, 1), "what a person writes reaches the index all the same"
-    world.converse("User: b\n")
-    assert harvested(world, says(facts=["Two"])).facts == {"new": 2, "confirmed": 0, "total": 3, "too_long": 0}
-
-
-def test_what_waits_in_quarantine_is_no_fact(world: World) -> None:
-    world.converse("User: a\n")
-    harvested(world, says(facts=[{"statement": "Invented", "quote": "nobody said that at all"}, "Kept"]))
-    assert [fact.fact for fact in facts_of(world)] == ["Kept"]
+    assert learn(world, "User: b\n", facts=["Two"]).facts == {"new": 2, "confirmed": 0, "total": 3, "too_long": 0}
 
 
 def test_a_fact_that_is_too_long_goes_in_without_its_detail_or_not_at_all(world: World) -> None:
@@ -135,8 +132,7 @@ def test_a_fact_that_is_too_long_goes_in_without_its_detail_or_not_at_all(world:
 
 
 def test_what_is_let_in_and_too_long_for_a_fact_is_told(world: World) -> None:
-    world.converse("User: a\n")
-    harvested(world, says(facts=["x" * 501]))
+    learn(world, facts=["x" * 501])
     done = value(quarantine_accept(workspace_of(world), "xxx"))
     assert done.file == "facts.md" and "too long for the fact index (280 characters): 1" in done.warning
     assert facts_of(world) == []
@@ -148,6 +144,7 @@ def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
     held = {"statement": "Invented", "quote": "nobody said that at all"}
     waits = {"statement": "Waits", "quote": "nor did anybody say this"}
     harvested(world, says(facts=[held, waits, "Kept"], decisions=[held]))
+    assert [fact.fact for fact in facts_of(world)] == ["Kept"]
     workspace = workspace_of(world)
     done = value(quarantine_accept(workspace, "facts: Invented", now=lambda: world.clock))
     assert not done.warning
@@ -157,8 +154,7 @@ def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
     }
     value(quarantine_accept(workspace, "decisions: Invented", now=lambda: world.clock))
     value(quarantine_drop(workspace, "facts: Waits", now=lambda: world.clock))
-    world.converse("User: b\n")
-    report = harvested(world, says(facts=["Invented"]))
+    report = learn(world, "User: b\n", facts=["Invented"])
     assert report.facts == {"new": 0, "confirmed": 1, "total": 2, "too_long": 0}
     assert value(sync_facts(workspace, accepted=True, now=lambda: world.clock)).new == 0
     value(undo(workspace, done.run, now=lambda: world.clock, editor_wait=HURRIED))
@@ -170,19 +166,16 @@ def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
 def test_an_accepted_item_whose_feed_was_cut_off_is_a_fact_after_the_next_harvest(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.converse("User: a\n")
-    harvested(world, says(facts=[{"statement": "Invented", "quote": "nobody said that at all"}]))
+    learn(world, facts=[{"statement": "Invented", "quote": "nobody said that at all"}])
     with monkeypatch.context() as patch:
         patch.setattr("core.commands.fact_feed.after_accept", lambda *_: "")
         value(quarantine_accept(workspace_of(world), "Invented", now=lambda: world.clock))
     assert not facts_of(world)
-    world.converse("User: b\n")
-    assert harvested(world, says(facts=["Other"])).facts == {"new": 2, "confirmed": 0, "total": 2, "too_long": 0}
+    assert learn(world, "User: b\n", facts=["Other"]).facts == {"new": 2, "confirmed": 0, "total": 2, "too_long": 0}
 
 
 def test_a_second_harvest_and_a_second_sync_change_nothing(world: World) -> None:
-    world.converse("User: a\n")
-    harvested(world, says(facts=["One"]))
+    learn(world, facts=["One"])
     before = {path: path.read_bytes() for path in world.paths.knowledge.rglob("*") if path.is_file()}
     report = harvested(world, says(facts=["Other words"]))
     assert report.facts == {"new": 0, "confirmed": 0, "total": 1, "too_long": 0}
@@ -205,10 +198,8 @@ def test_a_failure_is_told_and_costs_the_harvest_nothing(world: World) -> None:
 
 
 def test_undo_takes_the_facts_of_the_run_back(world: World) -> None:
-    world.converse("User: a\n")
-    harvested(world, says(facts=["One"]))
-    world.converse("User: b\n")
-    run = harvested(world, says(facts=["Two", "One"])).run
+    learn(world, facts=["One"])
+    run = learn(world, "User: b\n", facts=["Two", "One"]).run
     assert {fact.fact: fact.source_count for fact in facts_of(world)} == {"One": 2, "Two": 1}
     report = value(undo(workspace_of(world), run, editor_wait=HURRIED))
     assert report.notes == ["1 fact of the run left the fact index too"]
@@ -220,8 +211,7 @@ def test_undo_takes_the_facts_of_the_run_back(world: World) -> None:
 def test_an_undo_that_was_cut_before_the_facts_is_finished_by_the_next_sync(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.converse("User: a\n")
-    run = harvested(world, says(facts=["One"])).run
+    run = learn(world, facts=["One"]).run
     monkeypatch.setattr("core.commands.undo._undo_facts", lambda *_: None)
     value(undo(workspace_of(world), run, editor_wait=HURRIED))
     assert [fact.fact for fact in facts_of(world)] == ["One"]
@@ -269,8 +259,7 @@ def test_every_format_of_the_list(taught: World) -> None:
 
 
 def test_a_formula_is_not_handed_to_a_spreadsheet(world: World) -> None:
-    world.converse("User: a\n")
-    harvested(world, says(facts=['=HYPERLINK("http://x")']))
+    learn(world, facts=['=HYPERLINK("http://x")'])
     rows = list(csv.DictReader(io.StringIO(cli(world, "facts", "list", "--format", "csv")[1])))
     assert rows[0]["fact"].startswith("'=")
 
@@ -407,8 +396,7 @@ def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
     workspace = workspace_of(taught)
     before = taught.text(YAML)
     removed = value(delete_fact(workspace, "global:fact:001"))
-    taught.converse("User: b\n")
-    harvested(taught, says(facts=["One"]))
+    learn(taught, "User: b\n", facts=["One"])
     assert "One" not in [fact.fact for fact in facts_of(taught)]
     value(undo(workspace, removed.run, editor_wait=HURRIED))
     assert taught.text(YAML) == before
@@ -423,32 +411,12 @@ def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
     merged = value(merge_facts(workspace, "global:fact:001", "global:fact:002"))
     assert (merged.into.source_count, merged.into.related) == (2, ("global:fact:002",))
     assert [fact.id for fact in facts_of(taught)][:2] == ["global:fact:001", "global:fact:003"]
-    taught.converse("User: b\n")
-    run = harvested(taught, says(facts=["One or so"])).run
+    run = learn(taught, "User: b\n", facts=["One or so"]).run
     assert facts_of(taught)[0].source_count == 3
     value(undo(workspace, run, editor_wait=HURRIED))
     value(undo(workspace, merged.run, editor_wait=HURRIED))
     assert taught.text(YAML) == before
     assert code_of(merge_facts(workspace, "global:fact:001", "global:fact:001")) == "usage"
-
-
-def test_a_merge_that_was_cut_in_the_middle_can_be_done_again(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts must not be added up twice."""
-    workspace = workspace_of(taught)
-    import core.commands.facts as edits
-
-    real = edits._change
-
-    def cut(*arguments: Any) -> Any:
-        if arguments[2] is None:
-            raise KeyboardInterrupt
-        return real(*arguments)
-
-    monkeypatch.setattr(edits, "_change", cut)
-    with pytest.raises(KeyboardInterrupt):
-        merge_facts(workspace, "global:fact:001", "global:fact:002")
-    monkeypatch.undo()
-    assert value(merge_facts(workspace, "global:fact:001", "global:fact:002")).into.source_count == 2
 
 
 # --- places: Where a fact belongs. A fact in the wrong place is put before conversations about something else, and is
@@ -473,8 +441,11 @@ def repository(world: World, name: str) -> Path:
 
 
 def test_a_folder_that_is_not_on_this_disk_has_a_name_all_the_same(world: World) -> None:
-    world.converse(claude_session("/Users/somebody/workspace/cli/.worktrees/1", "It listens on 8080"))
-    harvested(world, says(facts=["The port is 8080"]))
+    learn(
+        world,
+        claude_session("/Users/somebody/workspace/cli/.worktrees/1", "It listens on 8080"),
+        facts=["The port is 8080"],
+    )
     assert places(world) == {"The port is 8080": "cli"}
 
 
@@ -487,8 +458,7 @@ def test_free_words_of_a_model_make_no_folder(world: World, said: str) -> None:
 
 
 def test_the_name_of_a_known_project_or_of_the_repository_of_a_file_is_taken(world: World) -> None:
-    world.converse(claude_session(str(repository(world, "payments")), "hello"))
-    harvested(world, says(facts=["Payments are in cents"]))
+    learn(world, claude_session(str(repository(world, "payments")), "hello"), facts=["Payments are in cents"])
     shop, tools = repository(world, "shop"), repository(world, "tools")
     (tools / "run.sh").write_text("true")
     world.converse(claude_session(str(shop), "hello again"))
@@ -505,16 +475,20 @@ def test_the_name_of_a_known_project_or_of_the_repository_of_a_file_is_taken(wor
 
 def test_a_note_on_a_file_is_of_the_project_in_which_the_file_lay(world: World) -> None:
     gone = "/code/of/somebody/cli"
-    world.converse(claude_session(gone, "hello"))
-    harvested(world, says(facts=["It is written in Go"]))
-    world.converse("User: no folder is known of this one\n")
-    harvested(world, says(files=[{"path": f"{gone}/cmd/main.go", "note": "parses flags"}]))
+    learn(world, claude_session(gone, "hello"), facts=["It is written in Go"])
+    learn(
+        world, "User: no folder is known of this one\n", files=[{"path": f"{gone}/cmd/main.go", "note": "parses flags"}]
+    )
     assert places(world)[f"{gone}/cmd/main.go: parses flags"] == "cli"
 
 
 def test_a_note_on_a_file_goes_before_no_conversation_about_something_else(world: World) -> None:
-    world.converse("User: let us write a game\n")
-    harvested(world, says(facts=["Tabs are wanted"], files=[{"path": "pong_game.py", "note": "draws the ball"}]))
+    learn(
+        world,
+        "User: let us write a game\n",
+        facts=["Tabs are wanted"],
+        files=[{"path": "pong_game.py", "note": "draws the ball"}],
+    )
     assert set(places(world).values()) == {"global"}
     asked = replace(workspace_of(world), cwd=repository(world, "other"))
     assert [fact.fact for fact in value(bootstrap(asked)).facts] == ["Tabs are wanted"]
@@ -524,10 +498,8 @@ def test_a_note_on_a_file_goes_before_no_conversation_about_something_else(world
 def test_what_is_known_of_the_project_comes_before_what_holds_everywhere(world: World) -> None:
     """With a small budget nothing of the project was left."""
     own = repository(world, "own")
-    world.converse("User: somewhere\n")
-    harvested(world, says(facts=[{"statement": f"Everywhere {at}", "confidence": 0.95} for at in range(40)]))
-    world.converse(claude_session(str(own), "here"))
-    harvested(world, says(facts=[{"statement": "Here alone", "confidence": 0.5}]))
+    learn(world, "User: somewhere\n", facts=[{"statement": f"Everywhere {at}", "confidence": 0.95} for at in range(40)])
+    learn(world, claude_session(str(own), "here"), facts=[{"statement": "Here alone", "confidence": 0.5}])
     asked = replace(workspace_of(world), cwd=own)
     few = value(bootstrap(asked, budget=60))
     assert few.facts[0].fact == "Here alone" and 1 < len(few.facts) < 10 and few.tokens <= 60
@@ -538,24 +510,20 @@ def test_what_is_known_of_the_project_comes_before_what_holds_everywhere(world: 
 
 
 def test_an_undo_leaves_no_empty_files_and_folders(world: World) -> None:
-    world.converse(claude_session(str(repository(world, "one")), "hello"))
-    first = harvested(world, says(facts=["Kept"]))
-    world.converse(claude_session(str(repository(world, "two")), "hello"))
-    second = harvested(world, says(facts=["Gone"], questions=["Why?"]))
+    first = learn(world, claude_session(str(repository(world, "one")), "hello"), facts=["Kept"])
+    second = learn(world, claude_session(str(repository(world, "two")), "hello"), facts=["Gone"], questions=["Why?"])
     assert "repos/two/questions.yaml" in folders(world)
     value(undo(workspace_of(world), second.run))
     assert folders(world) == ["repos/one", "repos/one/facts.yaml"]
     value(undo(workspace_of(world), first.run))
     assert folders(world) == [] and not (world.paths.knowledge / "repos").exists()
-    world.converse(claude_session(str(world.folder / "two"), "hello for the third time"))
-    harvested(world, says(facts=["Back"]))
+    learn(world, claude_session(str(world.folder / "two"), "hello for the third time"), facts=["Back"])
     assert {fact.id[-8:] for fact in facts_of(world)} == {"fact:002"}, "an id is never given twice"
 
 
 @pytest.mark.parametrize("words", ["\nMine: ask Kim about this.\n", "\n- id: one:fact:900\n  fact: mine\n"])
 def test_a_file_with_a_persons_words_in_it_stays(world: World, words: str) -> None:
-    world.converse(claude_session(str(repository(world, "one")), "hello"))
-    report = harvested(world, says(facts=["Gone"]))
+    report = learn(world, claude_session(str(repository(world, "one")), "hello"), facts=["Gone"])
     path = world.paths.knowledge / "repos" / "one" / "facts.yaml"
     path.write_text(path.read_text() + words)
     value(undo(workspace_of(world), report.run))
@@ -603,16 +571,13 @@ def test_what_a_model_says_of_the_agent_itself_stands_below_agents(world: World)
 def test_the_page_about_the_files_is_left_once_and_is_the_persons_then(world: World) -> None:
     """Their own words in it, or that they deleted it, must outlive every later harvest."""
     page = world.paths.knowledge / "SCHEMA.md"
-    world.converse("User: the port is 8080\n")
-    harvested(world, says(facts=["The port is 8080"]))
+    learn(world, "User: the port is 8080\n", facts=["The port is 8080"])
     assert "domain:category:number" in page.read_text()
     page.write_text("mine")
-    world.converse("User: the queue is Redis\n")
-    harvested(world, says(facts=["The queue is Redis"]))
+    learn(world, "User: the queue is Redis\n", facts=["The queue is Redis"])
     assert page.read_text() == "mine"
     page.unlink()
-    world.converse("User: the cache is Redis\n")
-    harvested(world, says(facts=["The cache is Redis"]))
+    learn(world, "User: the cache is Redis\n", facts=["The cache is Redis"])
     assert not page.exists()
 
 

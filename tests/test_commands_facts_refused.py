@@ -15,16 +15,15 @@ from core.commands.fact_feed import sync_facts
 from core.commands.facts import delete_fact, edit_fact, merge_facts
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
-from tests.facts_home import YAML, cli, code_of, facts_of, harvested, value, workspace_of
-from tests.harvest_world import World, says
+from tests.facts_home import YAML, cli, code_of, facts_of, learn, value, workspace_of
+from tests.harvest_world import World
 
 ITEM = "- id: {id}\n  fact: {fact}\n  confidence: 0.5\n"
 
 
 @pytest.fixture
 def taught(world: World) -> World:
-    world.converse("User: a\n")
-    harvested(world, says(facts=["One", "Two"]))
+    learn(world, facts=["One", "Two"])
     return world
 
 
@@ -38,16 +37,14 @@ def test_an_id_of_thousands_of_digits_costs_only_its_own_item(taught: World) -> 
     assert [fact.fact for fact in facts_of(taught)] == ["One", "Two"]
     code, _, err = cli(taught, "facts", "validate")
     assert code == 1 and "facts.yaml:" in err and "the id is" in err and "unexpected" not in err
-    taught.converse("User: b\n")
-    assert not harvested(taught, says(facts=["Three"])).errors
+    assert not learn(taught, "User: b\n", facts=["Three"]).errors
     assert [fact.fact for fact in facts_of(taught)] == ["One", "Two", "Three"]
 
 
 def test_after_the_highest_number_that_an_id_can_have_new_facts_still_come_in(taught: World) -> None:
     """Counting on from a number that a person made up must not give new facts an id that is not valid."""
     taught.knowledge(YAML, taught.text(YAML) + "\n" + ITEM.format(id=f"global:fact:{'9' * 18}", fact='"far"'))
-    taught.converse("User: b\n")
-    harvested(taught, says(facts=["Three"]))
+    learn(taught, "User: b\n", facts=["Three"])
     assert {fact.fact: fact.id for fact in facts_of(taught)}["Three"] == "global:fact:003"
 
 
@@ -69,8 +66,7 @@ def test_what_is_no_regular_file_is_passed_over_and_named(taught: World, kind: s
     assert code == 0 and "One" in out and "linked" not in out and "'knowledge facts validate'" in err
     code, _, err = cli(taught, "facts", "validate")
     assert code == 1 and f"global/{place.name}: it is a" in err
-    taught.converse("User: b\n")
-    report = harvested(taught, says(facts=["Three"]))
+    report = learn(taught, "User: b\n", facts=["Three"])
     assert not report.errors and "knowledge facts validate" in " ".join(report.notes)
     assert "Three" in [fact.fact for fact in facts_of(taught)]
 
@@ -147,8 +143,7 @@ def test_a_merge_that_was_refused_leaves_no_trace(taught: World) -> None:
     assert code_of(merge_facts(workspace, "global:fact:001", "global:fact:002", seen="0" * 64)) == "changed-outside"
     assert merged_records(taught) == {}
     value(delete_fact(workspace, "global:fact:002"))
-    taught.converse("User: b\n")
-    harvested(taught, says(facts=["Two"]))
+    learn(taught, "User: b\n", facts=["Two"])
     assert [(fact.fact, fact.source_count) for fact in facts_of(taught)] == [("One", 1)]
 
 
@@ -162,21 +157,23 @@ def test_a_merge_into_which_nothing_can_be_taken_changes_neither_fact(taught: Wo
     assert taught.text(YAML) == before and merged_records(taught) == {}
 
 
-def test_a_merge_that_was_cut_before_its_record_is_done_again(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the second fact's words say later must confirm the first, whenever the machine stopped."""
-    workspace = workspace_of(taught)
+@pytest.mark.parametrize("step", ["append_records", "_change"])
+def test_a_merge_that_was_cut_is_done_again(taught: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Before its record, or before the second fact goes: counts are not added up twice, and what the second fact's
+    words say later confirms the first."""
+    workspace, real = workspace_of(taught), getattr(facts, step)
 
-    def cut(*_: Any) -> None:
+    def cut(*arguments: Any) -> Any:
+        if step == "_change" and arguments[2] is not None:
+            return real(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(facts, "append_records", cut)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(facts, step, cut)
         merge_facts(workspace, "global:fact:001", "global:fact:002")
-    monkeypatch.undo()
     assert value(merge_facts(workspace, "global:fact:001", "global:fact:002")).into.source_count == 2
     assert merged_records(taught) == {"global:fact:002": "global:fact:001"}
-    taught.converse("User: b\n")
-    harvested(taught, says(facts=["Two"]))
+    learn(taught, "User: b\n", facts=["Two"])
     assert [(fact.fact, fact.source_count) for fact in facts_of(taught)] == [("One", 3)]
 
 

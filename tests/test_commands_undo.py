@@ -36,7 +36,22 @@ from tests.harvest_world import HURRIED, FakeModel, World, never, nobody_waits_f
 from tests.harvest_world import NOW as MISSING_NOW
 from tests.histories.ground import in_child
 from tests.made_home import HURRIED as RESTORED_HURRIED
-from tests.made_home import Clock, Model, converse, error, harvested, make_home, read, trusted, value, write
+from tests.made_home import (
+    Clock,
+    Model,
+    clock_fixture,
+    converse,
+    error,
+    harvested,
+    one_harvest,
+    read,
+    trusted,
+    value,
+    workspace_fixture,
+    write,
+)
+
+__all__ = ["clock_fixture", "workspace_fixture"]
 
 
 @pytest.fixture(autouse=True)
@@ -49,9 +64,7 @@ def _no_editor_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def taken_back(world: World, run: str) -> UndoReport:
-    done = undo(workspace_of(world), run, editor_wait=HURRIED)
-    assert isinstance(done, Ok), done
-    return done.value
+    return value(undo(workspace_of(world), run, editor_wait=HURRIED))
 
 
 def test_a_plan_that_waits_to_be_written_is_forgotten_too(world: World) -> None:
@@ -91,13 +104,12 @@ def test_an_accepted_item_with_details_goes_back_whole(world: World, category: s
     world.paths.conversations.mkdir(parents=True)
     held = f"# Quarantine\n\n- [no-quote] {category}: held [from: c, 2026-01-01]\n  one\n  two\n"
     world.knowledge("quarantine.md", held)
-    workspace = open_workspace(str(world.paths.home))
-    assert isinstance(workspace, Ok)
-    accepted = quarantine_accept(workspace.value, "held")
-    assert isinstance(accepted, Ok) and "  two\n" in world.text(accepted.value.file)
-    done = taken_back(world, accepted.value.run)
+    workspace = value(open_workspace(str(world.paths.home)))
+    accepted = value(quarantine_accept(workspace, "held"))
+    assert "  two\n" in world.text(accepted.file)
+    done = taken_back(world, accepted.run)
     assert not done.stayed and world.text("quarantine.md") == held
-    assert not {"held", "one", "two"} & set(re.findall(r"\w+", world.text(accepted.value.file)))
+    assert not {"held", "one", "two"} & set(re.findall(r"\w+", world.text(accepted.file)))
 
 
 # --- what an undo tells ----------------------------------------------------------------------------------------------
@@ -129,11 +141,10 @@ def test_a_line_in_the_persons_own_words_is_said_to_stay(world: World) -> None:
 
 def test_an_edit_that_was_deleted_in_an_editor_is_gone_and_not_changed(world: World) -> None:
     world.knowledge("facts.md", "# Facts\n\n- mine\n")
-    added = bullets.add(workspace_of(world), "facts", "a thought")
-    assert isinstance(added, Ok)
+    added = value(bullets.add(workspace_of(world), "facts", "a thought"))
     world.knowledge("facts.md", "# Facts\n\n- mine\n")
-    done = taken_back(world, added.value.run)
-    assert done.gone == list(added.value.added) or "as it was before" in done.notes[0]
+    done = taken_back(world, added.run)
+    assert done.gone == list(added.added) or "as it was before" in done.notes[0]
     assert not done.stayed and world.text("facts.md") == "# Facts\n\n- mine\n"
 
 
@@ -142,9 +153,8 @@ def test_a_second_undo_says_that_there_was_nothing_to_do(world: World, kind: str
     """ "undone" for the second time reads as if something had happened again."""
     if kind == "edit":
         world.knowledge("facts.md", "# Facts\n\n- mine\n")
-        edited = bullets.edit(workspace_of(world), "facts", "mine", "mine, and better")
-        assert isinstance(edited, Ok)
-        run = edited.value.run
+        edited = value(bullets.edit(workspace_of(world), "facts", "mine", "mine, and better"))
+        run = edited.run
     else:
         world.converse("a")
         run = world.run(FakeModel()).run
@@ -159,19 +169,18 @@ def test_the_list_of_runs_says_what_each_one_changed(world: World) -> None:
     """A list of bare ids does not tell which of ten edits the person wants back."""
     world.knowledge("facts.md", "# Facts\n\n- the port is 8080\n- other\n")
     workspace = workspace_of(world)
-    assert isinstance(bullets.edit(workspace, "facts", "8080", "the port is 8081"), Ok)
-    assert isinstance(bullets.remove(workspace, "facts", "other"), Ok)
+    value(bullets.edit(workspace, "facts", "8080", "the port is 8081"))
+    value(bullets.remove(workspace, "facts", "other"))
     world.converse("a")
     world.run(says(facts=["first", "x" * 90]))
-    listed = runs(workspace)
-    assert isinstance(listed, Ok)
-    texts = sorted(run.text for run in listed.value)
+    listed = value(runs(workspace))
+    texts = sorted(run.text for run in listed)
     assert texts == [
         "facts.md: + first (and 1 more)",
         "facts.md: - other",
         "facts.md: the port is 8080 -> the port is 8081",
     ]
-    assert f"\n    {texts[2]}\n" in undo_text(listed.value)
+    assert f"\n    {texts[2]}\n" in undo_text(listed)
 
 
 def test_a_run_of_which_every_conversation_failed_is_not_offered(world: World) -> None:
@@ -181,10 +190,10 @@ def test_a_run_of_which_every_conversation_failed_is_not_offered(world: World) -
         world.run(FakeModel(lambda number, prompt: "no json"))
     world.converse("b")
     kept = world.run(FakeModel(lambda number, prompt: "no json" if number < 3 else {"facts": [f"x {number}"]}))
-    listed = runs(workspace_of(world))
-    assert isinstance(listed, Ok) and [run.run for run in listed.value] == [kept.run]
-    unknown = undo(workspace_of(world), "20200101T000000-abcdef", editor_wait=HURRIED)
-    assert isinstance(unknown, Err) and unknown.error.hint == f"the newest runs are: {kept.run}"
+    listed = value(runs(workspace_of(world)))
+    assert [run.run for run in listed] == [kept.run]
+    unknown = error(undo(workspace_of(world), "20200101T000000-abcdef", editor_wait=HURRIED))
+    assert unknown.hint == f"the newest runs are: {kept.run}"
 
 
 # --- edit: An edit of a project's memory, taken back: without it the answer promises an undo that does not exist.
@@ -223,17 +232,17 @@ def test_an_edit_of_a_projects_memory_is_taken_back_from_any_folder_of_it(tmp_pa
     assert error(undo(opened(tmp_path, tmp_path), run)).code == "unknown-run"
     report = value(undo(opened(tmp_path, project / "src"), run))
     assert the_text(project) == before and report.lines_back and not report.errors
-    again = value(undo(opened(tmp_path, project), run))
-    assert again.already and the_text(project) == before
-    unknown = error(undo(opened(tmp_path, project), "edit-20260101T000000-abcdef"))
-    assert unknown.code == "unknown-run"
+    assert value(undo(opened(tmp_path, project), run)).already and the_text(project) == before
+    assert error(undo(opened(tmp_path, project), "edit-20260101T000000-abcdef")).code == "unknown-run"
 
 
 def test_who_edits_from_elsewhere_is_told_where_the_undo_works(tmp_path: Path, project: Path) -> None:
-    far = memories_edit(opened(tmp_path, tmp_path), "project:1", "Far away.", project=str(project), now=lambda: NOW)
-    assert isinstance(far, Ok) and str(project) in str(vars(far.value)["warning"])
-    near = memories_edit(opened(tmp_path, project), "project:1", "Near by.", now=lambda: NOW)
-    assert isinstance(near, Ok) and not vars(near.value)["warning"]
+    far = value(
+        memories_edit(opened(tmp_path, tmp_path), "project:1", "Far away.", project=str(project), now=lambda: NOW)
+    )
+    assert str(project) in str(vars(far)["warning"])
+    near = value(memories_edit(opened(tmp_path, project), "project:1", "Near by.", now=lambda: NOW))
+    assert not vars(near)["warning"]
 
 
 def test_what_the_person_wrote_since_stays(tmp_path: Path, project: Path) -> None:
@@ -286,8 +295,7 @@ TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- clean the kettle\n\n## Done\n\n- boi
 
 
 @pytest.fixture(name="home")
-def home_fixture(tmp_path: Path) -> Workspace:
-    workspace = make_home(tmp_path)
+def home_fixture(workspace: Workspace) -> Workspace:
     write(workspace, "facts.md", FACTS)
     write(workspace, "tasks.md", TASKS)
     return workspace
@@ -332,15 +340,13 @@ def test_what_somebody_has_changed_since_is_not_done_again(home: Workspace) -> N
     value(undo(home, run))
     value(bullets.edit(home, "facts", "one", "theirs"))
     text = read(home, "facts.md")
-    refused = redo(home, run)
-    assert isinstance(refused, Err) and refused.error.code == "changed-since" and read(home, "facts.md") == text
+    assert error(redo(home, run)).code == "changed-since" and read(home, "facts.md") == text
 
 
 def test_only_what_was_taken_back_is_done_again(home: Workspace) -> None:
     run = value(bullets.add(home, "facts", "three")).run
-    refused = redo(home, run)
-    assert isinstance(refused, Err) and refused.error.code == "not-undone"
-    assert isinstance(undo(home, run), Ok) and isinstance(redo(home, run), Ok)
+    assert error(redo(home, run)).code == "not-undone"
+    assert value(undo(home, run)) and value(redo(home, run))
     assert read(home, "facts.md").count("three") == 1
 
 
@@ -370,13 +376,8 @@ def restored(workspace: Workspace, clock: Clock, at: int = 0) -> str:
     return row.sha256
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-def test_a_restored_conversation_stays_through_any_number_of_harvests(tmp_path: Path, clock: Clock) -> None:
-    workspace, model = make_home(tmp_path), Model()
+def test_a_restored_conversation_stays_through_any_number_of_harvests(workspace: Workspace, clock: Clock) -> None:
+    model = Model()
     path = converse(workspace)
     harvested(workspace, model, clock)
     restored(workspace, clock)
@@ -388,17 +389,14 @@ def test_a_restored_conversation_stays_through_any_number_of_harvests(tmp_path: 
     assert path.exists() and model.asked == 1
 
 
-def test_it_is_taken_again_once_it_has_changed(tmp_path: Path, clock: Clock) -> None:
-    workspace = make_home(tmp_path)
-    path = converse(workspace)
-    harvested(workspace, Model(), clock)
+def test_it_is_taken_again_once_it_has_changed(workspace: Workspace, clock: Clock) -> None:
+    path, _ = one_harvest(workspace, clock)
     restored(workspace, clock)
     path.write_text(path.read_text() + "User: and one more thing\n")
     assert harvested(workspace, Model(), clock).harvested == 1 and not path.exists()
 
 
-def test_another_copy_of_the_same_content_goes_as_ever(tmp_path: Path, clock: Clock) -> None:
-    workspace = make_home(tmp_path)
+def test_another_copy_of_the_same_content_goes_as_ever(workspace: Workspace, clock: Clock) -> None:
     path = converse(workspace, "one", "same")
     harvested(workspace, Model(), clock)
     restored(workspace, clock)
@@ -407,8 +405,8 @@ def test_another_copy_of_the_same_content_goes_as_ever(tmp_path: Path, clock: Cl
     assert path.exists() and not other.exists()
 
 
-def test_a_released_one_goes_with_the_next_harvest(tmp_path: Path, clock: Clock) -> None:
-    workspace, model = make_home(tmp_path), Model()
+def test_a_released_one_goes_with_the_next_harvest(workspace: Workspace, clock: Clock) -> None:
+    model = Model()
     path = converse(workspace)
     harvested(workspace, model, clock)
     sha = restored(workspace, clock)
@@ -419,9 +417,9 @@ def test_a_released_one_goes_with_the_next_harvest(tmp_path: Path, clock: Clock)
     assert "nothing is kept" in error(trash_release(workspace, sha)).hint
 
 
-def test_a_better_model_reads_it_and_leaves_it_there(tmp_path: Path, clock: Clock) -> None:
+def test_a_better_model_reads_it_and_leaves_it_there(workspace: Workspace, clock: Clock) -> None:
     """The harvest of the rules is done again by a model; the conversation is still the person's."""
-    workspace, model = make_home(tmp_path), Model()
+    model = Model()
     path = converse(workspace)
     with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": ["by rule"]}):
         value(
@@ -433,21 +431,17 @@ def test_a_better_model_reads_it_and_leaves_it_there(tmp_path: Path, clock: Cloc
     assert path.exists() and report.harvested == 1 and any("brought back by you" in note for note in report.notes)
 
 
-def test_a_crash_between_the_promise_and_the_move_keeps_the_promise(tmp_path: Path, clock: Clock) -> None:
+def test_a_crash_between_the_promise_and_the_move_keeps_the_promise(workspace: Workspace, clock: Clock) -> None:
     """The file is back in its place; without the note in the ledger the next harvest would take it again."""
-    workspace = make_home(tmp_path)
-    path = converse(workspace)
-    harvested(workspace, Model(), clock)
+    path, _ = one_harvest(workspace, clock)
     [row] = value(trash_list(workspace))
     with patch.object(trash_commands, "note_restored", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED)
     assert path.exists() and harvested(workspace, Model(), clock).reclaimed == 0 and path.exists()
 
 
-def test_a_refused_restore_promises_nothing(tmp_path: Path, clock: Clock) -> None:
-    workspace = make_home(tmp_path)
-    path = converse(workspace)
-    harvested(workspace, Model(), clock)
+def test_a_refused_restore_promises_nothing(workspace: Workspace, clock: Clock) -> None:
+    path, _ = one_harvest(workspace, clock)
     path.write_text("another one of that name")
     [row] = value(trash_list(workspace))
     assert error(trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED)).code == "occupied"
@@ -461,9 +455,9 @@ ROWS: dict[str, Any] = {"facts": ["one", "two"], "tasks_open": ["open it"], "tas
 
 
 def listed(world: World) -> list[Missing]:
-    found = missing(workspace_of(world), now=lambda: world.clock)
-    assert isinstance(found, Ok) and isinstance(found.value, list)
-    return found.value
+    found = value(missing(workspace_of(world), now=lambda: world.clock))
+    assert isinstance(found, list)
+    return found
 
 
 def settled(world: World, action: str, which: str = "") -> Result[Any]:
@@ -493,11 +487,11 @@ def test_the_next_run_says_so_once_and_the_named_command_puts_everything_back(wo
     assert world.run(FakeModel(never)).notes == [] and world.trash()
     assert [(row.file, len(row.lines)) for row in listed(world)] == [("facts.md", 2), ("tasks.md", 2)]
     assert "4 lines missing" in missing_text(listed(world)) and "    - one [from:" in missing_text(listed(world))
-    back = settled(world, "restore")
-    assert isinstance(back, Ok) and "4 lines put back" in settled_text(back.value)
+    back = value(settled(world, "restore"))
+    assert "4 lines put back" in settled_text(back)
     assert {name: (world.paths.knowledge / name).read_bytes() for name in whole} == whole
     assert listed(world) == [] and missing_text([]) == "nothing is missing\n"
-    assert isinstance(undo(workspace_of(world), back.value.run, editor_wait=HURRIED), Ok)
+    taken_back(world, back.run)
     assert world.text("facts.md") == "# Facts\n\n- mine\n" and listed(world) == []  # taken out on purpose now
 
 
@@ -515,8 +509,8 @@ def test_lines_that_vanish_a_second_time_are_told_again(world: World) -> None:
 def test_what_is_gone_on_purpose_is_never_spoken_of_again(world: World) -> None:
     """A person who empties a file in an editor is not asked for ever, and the trash goes when its time has come."""
     swallowed(world)
-    gone = settled(world, "accept")
-    assert isinstance(gone, Ok) and isinstance(gone.value, Settled) and "gone on purpose" in settled_text(gone.value)
+    gone = value(settled(world, "accept"))
+    assert isinstance(gone, Settled) and "gone on purpose" in settled_text(gone)
     assert listed(world) == [] and world.run(FakeModel(never)).notes == []
     world.clock = MISSING_NOW + timedelta(days=99)
     assert not world.run(FakeModel(never)).errors and not world.trash()
@@ -525,10 +519,9 @@ def test_what_is_gone_on_purpose_is_never_spoken_of_again(world: World) -> None:
 
 def test_a_word_given_too_early_can_be_taken_back(world: World) -> None:
     swallowed(world)
-    gone = settled(world, "accept")
-    assert isinstance(gone, Ok)
-    done = undo(workspace_of(world), gone.value.run, editor_wait=HURRIED)
-    assert isinstance(done, Ok) and any("missing restore" in note for note in done.value.notes)
+    gone = value(settled(world, "accept"))
+    done = taken_back(world, gone.run)
+    assert any("missing restore" in note for note in done.notes)
     assert len(listed(world)) == 2 and world.text("facts.md") == "# Facts\n\n- mine\n"
 
 
@@ -541,14 +534,12 @@ def test_one_deleted_bullet_is_told_once_and_its_conversation_stays_in_the_trash
     world.clock = MISSING_NOW + timedelta(days=99)
     quiet = world.run(FakeModel(never))
     assert not quiet.notes and not quiet.errors and len(world.trash()) == 1
-    purged = trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED)
-    assert isinstance(purged, Ok) and "missing accept" in purged.value.errors[0].hint
+    purged = value(trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED))
+    assert "missing accept" in purged.errors[0].hint
 
 
 @pytest.mark.parametrize("act", ["reword", "move", "rm", "undo", "one-of-two"])
 def test_what_a_person_does_to_lines_is_not_called_missing(world: World, act: str) -> None:
-    from core.commands import bullets
-
     world.converse("a")
     report = world.run(says(facts=["one", "two"]))
     lines = world.text("facts.md").split("\n")[2:4]
@@ -559,9 +550,9 @@ def test_what_a_person_does_to_lines_is_not_called_missing(world: World, act: st
         world.knowledge("decisions.md", "\n".join(["# Decisions", "", *lines, ""]))
     elif act == "rm":
         for text in ("one", "two"):
-            assert isinstance(bullets.remove(workspace_of(world), "facts", text), Ok)
+            value(bullets.remove(workspace_of(world), "facts", text))
     elif act == "undo":
-        assert isinstance(undo(workspace_of(world), report.run, editor_wait=HURRIED), Ok)
+        taken_back(world, report.run)
     else:
         world.knowledge("facts.md", f"# Facts\n\n{lines[1]}\n")
     assert listed(world) == []
@@ -571,7 +562,7 @@ def test_a_deleted_file_comes_back_with_its_lines(world: World) -> None:
     swallowed(world)
     for name in ("facts.md", "tasks.md"):
         (world.paths.knowledge / name).unlink()
-    assert isinstance(settled(world, "restore"), Ok)
+    value(settled(world, "restore"))
     assert world.text("facts.md").startswith("# Facts\n\n- one [from:")
     assert world.text("tasks.md").index("open it") < world.text("tasks.md").index("## Done")
 
@@ -583,11 +574,11 @@ def test_one_harvest_alone_can_be_chosen(world: World) -> None:
     report = world.run(FakeModel(lambda number, prompt: {"facts": [f"fact {number}"]}))
     world.knowledge("facts.md", "# Facts\n")
     first, second = listed(world)
-    assert isinstance(settled(world, "restore", first.sha256[:8]), Ok)
+    value(settled(world, "restore", first.sha256[:8]))
     assert listed(world) == [second] and world.text("facts.md").count("- ") == 1
-    assert isinstance(settled(world, "restore", report.run), Ok) and listed(world) == []
-    nothing = settled(world, "restore", "ffff")
-    assert not isinstance(nothing, Ok) and nothing.error.code == "nothing-missing"
+    value(settled(world, "restore", report.run))
+    assert listed(world) == []
+    assert error(settled(world, "restore", "ffff")).code == "nothing-missing"
 
 
 def test_a_note_that_vanished_is_missing_too(world: World, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from core.commands.project import find_project
 from core.commands.quarantine import quarantine_accept
 from core.commands.search import search
 from core.commands.settings import config_set, settings_to_open
+from core.commands.statements import Found
 from core.commands.status import status
 from core.commands.trash import trash_restore
 from core.commands.undo import undo
@@ -55,10 +56,8 @@ def test_a_category_carries_the_hash_of_what_was_seen(tmp_path: Path) -> None:
     path = knowledge(workspace, "facts.md", "# Facts\n\n- one [from: a, 2026-01-01]\n  detail\n- ~~two~~\n")
     view = value(category_view(workspace, "facts"))
     assert view.sha256 == hashlib.sha256(path.read_bytes()).hexdigest() and view.bytes == path.stat().st_size
-    assert [(row.bullet.text, row.bullet.line, row.bullet.struck) for row in view.rows] == [
-        ("one", 3, False),
-        ("two", 5, True),
-    ]
+    rows = [(row.bullet.text, row.bullet.line, row.bullet.struck) for row in view.rows]
+    assert rows == [("one", 3, False), ("two", 5, True)]
     assert view.rows[0].bullet.more == ("  detail",)
     edited = bullets.edit(workspace, "facts", view.rows[0].ref, "uno", seen=view.sha256)
     assert value(edited).sha256 == value(category_view(workspace, "facts")).sha256
@@ -105,17 +104,17 @@ def test_a_bullet_tells_its_past(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     converse(workspace, "kettle", "words")
     harvested(workspace, Model(facts=["water boils"]), Clock())
-    row = next(row for row in value(category_view(workspace, "facts")).rows if row.bullet.text == "water boils")
-    bullets.edit(workspace, "facts", row.ref, "water boils at 100")
-    row = next(row for row in value(category_view(workspace, "facts")).rows if "100" in row.bullet.text)
-    struck = value(bullets.strike(workspace, "facts", row.ref))
-    row = next(row for row in value(category_view(workspace, "facts")).rows if row.bullet.struck)
-    events = value(bullet_history(workspace, "facts.md", row.bullet.raw))
+
+    def boiling() -> Found:
+        return next(row for row in value(category_view(workspace, "facts")).rows if "water boils" in row.bullet.text)
+
+    bullets.edit(workspace, "facts", boiling().ref, "water boils at 100")
+    struck = value(bullets.strike(workspace, "facts", boiling().ref))
+    events = value(bullet_history(workspace, "facts.md", boiling().bullet.raw))
     assert [event.what for event in events] == ["struck", "edited", "harvested"]
     assert events[-1].sha and events[-1].before == "" and "water boils [" in events[1].before
     assert isinstance(undo(workspace, struck.run, editor_wait=HURRIED), Ok)
-    row = next(row for row in value(category_view(workspace, "facts")).rows if "100" in row.bullet.text)
-    assert value(bullet_history(workspace, "facts.md", row.bullet.raw))[0].what == "undone"
+    assert value(bullet_history(workspace, "facts.md", boiling().bullet.raw))[0].what == "undone"
     assert value(bullet_history(workspace, "facts.md", "- never seen")) == ()
 
 
@@ -160,16 +159,14 @@ def test_notes_follow_their_file_and_say_when_it_is_gone(tmp_path: Path) -> None
 
 
 def test_an_editor_that_saves_by_rename_keeps_the_notes(tmp_path: Path) -> None:
-    workspace = make_home(tmp_path)
-    source = tmp_path / "app.py"
+    workspace, source, fresh = make_home(tmp_path), tmp_path / "app.py", tmp_path / "app.py.new"
     source.write_text("a = 1\n", encoding="utf-8")
     bullets.add(workspace, "files", "note", file=str(source))
     before = notes_overview(workspace)
-    fresh = tmp_path / "app.py.new"
     fresh.write_text("a = 2\n", encoding="utf-8")
     fresh.rename(source)
-    after = notes_overview(workspace, before)
-    assert after.notes[0].exists and after.notes[0].source == str(source)
+    [after] = notes_overview(workspace, before).notes
+    assert after.exists and after.source == str(source)
 
 
 def test_a_source_is_shown_whatever_it_holds(tmp_path: Path) -> None:
@@ -345,15 +342,11 @@ def test_a_switch_is_refused_when_the_file_changed_since_it_was_seen(tmp_path: P
     """The panel's switch must not write over an edit that an editor saved a moment ago."""
     file = tmp_path / "config.toml"
     file.write_bytes(BEFORE)
-    opened = open_workspace(str(tmp_path / "home"), file, {}, tmp_path)
-    assert isinstance(opened, Ok)
-    seen = hashlib.sha256(BEFORE).hexdigest()
-    file.write_bytes(BEFORE + b"# theirs\n")
-    refused = config_set(opened.value, "digest_enabled", "false", seen)
-    assert isinstance(refused, Err) and refused.error.code == "changed-outside"
-    assert file.read_bytes() == BEFORE + b"# theirs\n"
-    seen = hashlib.sha256(BEFORE + b"# theirs\n").hexdigest()
-    assert isinstance(config_set(opened.value, "digest_enabled", "false", seen), Ok)
+    workspace, theirs = value(open_workspace(str(tmp_path / "home"), file, {}, tmp_path)), BEFORE + b"# theirs\n"
+    file.write_bytes(theirs)
+    refused = config_set(workspace, "digest_enabled", "false", hashlib.sha256(BEFORE).hexdigest())
+    assert isinstance(refused, Err) and refused.error.code == "changed-outside" and file.read_bytes() == theirs
+    value(config_set(workspace, "digest_enabled", "false", hashlib.sha256(theirs).hexdigest()))
     assert file.read_bytes() == BEFORE.replace(b"= true ", b"= false ") + b"# theirs\n"
 
 
@@ -365,28 +358,25 @@ def test_settings_that_are_gone_are_no_longer_in_force(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("[ai_settings.knowledge]\njobs = 2\n")
     (tmp_path / "elsewhere").mkdir()
-    workspace = open_workspace(str(tmp_path / "home"), None, environment, tmp_path / "elsewhere")
-    assert isinstance(workspace, Ok) and workspace.value.config.jobs == 2
-    again = reopened(workspace.value)
-    assert isinstance(again, Ok) and again.value.loaded.found_by == workspace.value.loaded.found_by
+    workspace = value(open_workspace(str(tmp_path / "home"), None, environment, tmp_path / "elsewhere"))
+    assert workspace.config.jobs == 2 and value(reopened(workspace)).loaded.found_by == workspace.loaded.found_by
     file.unlink()
-    gone = reopened(workspace.value)
-    assert isinstance(gone, Ok) and gone.value.loaded.found_by == "shipped"
+    gone = value(reopened(workspace))
+    assert gone.loaded.found_by == "shipped"
     file.write_text("[ai_settings.knowledge]\njobs = 3\n")
-    back = reopened(gone.value)
-    assert isinstance(back, Ok) and back.value.config.jobs == 3
+    assert value(reopened(gone)).config.jobs == 3
 
 
 def test_the_file_that_is_opened_for_settings_is_ones_own(tmp_path: Path) -> None:
     """What a person writes into the shipped file is gone with the next update."""
     environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-    workspace = open_workspace(str(tmp_path / "home"), None, environment, tmp_path)
-    assert isinstance(workspace, Ok) and workspace.value.loaded.found_by == "shipped"
-    made = settings_to_open(workspace.value)
-    assert made == Ok(tmp_path / "config" / "manual_slop" / "config.toml")
-    assert made.value.read_text().startswith("# Your settings") and isinstance(reopened(workspace.value), Ok)
-    made.value.write_text("[ai_settings.knowledge]\njobs = 3\n")
-    assert settings_to_open(workspace.value) == made and "jobs" in made.value.read_text()
+    workspace = value(open_workspace(str(tmp_path / "home"), None, environment, tmp_path))
+    assert workspace.loaded.found_by == "shipped"
+    made = value(settings_to_open(workspace))
+    assert made == tmp_path / "config" / "manual_slop" / "config.toml"
+    assert made.read_text().startswith("# Your settings") and isinstance(reopened(workspace), Ok)
+    made.write_text("[ai_settings.knowledge]\njobs = 3\n")
+    assert value(settings_to_open(workspace)) == made and "jobs" in made.read_text()
 
 
 # --- demo: The demo is what a newcomer runs first, with or without settings of their own. If these fail, trying the
@@ -415,17 +405,13 @@ def bold(tmp_path: Path) -> tuple[Workspace, Path]:
     return value(opened), theirs
 
 
-def test_a_demo_reads_and_takes_nothing_of_the_persons_own(tmp_path: Path) -> None:
+def test_a_demo_and_a_harvest_in_its_window_read_and_take_nothing_of_the_persons_own(tmp_path: Path) -> None:
     workspace, theirs = bold(tmp_path)
     shown = value(demo(workspace, into=str(tmp_path / "demo")))
     assert theirs.read_text() == LINE % SESSION and not (tmp_path / "own").exists()
     assert shown.applied.harvested == 6 and shown.applied.reclaimed == 0
     told = "".join(path.read_text() for path in (tmp_path / "demo").rglob("*") if path.is_file())
     assert SESSION not in told and "jsonb" not in told
-
-
-def test_a_harvest_in_the_demos_window_stays_in_the_demo(tmp_path: Path) -> None:
-    workspace, theirs = bold(tmp_path)
     inside = value(demo_home(workspace))
     again = harvest(inside, HarvestRequest(apply=True))
     assert isinstance(again, Ok) and again.value.plan.counts.get("harvest", 0) <= 6

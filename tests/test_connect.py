@@ -27,7 +27,9 @@ from tests.agent_settings import (
     doctor,
     files_of,
     person_fixture,
+    put,
     snapshot,
+    works,
 )
 from tests.cli_call import call
 from tests.corpus import CORPUS
@@ -46,14 +48,11 @@ def test_a_connection_taken_back_leaves_every_file_as_it_was(tool: str, kind: st
             continue  # that file is ours alone
         data = content_for(path, kind)
         if data is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+            put(path, data)
             path.chmod(0o640)
             made += 1
     before = snapshot(person)
-    code, out, err = call("connect", tool, "--json")
-    assert code == 0, err
-    told = json.loads(out)
+    told = json.loads(works("connect", tool, "--json"))
     assert (
         told["applied"] and set(told["tools"][0]["parts"]) >= {"server", "start"} and not told["tools"][0]["problems"]
     )
@@ -92,9 +91,7 @@ def kept(before: str, after: str) -> None:
 )
 def test_a_damaged_file_costs_its_tool_alone(data: bytes, words: str, person: Path) -> None:
     """It is named with its place and stays; the other tools are connected."""
-    broken = person / ".claude" / "settings.json"
-    broken.parent.mkdir()
-    broken.write_bytes(data)
+    broken = put(person / ".claude" / "settings.json", data)
     code, out, err = call("connect", "claude_code", "codex", "--json")
     told = json.loads(out)
     assert code == 1 and words in err and str(broken) in err and broken.read_bytes() == data
@@ -105,9 +102,7 @@ def test_a_damaged_file_costs_its_tool_alone(data: bytes, words: str, person: Pa
 @pytest.mark.skipif(sys.platform == "win32", reason="rights of files")
 def test_a_read_only_file_stays_and_says_what_to_do(person: Path) -> None:
     """Some people generate their settings and lock them: renaming over the file would get round that."""
-    locked = person / ".gemini" / "settings.json"
-    locked.parent.mkdir()
-    locked.write_text("{}")
+    locked = put(person / ".gemini" / "settings.json", "{}")
     locked.chmod(0o444)
     code, _, err = call("connect", "gemini")
     assert code == 1 and "read-only" in err and "Make it writable" in err
@@ -116,9 +111,7 @@ def test_a_read_only_file_stays_and_says_what_to_do(person: Path) -> None:
 
 def test_a_read_only_folder_is_said_before_anything_is_shown(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And named, instead of a temporary file in it that nobody has ever seen."""
-    settings = person / ".gemini" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text("{}")
+    settings = put(person / ".gemini" / "settings.json", "{}")
     monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != settings.parent)  # the tests may run as root
     for more in (["--dry-run"], ["--yes"]):
         code, out, err = call("connect", "gemini", *more)
@@ -138,16 +131,14 @@ def test_a_linked_dotfile_stays_a_link(dangling: bool, person: Path) -> None:
     link.parent.mkdir()
     link.symlink_to(target)
     before = snapshot(person)
-    assert call("connect", "claude_code")[0] == 0
+    works("connect", "claude_code")
     assert link.is_symlink() and "SessionEnd" in target.read_text()
-    assert call("connect", "claude_code", "--remove")[0] == 0
+    works("connect", "claude_code", "--remove")
     assert snapshot(person) == before
 
 
 def test_a_dry_run_shows_the_change_and_makes_none(person: Path) -> None:
-    settings = person / ".claude" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text('{\n  "a": 1\n}\n')
+    settings = put(person / ".claude" / "settings.json", '{\n  "a": 1\n}\n')
     before = snapshot(person)
     code, out, _ = call("connect", "claude", "--dry-run")
     assert code == 0 and '+  "hooks": {' in out and "dry run" in out and str(settings) in out
@@ -158,9 +149,10 @@ def test_a_dry_run_shows_the_change_and_makes_none(person: Path) -> None:
 def test_a_key_in_the_settings_of_a_tool_is_not_printed(more: list[str], person: Path) -> None:
     """What `connect` prints is pasted into reports; the file itself keeps every byte of it."""
     key = "ghp_" + "x9Kq" * 9
-    file = files_of("gemini_cli")[0]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"mcpServers": {"x": {"command": "y", "env": {"TOKEN": key}}}, "note\x1b[31m": 1}))
+    file = put(
+        files_of("gemini_cli")[0],
+        json.dumps({"mcpServers": {"x": {"command": "y", "env": {"TOKEN": key}}}, "note\x1b[31m": 1}),
+    )
     code, out, err = call("connect", "gemini_cli", *more)
     assert code == 0 and key not in out + err and "\x1b" not in out + err
     assert key in file.read_text()
@@ -210,15 +202,13 @@ def test_a_no_changes_nothing_and_a_yes_is_asked_for_after_the_change_was_shown(
 def test_all_means_those_that_are_there(person: Path, tmp_path: Path) -> None:
     """A tool counts by its folder or by its program; removing all takes what is connected."""
     (person / ".codex").mkdir()
-    program = tmp_path / "bin" / "copilot"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\n")
+    program = put(tmp_path / "bin" / "copilot", "#!/bin/sh\n")
     program.chmod(0o755)
     before = snapshot(person)
     told = json.loads(call("connect", "--all", "--json")[1])
     assert [row["name"] for row in told["tools"]] == ["codex", "copilot_cli"]
     program.unlink()
-    assert call("connect", "--all", "--remove")[0] == 0
+    works("connect", "--all", "--remove")
     assert snapshot(person) == before
     assert "none is connected" in call("connect", "--all", "--remove")[1]
     code, _, err = call("connect", "emacs")
@@ -272,7 +262,7 @@ def test_another_home_and_settings_are_named_in_what_is_written(
 def test_doctor_says_which_connections_stand_and_whether_they_work(person: Path) -> None:
     """Nothing is said of tools that nobody connected."""
     assert doctor() == []
-    assert call("connect", "claude_code")[0] == 0
+    works("connect", "claude_code")
     (row,) = doctor()
     assert row["code"] == "connected" and row["note"] and "harvest at the end" in str(row["message"])
     settings = person / ".claude" / "settings.json"
@@ -290,12 +280,12 @@ def test_doctor_says_which_connections_stand_and_whether_they_work(person: Path)
 def test_a_program_that_moved_is_told_and_written_anew(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a reinstall elsewhere the old path starts nothing."""
     monkeypatch.setattr("core.agents.tools.HAND_OVER", person / "gone" / "hand_over.py")
-    assert call("connect", "codex")[0] == 0
+    works("connect", "codex")
     assert any("not there any more" in str(row["message"]) for row in doctor())
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(person / ".config"))
-    assert call("connect", "codex")[0] == 0
+    works("connect", "codex")
     assert [row["code"] for row in doctor()] == ["connected"]
     assert (person / ".codex" / "hooks.json").read_text().count("hand_over.py") == 1
     assert call("connect", "codex", "--remove")[0] == 0 and not (person / ".codex").exists()
@@ -312,7 +302,6 @@ def test_without_the_library_of_the_protocol_no_server_is_registered(
     told = json.loads(call("connect", "opencode", "claude_code", "gemini", "--json")[1])
     assert {part for row in told["tools"] for part in row["parts"]} == {"start", "end"}
     assert not any(row["missing"] for row in told["tools"]), "what was left out is not gone"
-    assert not any(row["missing"] for row in told["tools"]), "what was left out is not gone"
     assert any("extra mcp" in note for note in told["notes"])
     assert "digest.md" in (person / ".config" / "opencode" / "AGENTS.md").read_text()
 
@@ -322,12 +311,10 @@ def test_real_files_of_rules_come_back_to_the_byte(person: Path) -> None:
     """Rules that people really wrote."""
     seen = 0
     for sample in sorted((CORPUS / "stores").rglob("*.md.sample")):
-        rules = person / ".config" / "opencode" / "AGENTS.md"
-        rules.parent.mkdir(parents=True, exist_ok=True)
-        rules.write_bytes(sample.read_bytes())
-        assert call("connect", "opencode")[0] == 0
+        rules = put(person / ".config" / "opencode" / "AGENTS.md", sample.read_bytes())
+        works("connect", "opencode")
         assert rules.read_bytes().startswith(sample.read_bytes().rstrip(b"\n")) and b"get_context" in rules.read_bytes()
-        assert call("connect", "opencode", "--remove")[0] == 0
+        works("connect", "opencode", "--remove")
         assert rules.read_bytes() == sample.read_bytes()
         seen += 1
     assert seen > 3

@@ -13,7 +13,7 @@ import pytest
 
 from core.agents import json_text
 from core.agents.tools import AGENT
-from tests.agent_settings import doctor, files_of, person_fixture, snapshot
+from tests.agent_settings import doctor, files_of, person_fixture, put, snapshot, works
 from tests.cli_call import call
 
 __all__ = ["person_fixture"]
@@ -28,13 +28,12 @@ def test_what_the_tool_changed_since_stays(tool: str, person: Path) -> None:
         b'{\n  "a": 1,\n  "hooks": {\n    "Stop": []\n  }\n}\n' if first.suffix == ".json" else b"a = 1\n[t]\nx = 2\n"
     )
     first.write_bytes(before)
-    assert call("connect", tool)[0] == 0
+    works("connect", tool)
     data = first.read_bytes()
     changed = data.replace(b'"a": 1', b'"a": 2').replace(b"a = 1", b"a = 2")
     assert changed != data
     first.write_bytes(changed)
-    code, _, err = call("connect", tool, "--remove")
-    assert code == 0, err
+    works("connect", tool, "--remove")
     assert first.read_bytes() == before.replace(b'"a": 1', b'"a": 2').replace(b"a = 1", b"a = 2")
 
 
@@ -67,28 +66,24 @@ def test_what_was_edited_in_between_stays_and_all_else_is_as_before(tool: str, n
     for path in own:
         shapes = EDITED[path.suffix.removeprefix(".")]
         before = shapes[number % len(shapes)]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(before)
+        put(path, before)
         wanted[path] = before.replace(b"alpha", b"omega")
-    assert call("connect", tool)[0] == 0
+    works("connect", tool)
     for path in own:
         path.write_bytes(path.read_bytes().replace(b"alpha", b"omega"))
-    code, _, err = call("connect", tool, "--remove")
-    assert code == 0, err
+    works("connect", tool, "--remove")
     assert {path: path.read_bytes() for path in own} == wanted
 
 
 def test_a_version_that_cursor_needs_stays_where_others_need_it(person: Path) -> None:
     """Somebody's own hook that came since would be dead without it; in a file without hooks it is ours to take."""
-    hooks = person / ".cursor" / "hooks.json"
-    hooks.parent.mkdir()
-    hooks.write_text('{\n  "alpha": 1\n}\n')
+    hooks = put(person / ".cursor" / "hooks.json", '{\n  "alpha": 1\n}\n')
     for theirs in ({"stop": [{"command": "x"}]}, {}):
-        assert call("connect", "cursor")[0] == 0
+        works("connect", "cursor")
         data = json.loads(hooks.read_text())
         data["hooks"].update(theirs)
         hooks.write_text(json.dumps(data, sort_keys=True))
-        assert call("connect", "cursor", "--remove")[0] == 0
+        works("connect", "cursor", "--remove")
         left = json.loads(hooks.read_text())
         assert left == ({"alpha": 1, "version": 1, "hooks": theirs} if theirs else {"alpha": 1})
         hooks.write_text('{"alpha": 1}')
@@ -100,7 +95,7 @@ def test_a_version_that_cursor_needs_stays_where_others_need_it(person: Path) ->
 def test_a_damaged_record_is_no_traceback(entries: object, person: Path) -> None:
     """It lies in a folder that people tidy by hand; their files stay."""
     config = files_of("codex")[0]
-    assert call("connect", "codex")[0] == 0
+    works("connect", "codex")
     record = person / ".config" / "manual_slop" / "connections" / "record.json"
     rows = json.loads(record.read_text())
     for row in rows["codex"].values():
@@ -114,7 +109,7 @@ def test_a_damaged_record_is_no_traceback(entries: object, person: Path) -> None
 
 def test_connecting_again_brings_back_the_version_that_cursor_needs(person: Path) -> None:
     """Without it no hook of that file runs, and all of ours seemed to stand."""
-    assert call("connect", "cursor")[0] == 0
+    works("connect", "cursor")
     hooks = person / ".cursor" / "hooks.json"
     made = json.loads(hooks.read_text())
     hooks.write_text(json.dumps({"hooks": made["hooks"]}))
@@ -124,10 +119,8 @@ def test_connecting_again_brings_back_the_version_that_cursor_needs(person: Path
 
 def test_what_a_tool_adds_to_our_entry_stays_and_goes_with_it(person: Path) -> None:
     """Codex writes there which calls were allowed, a person a time-out: still ours, and not "gone"."""
-    config = person / ".codex" / "config.toml"
-    config.parent.mkdir()
-    config.write_text('model = "x"\n')
-    assert call("connect", "codex")[0] == 0
+    config = put(person / ".codex" / "config.toml", 'model = "x"\n')
+    works("connect", "codex")
     more = (
         'startup_timeout_sec = 20\n\n[mcp_servers.knowledge.tools.search]\napproval_mode = "approve"\n\n[tui]\na = 1\n'
     )
@@ -135,7 +128,7 @@ def test_what_a_tool_adds_to_our_entry_stays_and_goes_with_it(person: Path) -> N
     edited = config.read_text()
     assert [row["code"] for row in doctor()] == ["connected"]
     assert call("connect", "codex")[0] == 0 and config.read_text() == edited
-    assert call("connect", "codex", "--remove")[0] == 0
+    works("connect", "codex", "--remove")
     assert config.read_text() == 'model = "x"\n\n[tui]\na = 1\n'
 
 
@@ -147,10 +140,9 @@ def test_a_comment_behind_our_table_belongs_to_the_next_one(line_end: str, more:
     config.parent.mkdir()
     theirs = '\n# mine\n[tui]\na = 1 # why\n\n[mcp_servers.other]\ncommand = "x"\n'
     config.write_bytes(b"model = 1\n".replace(b"\n", line_end.encode()))
-    assert call("connect", "codex")[0] == 0
+    works("connect", "codex")
     config.write_bytes(config.read_bytes() + ("enabled = true\n" + more + theirs).replace("\n", line_end).encode())
-    code, _, err = call("connect", "codex", "--remove")
-    assert code == 0, err
+    works("connect", "codex", "--remove")
     assert config.read_bytes() == ("model = 1\n" + theirs).replace("\n", line_end).encode()
 
 
@@ -158,7 +150,7 @@ def test_an_entry_that_starts_something_else_now_stays_and_is_named(person: Path
     """Somebody took the name for a server of theirs: it is not ours to take, and they learn that it is still there."""
     state = person / ".claude.json"
     state.write_text('{"a": 1}')
-    assert call("connect", "claude_code")[0] == 0
+    works("connect", "claude_code")
     data = json.loads(state.read_text())
     data["mcpServers"]["knowledge"]["command"] = "/opt/mine"
     state.write_text(json.dumps(data))
@@ -175,9 +167,9 @@ def test_a_server_that_was_registered_by_hand_stays_when_the_rest_goes(person: P
     made = json.loads(json.loads(call("connect", "gemini", "--dry-run", "--json")[1])["files"][0]["after"])
     mine = {"theme": "x", "mcpServers": made["mcpServers"]}
     settings.write_text(json.dumps(mine))
-    assert call("connect", "gemini")[0] == 0
+    works("connect", "gemini")
     settings.write_text(json.dumps(json.loads(settings.read_text()), indent=4))
-    assert call("connect", "gemini", "--remove")[0] == 0
+    works("connect", "gemini", "--remove")
     assert json.loads(settings.read_text()) == mine
 
 
@@ -187,11 +179,11 @@ def test_a_large_file_with_edits_at_both_ends_comes_back(person: Path) -> None:
     rows = ",\n".join(f'  "project {at}": {{\n    "history": ["{at * "x"}"]\n  }}' for at in range(600))
     before = "{\n" + rows + "\n}"
     state.write_text(before)
-    assert call("connect", "claude_code")[0] == 0
+    works("connect", "claude_code")
     for old, new in (('"project 0"', '"project zero"'), ('"project 598"', '"project last"')):
         state.write_text(state.read_text().replace(old, new))
         before = before.replace(old, new)
-    assert call("connect", "claude_code", "--remove")[0] == 0
+    works("connect", "claude_code", "--remove")
     assert state.read_text() == before
 
 
@@ -210,39 +202,35 @@ MEANT_FOR_OURS = {
 def test_what_was_written_into_our_entry_goes_with_it_and_nowhere_else(case: str, person: Path) -> None:
     """A time-out for our server must not become a setting of the table above, which the tool may refuse to read."""
     tool, name, before, edit = MEANT_FOR_OURS[case]
-    path = next(row for row in files_of(tool) if row.name == name)
-    path.parent.mkdir()
-    path.write_bytes(before)
-    assert call("connect", tool)[0] == 0
+    path = put(next(row for row in files_of(tool) if row.name == name), before)
+    works("connect", tool)
     edited = edit(path.read_text())
     assert edited != path.read_text()
     path.write_text(edited)
-    assert call("connect", tool, "--remove")[0] == 0
+    works("connect", tool, "--remove")
     assert path.read_bytes() == before or json.loads(path.read_bytes()) == json.loads(before)
 
 
 def test_a_hook_beside_ours_stays_where_it_was_written(person: Path) -> None:
     """A hook of the start that runs at the end instead does something else than the person wanted."""
-    hooks = next(row for row in files_of("codex") if row.name == "hooks.json")
-    hooks.parent.mkdir()
-    hooks.write_text('{\n  "hooks": {\n    "SessionEnd": [\n      // none\n    ],\n  },\n}\n')
-    assert call("connect", "codex")[0] == 0
+    hooks = put(
+        next(row for row in files_of("codex") if row.name == "hooks.json"),
+        '{\n  "hooks": {\n    "SessionEnd": [\n      // none\n    ],\n  },\n}\n',
+    )
+    works("connect", "codex")
     end = "      }\n    ],\n  },\n}"
     assert hooks.read_text().count(end) == 1
     hooks.write_text(hooks.read_text().replace(end, '      },\n      {\n        "k": "v"\n      }\n    ],\n  },\n}'))
-    assert call("connect", "codex", "--remove")[0] == 0
+    works("connect", "codex", "--remove")
     assert json_text.value_at(hooks.read_bytes(), ("hooks",)) == {"SessionEnd": [], "SessionStart": [{"k": "v"}]}
 
 
 def test_what_stands_behind_ours_on_its_line_does_not_become_a_comment(person: Path) -> None:
     """Somebody typed on where ours ends: a line above that ends in a comment must not swallow it."""
-    settings = files_of("gemini_cli")[0]
-    settings.parent.mkdir()
-    settings.write_text('{\n  "x": 1 // last\n}\n')
-    assert call("connect", "gemini")[0] == 0
+    settings = put(files_of("gemini_cli")[0], '{\n  "x": 1 // last\n}\n')
+    works("connect", "gemini")
     settings.write_text("{" + '"y": 3,' + settings.read_text()[1:].replace("\n  }\n}", '\n  }, "z": 2\n}'))
-    code, _, err = call("connect", "gemini", "--remove")
-    assert code == 0, err
+    works("connect", "gemini", "--remove")
     assert (
         json_text.value_at(settings.read_bytes(), ()) == {"y": 3, "x": 1, "z": 2} and "// last" in settings.read_text()
     )
@@ -250,10 +238,8 @@ def test_what_stands_behind_ours_on_its_line_does_not_become_a_comment(person: P
 
 def test_a_line_of_ours_that_somebody_changed_stays_whole(person: Path) -> None:
     """It is said to stay as it is: half of it must not."""
-    rules = next(row for row in files_of("opencode") if row.name == "AGENTS.md")
-    rules.parent.mkdir(parents=True)
-    rules.write_text("- Be brief.\n")
-    assert call("connect", "opencode")[0] == 0
+    rules = put(next(row for row in files_of("opencode") if row.name == "AGENTS.md"), "- Be brief.\n")
+    works("connect", "opencode")
     edited = rules.read_text().replace("At the beg", "- At the beg")
     rules.write_text(edited)
     _, out, err = call("connect", "opencode", "--remove")
@@ -267,7 +253,7 @@ def test_a_file_that_cannot_be_read_stays_connected_until_it_can(tool: str, dama
     path.parent.mkdir()
     before = b"a = 1\n" if path.suffix == ".toml" else b'{"theme": "x"}\n'
     path.write_bytes(before)
-    assert call("connect", tool)[0] == 0
+    works("connect", tool)
     whole = path.read_bytes()
     path.write_bytes(whole + damage)
     code, _, err = call("connect", tool, "--remove")
@@ -284,11 +270,11 @@ def test_a_hook_of_the_persons_that_runs_the_same_is_neither_doubled_nor_taken(p
     mine = json.loads(shown)
     del mine["hooks"]["SessionStart"][0]["hooks"][0]["timeout"], mine["hooks"]["SessionEnd"]
     settings.write_text(json.dumps(mine))
-    assert call("connect", "claude_code")[0] == 0
+    works("connect", "claude_code")
     made = json.loads(settings.read_text())
     assert made["hooks"]["SessionStart"] == mine["hooks"]["SessionStart"] and len(made["hooks"]) == 2
     settings.write_text(json.dumps(made, indent=4))
-    assert call("connect", "claude_code", "--remove")[0] == 0
+    works("connect", "claude_code", "--remove")
     assert json.loads(settings.read_text()) == mine
 
 
@@ -296,18 +282,18 @@ def test_a_tool_that_writes_its_file_anew_is_still_disconnected(person: Path) ->
     """Claude Code writes ~/.claude.json in its own way all the time: the place and style of our entry are lost."""
     state = person / ".claude.json"
     state.write_text('{"numStartups": 1}')
-    assert call("connect", "claude_code")[0] == 0
+    works("connect", "claude_code")
     told = json.loads(state.read_text()) | {"numStartups": 2}
     state.write_text(json.dumps(told, indent=4, sort_keys=True))
-    assert call("connect", "claude_code", "--remove")[0] == 0
+    works("connect", "claude_code", "--remove")
     assert json.loads(state.read_text()) == {"numStartups": 2}
 
 
 def test_what_a_person_wrote_by_hand_is_neither_overwritten_nor_taken(person: Path) -> None:
     """Somebody registered the server as the README told them: it is theirs."""
-    mine = person / ".cursor" / "mcp.json"
-    mine.parent.mkdir()
-    mine.write_text('{"mcpServers": {"knowledge": {"command": "knowledge", "args": ["mcp"]}}}')
+    mine = put(
+        person / ".cursor" / "mcp.json", '{"mcpServers": {"knowledge": {"command": "knowledge", "args": ["mcp"]}}}'
+    )
     before = mine.read_bytes()
     code, _, err = call("connect", "cursor")
     assert code == 1 and "another mcpServers.knowledge already" in err and "left as it is" in err
@@ -320,13 +306,12 @@ def test_what_runs_the_same_but_was_never_ours_stays(tool: str, person: Path) ->
     """Registered by hand, with a time-out or a key of their own: without a record only our very words are ours."""
     for row in json.loads(call("connect", tool, "--dry-run", "--json")[1])["files"]:
         path, text = Path(row["path"]), row["after"].replace('"args": [', '"more": 1, "args": [')
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(re.sub(r'("command": "[^"]* (?:context|-I) [^"]*")', r'\1, "more": 1', text))
+        put(path, re.sub(r'("command": "[^"]* (?:context|-I) [^"]*")', r'\1, "more": 1', text))
         if path.suffix == ".toml":
             path.write_text(path.read_text() + "more = 1\n")
     (person / ".cursor").mkdir(exist_ok=True)
     if tool != "cursor":
         (person / ".cursor" / "hooks.json").write_text('{"version": 1}')
     before = snapshot(person)
-    assert call("connect", tool, "cursor", "--remove")[0] == 0
+    works("connect", tool, "cursor", "--remove")
     assert snapshot(person) == before

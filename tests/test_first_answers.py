@@ -8,8 +8,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 
 from mcp import Client, StdioServerParameters
 
-from core.cli import first_answers
+from core.cli import first_answers, kept_context
 from core.cli.first_answers import FirstAnswers
 from tests.waiting import PATIENCE_SECONDS
 
@@ -52,20 +50,14 @@ class Between:
         for pipe in (self.to_us, self.from_us):  # nobody reads at the other end while a test writes
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 19)
         self.given = FirstAnswers(str(place), ["asked"], in_read, out_write)
-        self.closed = False
 
     def say(self, *lines: object) -> None:
         for line in lines:
             os.write(self.to_us, (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n")
 
-    def close(self) -> None:
-        if not self.closed:
-            os.close(self.to_us)
-            self.closed = True
-
     def read_all(self) -> list[bytes]:
-        """What the library reads until the client goes."""
-        self.close()
+        """What the library reads until the client has gone."""
+        os.close(self.to_us)
         data = b""
         while part := self.given.next_lines(100):
             data += part
@@ -95,59 +87,51 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     code.write_text("one")
     os.utime(code, (1, 1))
     monkeypatch.setattr(first_answers, "_made_by", lambda: [str(code)])
-    monkeypatch.setattr(first_answers, "SETTLED_SECONDS", -60.0)
+    monkeypatch.setattr(kept_context, "SETTLED_SECONDS", -60.0)
     return tmp_path / "kept" / "slot"
 
 
-@contextmanager
-def a_session(place: Path) -> Iterator[Between]:
+HI, ONE = result(0, says="hello"), result(1, tools=["one"])
+
+
+def told(place: Path, *lines: object) -> tuple[Between, list[bytes]]:
+    """A session in which the client says these lines and goes; what the library has read of them."""
     between = Between(place)
-    try:
-        yield between
-    finally:
-        between.close()
+    between.say(*lines)
+    between.given.begin()
+    return between, between.read_all()
 
 
-def learnt(place: Path) -> None:
-    """One session that keeps two answers."""
-    with a_session(place) as first:
-        first.given.begin()
-        first.say(OPENED, READY, LISTED)
-        assert len(first.read_all()) == 3
-        first.answer(result(0, says="hello"), result(1, tools=["one"]))
-        assert first.got() == [result(0, says="hello"), result(1, tools=["one"])]
+@pytest.fixture
+def learnt(place: Path) -> Path:
+    """Where one session has kept two answers."""
+    first, read = told(place, OPENED, READY, LISTED)
+    assert len(read) == 3
+    first.answer(HI, ONE)
+    assert first.got() == [HI, ONE]
+    return place
 
 
-def test_the_same_opening_is_answered_at_once_and_once(place: Path) -> None:
-    learnt(place)
-    with a_session(place) as second:
-        named = {**HELLO, "clientInfo": {"name": "another", "version": "2"}}
-        second.say(asks("a", "initialize", **named), READY, asks("b", "tools/list"))
-        second.given.begin()
-        lines = []
-        while len(lines) < 2:
-            lines += second.got()
-        assert lines == [result("a", says="hello"), result("b", tools=["one"])]
-        assert [json.loads(line).get("method") for line in second.read_all()] == [
-            "initialize", "notifications/initialized", "tools/list",
-        ]  # fmt: skip
-        ours = {"jsonrpc": "2.0", "id": "b", "method": "elicitation/create"}
-        note = {"jsonrpc": "2.0", "method": "notifications/message"}
-        second.answer(note, ours, result("a", says="hello"), result("b", tools=["one"]), result("c", text="a call"))
-        assert second.got() == [note, ours, result("c", text="a call")]
+def test_the_same_opening_is_answered_at_once_and_once(learnt: Path) -> None:
+    second = Between(learnt)
+    named = {**HELLO, "clientInfo": {"name": "another", "version": "2"}}
+    second.say(asks("a", "initialize", **named), READY, asks("b", "tools/list"))
+    second.given.begin()
+    lines = []
+    while len(lines) < 2:
+        lines += second.got()
+    assert lines == [{**HI, "id": "a"}, {**ONE, "id": "b"}]
+    read = [json.loads(line).get("method") for line in second.read_all()]
+    assert read == ["initialize", "notifications/initialized", "tools/list"]
+    ours = {"jsonrpc": "2.0", "id": "b", "method": "elicitation/create"}
+    note = {"jsonrpc": "2.0", "method": "notifications/message"}
+    second.answer(note, ours, {**HI, "id": "a"}, {**ONE, "id": "b"}, result("c", text="a call"))
+    assert second.got() == [note, ours, result("c", text="a call")]
 
 
-def test_an_answer_that_is_another_by_now_is_given_no_second_time(place: Path) -> None:
-    learnt(place)
-    with a_session(place) as second:
-        second.say(OPENED)
-        second.given.begin()
-        second.read_all()
-        second.answer(result(0, says="something else"))
-    with a_session(place) as third:
-        third.say(OPENED)
-        third.given.begin()
-        assert third.got() == [result(0, says="something else")]
+def test_an_answer_that_is_another_by_now_is_given_no_second_time(learnt: Path) -> None:
+    told(learnt, OPENED)[0].answer(result(0, says="something else"))
+    assert told(learnt, OPENED)[0].got() == [result(0, says="something else")]
 
 
 @pytest.mark.parametrize(
@@ -173,16 +157,12 @@ def test_an_answer_that_is_another_by_now_is_given_no_second_time(place: Path) -
     ],
     ids=lambda lines: f"{lines[0]}"[:60],
 )
-def test_whatever_is_unusual_waits_for_the_library_with_all_that_follows(place: Path, before: list[object]) -> None:
-    learnt(place)
-    with a_session(place) as second:
-        second.say(*before, asks(5, "initialize", **HELLO), asks(6, "tools/list"))
-        second.given.begin()
-        read = second.read_all()
-        assert second.got() == []
-        assert json.loads(read[-2])["id"] == 5 and json.loads(read[-1])["id"] == 6
-        second.answer(result(5, says="hello"), result(6, tools=["one"]))
-        assert second.got() == [result(5, says="hello"), result(6, tools=["one"])]
+def test_whatever_is_unusual_waits_for_the_library_with_all_that_follows(learnt: Path, before: list[object]) -> None:
+    second, read = told(learnt, *before, asks(5, "initialize", **HELLO), asks(6, "tools/list"))
+    assert second.got() == []
+    assert json.loads(read[-2])["id"] == 5 and json.loads(read[-1])["id"] == 6
+    second.answer({**HI, "id": 5}, {**ONE, "id": 6})
+    assert second.got() == [{**HI, "id": 5}, {**ONE, "id": 6}]
 
 
 @pytest.mark.parametrize(
@@ -196,21 +176,17 @@ def test_whatever_is_unusual_waits_for_the_library_with_all_that_follows(place: 
     ],
     ids=str,
 )
-def test_nothing_overtakes_a_line_that_waits_for_the_library(place: Path, between: object) -> None:
-    learnt(place)
-    with a_session(place) as second:
-        second.say(OPENED, between, asks(9, "tools/list"))
-        second.given.begin()
-        assert len(second.read_all()) == 3
-        assert second.got() == [result(0, says="hello")]
-        second.answer(result(0, says="hello"), result(9, tools=["one"]))
-        assert second.got() == [result(9, tools=["one"])]
+def test_nothing_overtakes_a_line_that_waits_for_the_library(learnt: Path, between: object) -> None:
+    second, read = told(learnt, OPENED, between, asks(9, "tools/list"))
+    assert len(read) == 3 and second.got() == [HI]
+    second.answer(HI, {**ONE, "id": 9})
+    assert second.got() == [{**ONE, "id": 9}]
 
 
 @pytest.mark.parametrize("damage", ["file", "text", "answer", "half a character", "mode", "link"])
-def test_kept_answers_that_cannot_be_trusted_are_not_used(place: Path, tmp_path: Path, damage: str) -> None:
+def test_kept_answers_that_cannot_be_trusted_are_not_used(learnt: Path, tmp_path: Path, damage: str) -> None:
     """A file of the program changed, or what is kept is damaged or somebody else could have written it."""
-    learnt(place)
+    place = learnt
     if damage == "file":
         (tmp_path / "code.py").write_text("two")
     elif damage == "text":
@@ -224,69 +200,51 @@ def test_kept_answers_that_cannot_be_trusted_are_not_used(place: Path, tmp_path:
     else:
         place.rename(tmp_path / "elsewhere")
         place.symlink_to(tmp_path / "elsewhere")
-    with a_session(place) as second:
-        second.say(OPENED)
-        second.given.begin()
-        second.read_all()
-        assert second.got() == []
-        second.answer(result(0, says="hello"))
-        assert second.got() == [result(0, says="hello")]
+    second, _ = told(place, OPENED)
+    assert second.got() == []
+    second.answer(HI)
+    assert second.got() == [HI]
 
 
-def test_requests_that_are_named_anew_each_time_do_not_pile_up(place: Path) -> None:
+def test_requests_that_are_named_anew_each_time_do_not_pile_up(learnt: Path) -> None:
     """What is kept is read at every start: a client that numbers its requests would make each slower than the last."""
-    learnt(place)
     for session in range(3):
-        with a_session(place) as one:
-            one.given.begin()
-            one.say(OPENED, *(asks(n, "tools/list", _meta={"progressToken": f"{session}-{n}"}) for n in range(1, 11)))
-            one.read_all()
-            one.answer(result(0, says="hello"), *(result(n, tools=["one"]) for n in range(1, 11)))
-    (kept,) = json.loads(place.read_bytes())["openings"].values()
+        asked = [asks(n, "tools/list", _meta={"progressToken": f"{session}-{n}"}) for n in range(1, 11)]
+        told(learnt, OPENED, *asked)[0].answer(HI, *({**ONE, "id": n} for n in range(1, 11)))
+    (kept,) = json.loads(learnt.read_bytes())["openings"].values()
     assert len(kept) == first_answers.REQUESTS
-    with a_session(place) as last:
-        last.say(OPENED, LISTED)
-        last.given.begin()
-        last.read_all()
-        assert last.got()[0] == result(0, says="hello")
+    assert told(learnt, OPENED, LISTED)[0].got()[0] == HI
 
 
 def test_an_error_is_told_and_not_kept(place: Path) -> None:
+    wrong = {"jsonrpc": "2.0", "id": 0, "error": {"code": -32602, "message": "no"}}
     for _ in range(2):
-        with a_session(place) as session:
-            session.say(OPENED)
-            session.given.begin()
-            session.read_all()
-            assert session.got() == []
-            wrong = {"jsonrpc": "2.0", "id": 0, "error": {"code": -32602, "message": "no"}}
-            session.answer(wrong)
-            assert session.got() == [wrong]
+        session, _ = told(place, OPENED)
+        assert session.got() == []
+        session.answer(wrong)
+        assert session.got() == [wrong]
 
 
-def test_a_client_that_has_gone_does_not_keep_the_library_waiting(place: Path) -> None:
-    learnt(place)
-    with a_session(place) as second:
-        os.close(second.from_us)
-        second.say(OPENED, LISTED)
-        second.given.begin()
-        assert len(second.read_all()) == 2
-        with pytest.raises(OSError):
-            second.answer(result(0, says="hello"))
+def test_a_client_that_has_gone_does_not_keep_the_library_waiting(learnt: Path) -> None:
+    second = Between(learnt)
+    os.close(second.from_us)
+    second.say(OPENED, LISTED)
+    second.given.begin()
+    assert len(second.read_all()) == 2
+    with pytest.raises(OSError):
+        second.answer(HI)
 
 
-def test_a_long_line_comes_whole_from_both_sides(place: Path) -> None:
-    learnt(place)
-    with a_session(place) as second:
-        long = asks(7, "tools/call", text="x" * 60_000)
-        second.say(OPENED, long)
-        second.given.begin()
-        assert json.loads(second.read_all()[1]) == long
-        second.answer(result(0, says="hello"))
-        second.got()
-        second.given.write(b'{"jsonrpc":"2.0","id":7,')
-        assert second.got() == []
-        second.given.write(b'"result":{"text":"' + b"y" * 60_000 + b'"}}\n')
-        assert second.got() == [result(7, text="y" * 60_000)]
+def test_a_long_line_comes_whole_from_both_sides(learnt: Path) -> None:
+    long = asks(7, "tools/call", text="x" * 60_000)
+    second, read = told(learnt, OPENED, long)
+    assert json.loads(read[1]) == long
+    second.answer(HI)
+    second.got()
+    second.given.write(b'{"jsonrpc":"2.0","id":7,')
+    assert second.got() == []
+    second.given.write(b'"result":{"text":"' + b"y" * 60_000 + b'"}}\n')
+    assert second.got() == [result(7, text="y" * 60_000)]
 
 
 # --- the real program ------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import pytest
 from core.base import ready
 from core.base.paths import Paths
 from core.base.ready import kept_ready
-from core.base.result import Ok, fail
+from core.base.result import fail
 from core.commands import alike
 from core.commands.memories import memories_archive, memories_restore, recall_command, save
 from core.commands.status import status
@@ -58,7 +58,7 @@ def replaced(path: Path) -> None:
     other.replace(path)
 
 
-def test_a_value_is_made_once_for_one_state_of_its_files(tmp_path: Path) -> None:
+def test_a_value_is_made_once_for_one_state_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And again for each other: a file that comes, changes behind its own time, is replaced, or goes."""
     file, place, made = tmp_path / "facts.md", tmp_path / "cache/value", list[str]()
 
@@ -72,23 +72,18 @@ def test_a_value_is_made_once_for_one_state_of_its_files(tmp_path: Path) -> None
     assert (asked(), asked(), len(made)) == ("", "", 1)
     file.write_text("port 8080")
     assert (asked(), asked(), len(made)) == ("port 8080", "port 8080", 2)
-    for change in (rewritten, replaced, Path.unlink):
-        file.write_text("port 8080") if file.exists() else None
+    for change, now in ((rewritten, "port 9090"), (replaced, "port 9090"), (Path.unlink, "")):
+        file.write_text("port 8080")
         asked()
         change(file)
-        assert asked() == (file.read_text() if file.exists() else "")
+        assert asked() == now
     before = len(made)
     place.write_text('{"made_of": [')
     assert (asked(), len(made)) == ("", before + 1), "a damaged cache is no answer"
-
-
-def test_what_changed_a_moment_ago_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its time may stay the same when it changes once more."""
     monkeypatch.setattr(ready, "SETTLED_SECONDS", 2.0)
-    file, place = tmp_path / "facts.md", tmp_path / "cache/value"
     file.write_text("one")
-    assert kept_ready(place, [file], lambda: "one") == "one"
-    assert not place.exists()
+    other = tmp_path / "cache/other"
+    assert kept_ready(other, [file], make) == "one" and not other.exists(), "it may change again and keep its time"
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -139,14 +134,9 @@ def test_status_counts_what_is_there_now(tmp_path: Path) -> None:
     assert seen() == seen() == (2, {"open": 1, "done": 1}, 0)
     shutil.rmtree(workspace.cache)
     assert seen() == (2, {"open": 1, "done": 1}, 0)
-
-
-def test_a_mishap_is_told_each_time(tmp_path: Path) -> None:
-    """A ledger that nobody can read must not look like an empty one the second time."""
-    workspace = home(tmp_path)
     workspace.paths.ledger.write_text("{")
     for _ in range(2):
-        assert [row.code for row in value(status(workspace)).errors].count("ledger-corrupt") == 1
+        assert [row.code for row in value(status(workspace)).errors].count("ledger-corrupt") == 1, "told each time"
 
 
 def test_offers_of_a_ledger_that_could_not_be_read_are_counted_again(
@@ -208,20 +198,24 @@ def test_a_damaged_cache_of_memories_costs_nobody_a_memory(seed: int, tmp_path: 
     assert value(save(workspace, "another")).memory.id == 4
 
 
+DAMAGE = ("break", "link", "key", "source")
+
+
 def test_what_is_kept_of_memories_answers_as_the_files_do(tmp_path: Path) -> None:
-    """Whatever was saved, edited, archived, brought back, or removed by hand in between, in whichever order."""
+    """Whatever was saved, edited, archived, brought back, or removed by hand in between, in whichever order; and a key
+    in a memory lies in no second place."""
     chance, workspace = random.Random(11), home(tmp_path)
-    folder = workspace.paths.memories
+    folder, key = workspace.paths.memories, "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
     words = ["Port", "straße", "two\nlines", "x", "port 80", "lines x"]
     for step in range(160):
         there = sorted(path.name for path in folder.glob("*.md"))
         name = chance.choice(there) if there else ""
-        act = chance.choice(["save", "save", "again", "edit", "archive", "restore", "remove", "break", "link", "key"])
+        act = chance.choice(["save", "save", "again", "edit", "archive", "restore", "remove", *DAMAGE])
         if act == "save" or not name:
             value(save(workspace, f"{chance.choice(words)} {chance.choice(words)} {step}", tag=["a", "b"][: step % 3]))
         elif act == "again":
             one = chance.choice(load_memories([("global", folder)]).memories or (None,))
-            if one is not None and "key" not in one.content:
+            if one is not None and key not in one.content:
                 assert value(save(workspace, one.content)).already
         elif act == "archive":
             memories_archive(workspace, name)
@@ -235,40 +229,20 @@ def test_what_is_kept_of_memories_answers_as_the_files_do(tmp_path: Path) -> Non
             (folder / name).rename(elsewhere)
             (folder / name).symlink_to(elsewhere)
         else:
-            more = {"edit": f"edited {step}", "break": "", "key": "key ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6"}[
-                act
-            ]
-            text = (folder / name).read_text()
-            (folder / name).write_text(f"{text}{more}\n" if more else text.replace("created", "creat"))
+            old, new = {"break": ("created", "creat"), "source": ("source: user-told", f"source: {key}")}.get(
+                act, ("", "")
+            )
+            more = {"edit": f"edited {step}\n", "key": f"The token is {key}\n"}.get(act, "")
+            (folder / name).write_text((folder / name).read_text().replace(old, new) + more)
         shelves = [[Shelf("global", folder, cache=cache)] for cache in (workspace.cache, None)]
         for query in ("", "port", "LINES x", "two\nlines", "x port", "STRASSE", "nothing of it"):
             kept, read = (list(recall(one, query)) for one in shelves)
             assert kept == read == [row for row in newest_first(read) if row in read], query
         assert all_of(shelves[0]) == all_of(shelves[1])
+        folders = [("global", folder)]
+        assert load_memories(folders, cache=workspace.cache) == load_memories(folders), "every field, the checksum too"
         assert next_id(shelves[0][0], workspace.cache) == next_id(shelves[1][0])
-    assert b"ghp_" not in b"".join(path.read_bytes() for path in workspace.cache.rglob("*") if path.is_file())
-
-
-def test_a_key_in_a_memory_lies_in_no_second_place(tmp_path: Path) -> None:
-    workspace = home(tmp_path)
-    key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
-    saved = value(save(workspace, "port 8080")).memory.path
-    saved.write_text(saved.read_text() + f"\nThe token is {key}\n")
-    other = value(save(workspace, "port 9090")).memory.path
-    other.write_text(other.read_text().replace("source: user-told", f"source: {key}"))
-    assert len(value(recall_command(workspace, "port")).memories) == 2
-    assert not any(key in path.read_text("utf-8", "replace") for path in workspace.cache.rglob("*") if path.is_file())
-
-
-def test_kept_memories_are_those_of_the_files(tmp_path: Path) -> None:
-    """Every field, the checksum too, by which an edit knows that nobody was faster."""
-    workspace = home(tmp_path)
-    for number in range(3):
-        assert isinstance(save(workspace, f"number {number}", tag=["decision", "x"]), Ok)
-    folders = [("global", workspace.paths.memories)]
-    plain = load_memories(folders)
-    for _ in range(2):
-        assert load_memories(folders, cache=workspace.cache) == plain
+    assert key.encode() not in b"".join(path.read_bytes() for path in workspace.cache.rglob("*") if path.is_file())
 
 
 # --- single entries of a large ledger --------------------------------------------------------------------------------
@@ -322,7 +296,7 @@ def test_single_entries_are_those_of_the_ledger(seed: int, tmp_path: Path) -> No
         assert asked_singly(workspace, wanted), "what is damaged is made anew"
 
 
-def test_a_ledger_that_somebody_changed_is_seen_at_once(tmp_path: Path) -> None:
+def test_a_ledger_that_somebody_changed_is_seen_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By an editor behind its own time, by another program that replaces it, in another layout, by a merge, or gone."""
     workspace, chance = home(tmp_path), random.Random(3)
     ledger, wanted = workspace.paths.ledger, large_ledger(chance)
@@ -348,6 +322,11 @@ def test_a_ledger_that_somebody_changed_is_seen_at_once(tmp_path: Path) -> None:
         asked_singly(workspace, now())
     ledger.unlink()
     assert len(LedgerOnDemand(workspace.paths, workspace.cache, earlier_by_path)) == 0
+    shutil.rmtree(workspace.cache)
+    monkeypatch.setattr(ready, "SETTLED_SECONDS", 3600.0)
+    write_ledger(workspace.paths, wanted)
+    assert not asked_singly(workspace, now()), "one that changed a moment ago is read as a whole"
+    assert not (workspace.cache / "ready/entries").exists()
 
 
 def test_a_ledger_that_changes_in_the_middle_of_a_look_is_read_again(tmp_path: Path) -> None:
@@ -403,14 +382,6 @@ def test_who_asks_for_most_of_a_large_ledger_reads_it_once(tmp_path: Path, monke
     assert all(ledger.get(f"{number:064x}") is None for number in range(200)), "what is not there costs nothing"
     assert {key: ledger.get(key) for key in wanted} == wanted
     assert len(opened) == len(wanted) // ledger_index.PART
-
-
-def test_a_ledger_that_changed_a_moment_ago_is_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ready, "SETTLED_SECONDS", 3600.0)
-    workspace = home(tmp_path)
-    write_ledger(workspace.paths, large_ledger(random.Random(1)))
-    assert asked_singly(workspace, dict(value(read_ledger(workspace.paths)))) is False
-    assert not (workspace.cache / "ready/entries").exists()
 
 
 def test_what_waits_is_the_same_beside_a_large_ledger(tmp_path: Path) -> None:

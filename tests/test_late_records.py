@@ -146,11 +146,9 @@ QUESTIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_late_record_answers_as_one_of_the_standard_library(name: str) -> None:
     """The first question of a class makes its methods: each is asked of classes that nobody has used, and once more."""
-    work = QUESTIONS[name]
     fresh = made(late.dataclass, late.field)
-    for _ in range(2):
-        assert told(lambda: work(fresh)) == told(lambda: work(REAL))
-    assert told(lambda: work(LATE)) == told(lambda: work(REAL))
+    for of in (fresh, fresh, LATE):
+        assert told(lambda of=of: QUESTIONS[name](of)) == told(lambda: QUESTIONS[name](REAL))
 
 
 def test_our_own_replace_is_that_of_the_standard_library() -> None:
@@ -181,5 +179,4 @@ def test_nothing_is_made_before_it_is_needed() -> None:
     kept = {name for name, value in vars(unused).items() if type(value).__name__ == "_LateMethod"}
     assert kept == {"__init__", "__repr__", "__eq__", "__hash__"}
     unused(1)
-    assert type(vars(unused)["__init__"]).__name__ == "function"
-    assert type(vars(unused)["__eq__"]).__name__ == "_LateMethod"
+    assert [type(vars(unused)[name]).__name__ for name in ("__init__", "__eq__")] == ["function", "_LateMethod"]

@@ -1,151 +1,448 @@
-"""`knowledge library`: what a person types and what they read."""
+"""`knowledge library`: what a person types and what they read; and from files to dossiers, outcomes, profiles, and the
+way back, as a person and an agent use it."""
 
 from __future__ import annotations
 
 import json
+import os
+import pickle
 import re
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from core.base.config import Config
+from core.base.result import Err
 from core.base.settings import checked_value, find_setting
-from core.cli.main import main
-from core.library import database
-from tests.library_place import opened
+from core.cli.library import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
+from core.commands.library.use import UsageReader
+from core.commands.panel import library as view
+from core.commands.workspace import Workspace, open_workspace, utc_now
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Call
+from core.knowledge.digest import read_confirmed
+from core.library import database, records
+from core.library.use import reflect, strategies
+from core.mcp_server import tools
+from tests.cli_call import call
+from tests.library_place import database_on, opened
+from tests.made_home import value
+from tests.spoken_home import LONG_AGO, claude_row, result
+from tests.spoken_home import call as call_of
 
 GUIDE = "# Locks\n\nA semaphore is a counter that several tasks share. `asyncio.Lock` is a lock for one of them.\n"
+GOTCHA = "Ran into this exact issue: calling await inside a sync callback. Use asyncio.create_task() instead."
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "async.md").write_text(f"# Async deadlocks\n\n{GOTCHA}\n")
+    (notes / "soup.md").write_text("# Soup\n\nLentils need twenty minutes and a little salt.\n")
+    assert run(tmp_path / "home", "ingest", str(notes))["errors"] == []
+    return tmp_path / "home"
+
+
+def run(home: Path, *words: str) -> Any:
+    """One command, its JSON."""
+    return json.loads(text(home, *words, "--json"))
+
+
+def text(home: Path, *words: str) -> str:
+    code, out, err = call("library", *words, "--home", str(home))
+    assert code == 0, err
+    return out
+
+
+def switch(home: Path, key: str, on: bool) -> None:
+    assert call("config", "set", key, str(on).lower(), "--home", str(home))[0] == 0
+
+
+def workspace(home: Path) -> Workspace:
+    return value(open_workspace(str(home)))
+
+
+def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
+    assert (TASK_TYPES, OUTCOMES) == (records.TASK_TYPES, records.OUTCOMES)
+    assert (STRATEGIES, SCOPES) == (strategies.STRATEGIES, reflect.SCOPES)
+
+
+def test_a_question_an_outcome_a_profile_and_the_way_back(home: Path) -> None:
+    (best, *_) = run(home, "retrieve", "why", "does", "my", "async", "callback", "deadlock")
+    assert GOTCHA in best["text"] and best["task_type"] == "debugging" and best["retrieval"]
+    key = "ghp_" + "a1B2" * 9
+    for at in range(5):
+        done = run(
+            home, "record", "--chunk", best["key"][:8], "--outcome", "win", "--session", "s", "--notes", f"{at} {key}"
+        )
+        assert done["traces"][0]["chunks"] == [best["key"]] and key not in json.dumps(done)
+    assert [len(one["traces"]) for one in run(home, "traces")] == [5]
+    preview = run(home, "consolidate", "--dry-run")
+    assert preview["dry_run"] and preview["changed"] > 5 and run(home, "undo") == []
+    done = run(home, "consolidate")
+    assert any(one.get("functional_profile", "").startswith("Good for") for one in done["profiles"])
+    assert run(home, "consolidate")["changed"] == 0
+    assert "Functional profile: Good for" in text(home, "retrieve", "async callback deadlock", "--unlogged")
+    assert run(home, "reflect")["tasks"][0]["verdict"] == "served well"
+    assert "nothing to change" in text(home, "consolidate", "--rules")
+    assert run(home, "undo", done["run"][:8])["changed"] == done["changed"]
+    assert "already undone" in text(home, "undo", done["run"])
+    assert "Functional profile" not in text(home, "retrieve", "async callback deadlock", "--unlogged")
+
+
+def test_what_cannot_be_done_is_one_sentence(home: Path, tmp_path: Path) -> None:
+    for words, says in (
+        (("record", "--chunk", "00000000", "--outcome", "win"), "no chunk's id begins"),
+        (("record", "--chunk", "00000000"), "which outcome"),
+        (("undo", "00000000"), "no run begins"),
+        (("reflect", "--scope", "concept"), "which concept"),
+        (("retrieve", " "), "is empty"),
+    ):
+        code, _, err = call("library", *words, "--home", str(home))
+        assert code in (1, 2) and says in err and "Traceback" not in err
+    code, _, err = call("library", "retrieve", "x", "--home", str(tmp_path / "elsewhere"))
+    assert code == 1 and "no library yet" in err
+
+
+def test_a_conversation_tells_what_it_used(home: Path, tmp_path: Path) -> None:
+    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
+    talk = tmp_path / "talk.md"
+    talk.write_text(
+        f"## User\n\nwhy does my async callback deadlock\n\n## Assistant\n\nretrieval {best['retrieval']}: use "
+        "asyncio.create_task() instead, for you are calling await inside a sync callback.\n\n"
+        "## User\n\nthanks, that fixed it\n\n"
+    )
+    done = run(home, "record", "--from", str(talk))
+    assert done["conversations"] == 1
+    assert [(trace["outcome"], trace["recorded"]) for trace in done["traces"]][:1] == [("win", "inferred")]
+    assert run(home, "record", "--from", str(talk))["traces"] == []
+
+
+def test_a_secret_that_is_said_again_alone_is_in_no_trace(home: Path, tmp_path: Path) -> None:
+    """Each turn was cleared for itself: the second one does not say what the value is."""
+    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
+    secret = "Zk7qP2x" + "W9vLm3"
+    talk = tmp_path / "talk.md"
+    talk.write_text(
+        f"## User\n\nthe password: {secret}\n\nwhy does my async callback deadlock\n\n"
+        f"## Assistant\n\nretrieval {best['retrieval']}: {GOTCHA}\n\n"
+        f"## User\n\nNo, that is wrong, {secret} does not work there\n\n"
+    )
+    (trace,) = run(home, "record", "--from", str(talk))["traces"]
+    assert trace["outcome"] == "misleading" and secret not in json.dumps(trace)
+    assert secret not in json.dumps(run(home, "traces"))
+
+
+def asked_in_a_session(home: Path, at: int) -> str:
+    """An agent retrieves, answers with what it found, and is thanked; the id of the retrieval."""
+    (best, *_) = run(home, "retrieve", f"why does my async callback deadlock {at}")
+    rows = [
+        claude_row("user", "why does my async callback deadlock", f"2026-06-0{at}T10:00:00Z", session=f"s{at}"),
+        claude_row("assistant", call_of("c", "knowledge library retrieve"), f"2026-06-0{at}T10:00:01Z"),
+        claude_row("user", result("c", json.dumps([best])), f"2026-06-0{at}T10:00:02Z"),
+        claude_row("assistant", f"{GOTCHA} So that is what to change.", f"2026-06-0{at}T10:00:03Z"),
+        claude_row("user", "thanks, that fixed it", f"2026-06-0{at}T10:00:04Z"),
+    ]
+    (home / "conversations").mkdir(exist_ok=True)
+    path = home / "conversations" / f"talk-{uuid4()}"
+    path.write_bytes(b"".join(rows))
+    os.utime(path, (LONG_AGO + at, LONG_AGO + at))
+    return str(best["retrieval"])
+
+
+def harvested(home: Path) -> Any:
+    """What a harvest says."""
+    code, out, err = call(
+        "harvest", "--apply", "--provider", "offline", "--source", "home", "--home", str(home), "--json"
+    )
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_a_harvest_records_what_its_conversations_used_and_fails_for_no_library(home: Path) -> None:
+    first = asked_in_a_session(home, 1)
+    report = harvested(home)
+    assert report["harvested"] == 1 and any("the library learned how" in note for note in report["notes"])
+    (session,) = run(home, "traces")
+    assert [one["retrieval"] for one in session["traces"]] == [first] * len(session["traces"])
+    assert session["traces"][0]["outcome"] == "win" and session["traces"][0]["recorded"] == "inferred"
+
+    switch(home, "library_infers", False)
+    asked_in_a_session(home, 2)
+    assert harvested(home)["harvested"] == 1 and len(run(home, "traces")) == 1, "who does not want it is left alone"
+
+    switch(home, "library_infers", True)
+    asked_in_a_session(home, 3)
+    there = workspace(home).paths.library
+    writer = sqlite3.connect(there, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    report = harvested(home)
+    assert report["harvested"] == 1 and report["failed"] == []
+    assert any("was not recorded" in note for note in report["notes"]), "somebody else writes, and is not waited for"
+    writer.execute("ROLLBACK")
+    writer.close()
+
+    asked_in_a_session(home, 4)
+    there.write_bytes(b"this is no database" * 100)
+    report = harvested(home)
+    assert report["harvested"] == 1 and report["failed"] == []
+
+
+def test_until_a_harvest_ends_no_secret_and_no_large_output_is_held(home: Path) -> None:
+    """Over thousands of conversations whole ones would fill the memory; and a secret in them lies there for hours."""
+    secret = "Zk7q" + "P2xW9vLm3"
+    asked = [run(home, "retrieve", f"why does my async callback deadlock {at}")[0]["retrieval"] for at in range(4)]
+    reader = UsageReader.of(workspace(home))
+    assert reader is not None
+    for at, retrieval in enumerate(asked):
+        output = "a line that a program printed\n" * 20_000
+        turns = (
+            Turn("user", f"the password: {secret}"),
+            Turn("tool", output, events=(Call(tool="shell", output=output),)),
+            Turn("tool", f'{{"retrieval": "{retrieval}"}}'),
+            Turn("assistant", f"{GOTCHA} And {secret} opens it."),
+            Turn("tool", output, events=(Call(tool="shell", output=output),)),
+            Turn("assistant", "I looked at it once more. " * 40_000),
+            Turn("user", f"that is wrong, {secret} does not open it"),
+        )
+        reader(Conversation(f"chat-{at}", "plain", turns, f"with {secret}"))
+    held = pickle.dumps(reader.heard)
+    assert secret.encode() not in held and len(held) < 4 * 300_000
+    assert "the library learned how" in reader.record(utc_now())
+    notes = [trace["notes"] for session in run(home, "traces") for trace in session["traces"]]
+    assert len(notes) >= 4 and not any(secret in note for note in notes)
+    assert sum("that is wrong" in note for note in notes) == 4
+
+
+def test_an_outcome_is_taken_back_by_its_id(home: Path) -> None:
+    (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
+    (trace,) = run(home, "record", "--chunk", best["key"], "--outcome", "misleading")["traces"]
+    assert trace["id"][:8] in text(home, "traces")
+    assert "taken back" in text(home, "record", "--undo", trace["id"][:8])
+    assert run(home, "traces") == []
+    assert run(home, "retrieve", "why does my async callback deadlock")[0]["counts"] == {}
+    code, _, err = call("library", "record", "--undo", trace["id"], "--home", str(home))
+    assert code == 1 and "no record's id begins" in err
+    here = workspace(home)
+    (trace,) = run(home, "record", "--chunk", best["key"], "--outcome", "miss")["traces"]
+    assert tools.withdraw_usage(here, trace["id"])["outcome"] == "miss" and run(home, "traces") == []
+
+
+def test_bullets_are_retrieved_and_confirmed_ones_rise_in_the_digest(home: Path) -> None:
+    facts = home / "knowledge" / "facts.md"
+    facts.write_text(
+        "# Facts\n\n- The staging database is called lemon [from: a, 2026-01-02]\n"
+        "- Deploys happen on Tuesdays [from: b, 2026-03-04]\n"
+    )
+    rows = run(home, "retrieve", "staging database", "--bullets")
+    assert {"bullet"} <= {row["kind"] for row in rows}
+    run(home, "ingest", str(facts))
+    (best, *_) = run(home, "retrieve", "what is the staging database called")
+    assert "lemon" in best["text"]
+    run(home, "record", "--chunk", best["key"], "--outcome", "win", "--query", "what is the staging database called")
+    run(home, "consolidate")
+    assert read_confirmed(workspace(home).paths) == {}, "only who asks for it gets it"
+    for on, first in ((True, "lemon"), (False, "Tuesdays")):
+        switch(home, "digest_confirmed", on)
+        run(home, "consolidate")
+        assert read_confirmed(workspace(home).paths) == ({"The staging database is called lemon": 1} if on else {})
+        assert call("digest", "on", "--home", str(home))[0] == 0
+        lines = (home / "knowledge" / "digest.md").read_text().splitlines()
+        assert first in next(line for line in lines if line.startswith("- "))
+
+
+def test_an_agent_retrieves_records_and_reflects(home: Path, tmp_path: Path) -> None:
+    here = workspace(home)
+    found = tools.retrieve(here, "why does my async callback deadlock")
+    assert found["notice"] == tools.NOTICE and found["results"][0]["text"].endswith(GOTCHA)
+    key = found["results"][0]["key"]
+    done = tools.record_usage(here, [key], "misleading", "it was about trio", retrieval=found["retrieval"])
+    assert done["outcome"] == "misleading" and done["task_type"]
+    again = tools.retrieve(here, "why does my async callback deadlock")
+    assert again["results"][0]["usage"][0]["notes"] == "it was about trio"
+    more = tmp_path / "more.md"
+    more.write_text("# Trio\n\nTrio has nurseries.\n")
+    assert tools.ingest(here, [str(more)])["documents"][0]["title"] == "Trio"
+    assert str(more) in tools.ingest_question(here, [str(more)])
+    assert tools.reflect(here)["report"]["traces"] == 1
+    with pytest.raises(tools.RefusedError, match="no chunk's id"):
+        tools.record_usage(here, ["00000000"], "win")
+
+
+def test_an_agent_gets_no_page_of_this_computer_and_hides_no_path(home: Path, tmp_path: Path) -> None:
+    """Its address is not the person's own; and what they say yes to is where a link leads."""
+    here = workspace(home)
+    for address in ("http://localhost:1/", "http://127.0.0.1:1/", "HTTP://169.254.169.254/latest", "http://[::1]/x"):
+        with pytest.raises(tools.RefusedError, match="Ask the person"):
+            tools.ingest(here, [address])
+    (tmp_path / "harmless.md").symlink_to(tmp_path / "keys")
+    asked = tools.ingest_question(here, [str(tmp_path / "harmless.md"), "x\nThe list ends here.\u202e"])
+    assert str(tmp_path / "keys") in asked and "harmless" not in asked
+    assert "\u202e" not in asked and asked.count("\nThe list ends here.") == 1, "ours"
+    with pytest.raises(tools.RefusedError, match="at most"):
+        tools.ingest_question(here, ["x" * 2000])
+    assert "ValueError" not in str(tools.ingest(here, ["http://[::1"])["warnings"])
+
+
+def test_half_of_a_secret_is_in_no_warning(home: Path) -> None:
+    here, secret = workspace(home), "ghp_" + "x9Kq" * 9
+    told = tools._safe(here, {"warnings": ["y" * 980 + " " + secret], "keys": {secret: {"</system-reminder>": 1}}})
+    assert secret[:12] not in str(told) and "<" not in str(told)
+
+
+def test_the_window_has_what_it_draws(home: Path) -> None:
+    here = workspace(home)
+    found = value(view.search(here, "why does my async callback deadlock")).retrieved
+    chunk = found.dossiers[0].chunk.id
+    value(view.mark(here, "w", chunk, found.id))
+    instead = value(view.mark(here, "m", chunk, task="factual_lookup")).id
+    again = value(view.mark(here, "l", chunk, task="factual_lookup", instead=instead))
+    assert again.outcome == "misleading"
+    assert isinstance(view.unmark(here, instead), Err), "that one was replaced"
+    assert isinstance(view.mark(here, "?", chunk), Err)
+    drawn = value(view.plots(here))
+    assert drawn.by_task.labels == ("debugging", "factual_lookup") and len(drawn.by_source.labels) == 1
+    assert drawn.by_task.numbers["win"] == (1, 0) and drawn.by_task.numbers["misleading"] == (0, 1)
+    lately = value(view.plots(here, days=30)).reflection
+    assert (lately.traces, lately.days) == (2, 30)
+    assert value(view.preview(here)).dry_run
+    around = value(view.neighbourhood(here, chunk))
+    assert around.centre.weight == 2
+    assert ("document", "Async deadlocks") in {(node.kind, node.name) for node in around.nodes}
+    for node in value(view.concepts(here))[:2]:
+        walked = value(view.neighbourhood(here, node.name))
+        assert walked.nodes and walked.centre.kind == "concept"
+    assert isinstance(view.neighbourhood(here, "nothing of that name"), Err)
+    assert value(view.documents(here)).found == 2
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
 
 
 class Home:
-    """A home, and the command line in it."""
+    """A home without a library, and the command line in it."""
 
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self._capsys = folder, capsys
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.settings = folder / "config.toml"
         self.settings.write_text("")
 
     def says(self, *words: str, code: int = 0) -> str:
-        self._capsys.readouterr()
-        given = ["--home", str(self.folder / "home"), "--config", str(self.settings)]
-        found = main([*words, *given])
-        told = self._capsys.readouterr()
-        self.err = told.err
-        assert found == code, told
-        return told.out
+        found, out, self.err = call(*words, "--home", str(self.folder / "home"), "--config", str(self.settings))
+        assert found == code, out + self.err
+        return out
 
     def json(self, *words: str, code: int = 0) -> Any:
         return json.loads(self.says(*words, "--json", code=code))
 
 
 @pytest.fixture
-def home(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Home:
+def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.chdir(tmp_path)
-    return Home(tmp_path, capsys)
+    return Home(tmp_path)
 
 
-def test_a_document_comes_in_is_seen_taken_out_and_brought_back(home: Home, tmp_path: Path) -> None:
+def test_a_document_comes_in_is_seen_taken_out_and_brought_back(plain: Home, tmp_path: Path) -> None:
     (tmp_path / "guide.md").write_text(GUIDE)
-    assert home.json("library", "list") == [] and home.says("library").startswith("no documents")
-    assert "there is no library yet" in home.says("library", "status", code=1) + home.err
-    assert home.says("library", "ingest", "guide.md") == "documents: 1 new\nchunks: 1\n"
-    assert "(1/1) guide.md: new" in home.err
-    assert home.says("documents", "ingest", "guide.md", "--quiet") == "documents: 1 unchanged\n"
-    (row,) = home.json("library")
+    assert plain.json("library", "list") == [] and plain.says("library").startswith("no documents")
+    assert "there is no library yet" in plain.says("library", "status", code=1) + plain.err
+    assert plain.says("library", "ingest", "guide.md") == "documents: 1 new\nchunks: 1\n"
+    assert "(1/1) guide.md: new" in plain.err
+    assert plain.says("documents", "ingest", "guide.md", "--quiet") == "documents: 1 unchanged\n"
+    (row,) = plain.json("library")
     assert row["title"] == "Locks" and row["status"] == "active" and row["path"] == str(tmp_path / "guide.md")
     for name in (row["id"], row["id"][:8], "guide.md"):
-        assert "asyncio.Lock" in home.says("library", "show", name)
-    shown = home.json("library", "show", row["id"])
+        assert "asyncio.Lock" in plain.says("library", "show", name)
+    shown = plain.json("library", "show", row["id"])
     assert shown["chunks"][0]["content"] == GUIDE.strip() and shown["source_profile"]["source_type"] == "personal_notes"
-    assert home.says("library", "remove", row["id"]) == "taken out: Locks (1 chunks)\n"
-    assert home.json("library", "list") == [] and home.says("library", "list", "--status", "all")
-    assert "taken out by you" in home.says("library", "ingest", "guide.md", "--again")
-    assert home.says("library", "restore", "guide.md") == "brought back: Locks (1 chunks)\n"
-    assert home.says("library", "forget", "guide.md") == "erased: Locks (1 chunks)\n"
-    assert "no document" in home.says("library", "show", row["id"], code=1) + home.err
-    assert home.json("library", "status")["counts"]["chunk"] == 0
+    assert plain.says("library", "remove", row["id"]) == "taken out: Locks (1 chunks)\n"
+    assert plain.json("library", "list") == [] and plain.says("library", "list", "--status", "all")
+    assert "taken out by you" in plain.says("library", "ingest", "guide.md", "--again")
+    assert plain.says("library", "restore", "guide.md") == "brought back: Locks (1 chunks)\n"
+    assert plain.says("library", "forget", "guide.md") == "erased: Locks (1 chunks)\n"
+    assert "no document" in plain.says("library", "show", row["id"], code=1) + plain.err
+    assert plain.json("library", "status")["counts"]["chunk"] == 0
 
 
-def test_ingest_tells_what_is_broken_and_goes_on(home: Home, tmp_path: Path) -> None:
+def test_ingest_tells_what_is_broken_and_goes_on(plain: Home, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "broken.pdf").write_bytes(b"%PDF-")
     (folder / "guide.md").write_text(GUIDE)
     (folder / "picture.png").write_bytes(b"\x89PNG")
-    report = home.json("library", "ingest", "notes", "absent.md", code=1)
+    report = plain.json("library", "ingest", "notes", "absent.md", code=1)
     assert [row["title"] for row in report["documents"]] == ["Locks"]
     assert {Path(row["path"]).name for row in report["errors"]} == {"broken.pdf", "absent.md"}
     assert report["skipped"] == {"pictures, packed and other files without text": 1}
 
 
-def test_a_copy_is_a_library_and_doctor_finds_damage(home: Home, tmp_path: Path) -> None:
+def test_a_copy_is_a_library_and_doctor_finds_damage(plain: Home, tmp_path: Path) -> None:
     (tmp_path / "guide.md").write_text(GUIDE)
-    home.says("library", "ingest", "guide.md")
-    copied = home.json("library", "backup")
+    plain.says("library", "ingest", "guide.md")
+    copied = plain.json("library", "backup")
     assert Path(copied["path"]).parent == tmp_path / "home" / "knowledge" / "backups"
-    assert "copies: 1" in home.says("library", "status", "--check")
-    home.says("doctor")
-    import sqlite3
-
+    assert "copies: 1" in plain.says("library", "status", "--check")
+    plain.says("doctor")
     with sqlite3.connect(tmp_path / "home" / "knowledge" / "library.db") as connection:
         connection.execute("UPDATE document SET raw_content = 'somebody else wrote here'")
     connection.close()
-    assert "not the part of their document" in home.says("doctor", code=1) + home.err
-    assert "not the part of their document" in home.says("library", "status", "--check", code=1) + home.err
+    assert "not the part of their document" in plain.says("doctor", code=1) + plain.err
+    assert "not the part of their document" in plain.says("library", "status", "--check", code=1) + plain.err
     library = opened(copied["path"])
     assert database.problems_of(library) == []
     library.close()
 
 
-def test_a_file_that_is_no_library_is_said_and_left(home: Home, tmp_path: Path) -> None:
+def test_a_file_that_is_no_library_is_said_and_left(plain: Home, tmp_path: Path) -> None:
     (tmp_path / "guide.md").write_text(GUIDE)
     place = tmp_path / "home" / "knowledge"
     place.mkdir(parents=True)
     (place / "library.db").write_text("notes of mine, and no database\n" * 200)
-    assert "cannot be opened" in home.says("library", "ingest", "guide.md", code=1) + home.err
-    assert "library-failed" in json.dumps(home.json("doctor", code=1))
+    assert "cannot be opened" in plain.says("library", "ingest", "guide.md", code=1) + plain.err
+    assert "library-failed" in json.dumps(plain.json("doctor", code=1))
     assert (place / "library.db").read_text().startswith("notes of mine")
 
 
-def test_missing_packages_are_told(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_told(plain: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     monkeypatch.setitem(sys.modules, "sqlalchemy.exc", None)
     (tmp_path / "guide.md").write_text(GUIDE)
-    assert "knowledge-memory[library]" in home.says("library", "ingest", "guide.md", code=1) + home.err
+    assert "knowledge-memory[library]" in plain.says("library", "ingest", "guide.md", code=1) + plain.err
     (tmp_path / "home" / "knowledge").mkdir(parents=True, exist_ok=True)
     (tmp_path / "home" / "knowledge" / "library.db").write_bytes(b"")
     for path in (tmp_path / "home", tmp_path / "home" / "knowledge", tmp_path / "home" / "knowledge" / "library.db"):
         path.chmod(0o700 if path.is_dir() else 0o600)
-    assert "knowledge-memory[library]" in home.says("doctor") + home.err
+    assert "knowledge-memory[library]" in plain.says("doctor") + plain.err
+    for words in ("list", "show x", "retrieve x", "record --outcome win", "traces", "consolidate", "reflect", "undo"):
+        assert "knowledge-memory[library]" in plain.says("library", *words.split(), code=1) + plain.err, words
 
 
-def test_a_home_can_have_its_library_on_postgresql(home: Home, tmp_path: Path, postgres: str) -> None:
+def test_a_home_can_have_its_library_on_postgresql(plain: Home, tmp_path: Path, postgres: str) -> None:
     """One setting; and what one person began is carried over by one command, and back into a file by another."""
-    from tests.library_place import database_on
-
     (tmp_path / "guide.md").write_text(GUIDE)
-    home.says("library", "ingest", "guide.md")
+    plain.says("library", "ingest", "guide.md")
     with database_on(postgres) as url:
-        assert "copied" in home.says("library", "backup", url)
-        home.settings.write_text(f'[ai_settings.knowledge]\nlibrary_url = "{url.replace(":@", "@")}"\n')
-        assert home.json("library", "list")[0]["title"] == "Locks"
+        assert "copied" in plain.says("library", "backup", url)
+        plain.settings.write_text(f'[ai_settings.knowledge]\nlibrary_url = "{url.replace(":@", "@")}"\n')
+        assert plain.json("library", "list")[0]["title"] == "Locks"
         (tmp_path / "more.md").write_text(GUIDE.replace("Locks", "More locks"))
-        assert "1 new" in home.says("library", "ingest", "more.md")
-        assert home.json("library", "status", "--check")["counts"]["documents_active"] == 2
-        copied = home.json("library", "backup")
-        home.says("doctor")
+        assert "1 new" in plain.says("library", "ingest", "more.md")
+        assert plain.json("library", "status", "--check")["counts"]["documents_active"] == 2
+        copied = plain.json("library", "backup")
+        plain.says("doctor")
     file = opened(copied["path"])
     assert database.problems_of(file) == []
     file.close()
 
 
-def test_roles_are_as_the_page_says(home: Home, tmp_path: Path, postgres: str) -> None:
+def test_roles_are_as_the_page_says(plain: Home, tmp_path: Path, postgres: str) -> None:
     """Two members take in, each as themselves; a guest looks, and is told in one sentence that they may do no more."""
     import psycopg
-
-    from tests.library_place import database_on
 
     page = (Path(__file__).resolve().parents[1] / "assets" / "docs" / "library.md").read_text(encoding="utf-8")
     block = page.split("```sql")[1].split("```")[0]
@@ -156,28 +453,28 @@ def test_roles_are_as_the_page_says(home: Home, tmp_path: Path, postgres: str) -
         name = administrator.info.dbname
         mark = name.replace("test", "")
 
-        def run(statement: str) -> None:
+        def as_administrator(statement: str) -> None:
             statement = re.sub(r"\bDATABASE knowledge\b", f"DATABASE {name}", statement)
             administrator.execute(re.sub(r"\b(ann|guest|knowledge_owner)\b", rf"\1{mark}", statement))
 
         def as_(who: str, *words: str, code: int = 0) -> str:
             address = url.replace("postgres:@", f"{who}{mark}@")
-            home.settings.write_text(f'[ai_settings.knowledge]\nlibrary_url = "{address}"\n')
-            return home.says("library", *words, code=code) + home.err
+            plain.settings.write_text(f'[ai_settings.knowledge]\nlibrary_url = "{address}"\n')
+            return plain.says("library", *words, code=code) + plain.err
 
         statements = [line for line in lines if line and not line.startswith(("\\c", "CREATE DATABASE"))]
         members = [line for line in statements if "guest" not in line]
         for line in [*members, *(line.replace("ann", "bob") for line in members if "ann" in line)]:
-            run(line.replace("bob", f"bob{mark}"))
+            as_administrator(line.replace("bob", f"bob{mark}"))
         assert "1 new" in as_("ann", "ingest", "guide.md") and "1 new" in as_("bob", "ingest", "more.md")
         for line in statements:
             if "guest" in line:
-                run(line)
+                as_administrator(line)
         assert "More locks" in as_("guest", "list")
         (tmp_path / "third.md").write_text(GUIDE.replace("Locks", "Third"))
         told = as_("guest", "ingest", "third.md", code=1)
         assert "permission denied" in told and "Traceback" not in told
-        home.settings.write_text("")
+        plain.settings.write_text("")
     with psycopg.connect(postgres, autocommit=True) as administrator:
         for who in ("ann", "bob", "guest", "knowledge_owner"):
             administrator.execute(f"DROP ROLE {who}{mark}")

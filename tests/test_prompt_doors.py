@@ -18,7 +18,6 @@ from hypothesis import HealthCheck, example, given, settings
 
 from core import conversation_index
 from core.base.marks import for_prompt
-from core.base.result import Ok
 from core.cli.main import main
 from core.commands.context import context, digest_on
 from core.commands.facts import bootstrap
@@ -29,6 +28,7 @@ from core.context_files import CLOSE as END
 from core.context_files import OPEN as BEGIN
 from core.injection import CLOSE, OPEN, prompt_prefix
 from core.mcp_server import tools
+from tests.made_home import value
 from tests.spoken_home import Disk, call, result
 from tests.test_base_markdown import PLANTED, marks_in, pieces
 
@@ -56,18 +56,16 @@ def store(folder: Path, text: str) -> Workspace:
     (app / "CLAUDE.md").write_text(f"# {line}\n- The word is {text}\n- {line} is known\n", "utf-8")
     config = folder / "config.toml"
     config.write_text("[ai_settings.knowledge]\nbootstrap_facts = true\n")
-    opened = open_workspace(str(home), config, {"XDG_CACHE_HOME": str(folder)}, app)
-    assert isinstance(opened, Ok)
-    return opened.value
+    return value(open_workspace(str(home), config, {"XDG_CACHE_HOME": str(folder)}, app))
 
 
-def texts(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from itertools.chain.from_iterable(map(texts, value.values()))
-    elif isinstance(value, (list, tuple)):
-        yield from itertools.chain.from_iterable(map(texts, value))
-    elif isinstance(value, str):
-        yield value
+def texts(found: object) -> Iterator[str]:
+    if isinstance(found, dict):
+        found = list(found.values())
+    if isinstance(found, (list, tuple)):
+        yield from itertools.chain.from_iterable(map(texts, found))
+    elif isinstance(found, str):
+        yield found
 
 
 def without_frame(text: str) -> str:
@@ -81,45 +79,40 @@ def without_frame(text: str) -> str:
 def doors(workspace: Workspace, folder: Path, text: str) -> Iterator[tuple[str, str]]:
     """Name and text of each."""
     app = str(folder / "app")
-    made = digest_on(workspace)
-    assert isinstance(made, Ok)
+    value(digest_on(workspace))
     yield "digest.md", workspace.paths.digest.read_text("utf-8")
     written = workspace.paths.digest.read_text("utf-8")
     for project, by_hand in itertools.product(("", app), ("", f"{text}\n- {text}\n")):
         workspace.paths.digest.write_text(by_hand or written, "utf-8")
-        found = context(workspace, project)
-        assert isinstance(found, Ok)
-        yield "context", without_frame(found.value.prefix.text)
-        host = prompt_prefix(project or None, home=workspace.paths.home, config_file=workspace.named, environment={})
-        assert isinstance(host, Ok)
-        yield "prompt_prefix", without_frame(host.value.text)
+        found = value(context(workspace, project))
+        yield "context", without_frame(found.prefix.text)
+        host = value(
+            prompt_prefix(project or None, home=workspace.paths.home, config_file=workspace.named, environment={})
+        )
+        yield "prompt_prefix", without_frame(host.text)
         answer = tools.get_context(workspace, project)
         yield "mcp get_context", without_frame(answer.pop("text"))
         yield from (("mcp get_context", row) for row in texts(answer))
-    chosen = bootstrap(workspace, ["global"])
-    assert isinstance(chosen, Ok)
-    yield "facts bootstrap", chosen.value.text
+    chosen = value(bootstrap(workspace, ["global"]))
+    yield "facts bootstrap", chosen.text
     for query in ("", "word"):
-        recalled = recall_command(workspace, query)
-        assert isinstance(recalled, Ok)
-        yield "recall", recalled.value.display
-        yield from (("recall --json", row["text"]) for row in recalled.value.to_json())
-    listed = memories_list(workspace)
-    assert isinstance(listed, Ok)
-    yield from (("memories", row) for row in texts(listed.value.to_json()))  # type: ignore[union-attr]
+        recalled = value(recall_command(workspace, query))
+        yield "recall", recalled.display
+        yield from (("recall --json", row["text"]) for row in recalled.to_json())
+    listed = value(memories_list(workspace))
+    yield from (("memories", row) for row in texts(listed.to_json()))
     for answer in (
         tools.recall_memory(workspace, "word"),
         tools.list_memories(workspace),
         tools.search_knowledge(workspace, "word"),
         tools.get_facts(workspace),
         tools.get_file_notes(workspace, "x.py"),
-        tools.tasks(workspace, project="all"),
+        tools.list_tasks(workspace, project="all"),
     ):
         yield from (("mcp", row) for row in texts(answer))
     yield "mcp digest", tools.digest_text(workspace)
-    taken = import_memories(workspace, app)
-    assert isinstance(taken, Ok)
-    yield from (("import", f"- {item.text}") for row in taken.value.rows for item in row.items)
+    taken = value(import_memories(workspace, app))
+    yield from (("import", f"- {item.text}") for row in taken.rows for item in row.items)
 
 
 def without_origin(line: str) -> str:
@@ -174,14 +167,13 @@ def test_what_the_gate_takes_away_hides_no_secret(how: str, tmp_path: Path) -> N
 def test_what_is_ours_is_still_there(tmp_path: Path) -> None:
     """A gate that took the frame away as well would leave a host without its marks."""
     workspace = store(tmp_path, "plain words")
-    assert isinstance(digest_on(workspace), Ok)
-    found = context(workspace, str(tmp_path / "app"))
-    assert isinstance(found, Ok)
-    text = found.value.prefix.text
+    value(digest_on(workspace))
+    found = value(context(workspace, str(tmp_path / "app")))
+    text = found.prefix.text
     assert text.startswith(BEGIN) and END in text and f"{OPEN}\n# Knowledge digest" in text
     assert text.endswith(f"{CLOSE}\n")
     assert f"- word plain words {REAL}\n  more plain words\n" in text and "word plain words (global, 0.9)" in text
-    assert REAL in json.dumps(tools.tasks(workspace, project="all"))
+    assert REAL in json.dumps(tools.list_tasks(workspace, project="all"))
     assert "plain words" in json.dumps(tools.search_knowledge(workspace, "plain"))
 
 

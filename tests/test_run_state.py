@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -201,17 +202,10 @@ def test_every_way_in_which_a_digest_can_stand(tmp_path: Path) -> None:
     assert digest() == DIFFERENT
     value(digest_off(workspace))
     assert digest() == DELETED
-    config = workspace.config
-    off = workspace.__class__(**{**vars(workspace), "loaded": _with(workspace, digest_enabled=False)})
-    assert config.digest_enabled and told(off).status.stands.digest.state == OFF
+    without = replace(workspace.loaded, config=replace(workspace.config, digest_enabled=False))
+    assert told(replace(workspace, loaded=without)).status.stands.digest.state == OFF
     broken = value(overview(workspace, problem="config.toml is not TOML"))
     assert broken.status.stands.digest.state == UNREADABLE and not broken.status.digest.injected
-
-
-def _with(workspace: Workspace, **changes: object) -> object:
-    from dataclasses import replace
-
-    return replace(workspace.loaded, config=replace(workspace.loaded.config, **changes))  # type: ignore[arg-type]
 
 
 def test_edited_by_hand_is_told_by_content(tmp_path: Path) -> None:

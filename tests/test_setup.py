@@ -17,7 +17,6 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from core.base.answer import price
-from core.base.result import Ok
 from core.cli.main import main
 from core.commands.daily.questions import found_sentence, setup
 from core.commands.daily.setup import apply_answers, default_model, survey
@@ -29,8 +28,9 @@ from core.llm import found
 from core.llm.found import SUGGESTED, Server
 from tests.cli_call import call
 from tests.made_home import value
+from tests.spoken_home import claude_row
 
-Answers = Sequence[int | None]
+DAY = "2026-06-01T10:00:00Z"
 
 
 @pytest.fixture
@@ -54,23 +54,9 @@ def talk(home: Path, number: int = 1, days_old: float = 1.0) -> None:
     folder = home / ".claude" / "projects" / "-src-app"
     folder.mkdir(parents=True, exist_ok=True)
     for at in range(number):
-        said = {
-            "user": f"Why port {8000 + at}?",
-            "assistant": [{"type": "text", "text": f"It listens on {8000 + at}."}],
-        }
-        rows = [
-            {
-                "type": role,
-                "parentUuid": None,
-                "sessionId": f"s{at}",
-                "uuid": f"{at}{role}",
-                "cwd": "/src",
-                "message": {"role": role, "content": content},
-            }
-            for role, content in said.items()
-        ]
         path = folder / f"s{at}.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        said = {"user": f"Why port {8000 + at}?", "assistant": f"It listens on {8000 + at}."}
+        path.write_bytes(b"".join(claude_row(role, text, DAY, session=f"s{at}") for role, text in said.items()))
         then = time.time() - days_old * 86_400
         os.utime(path, (then, then))
 
@@ -90,15 +76,14 @@ def setup_json(*words: str) -> dict[str, Any]:
 
 def serving(server: HTTPServer, title: str, monkeypatch: pytest.MonkeyPatch, names: Sequence[str]) -> str:
     """A server of models on loopback; what it is asked stands in its log."""
+    base = f"http://127.0.0.1:{server.port}"
     if title == "Ollama":
         server.expect_request("/api/tags").respond_with_json({"models": [{"name": name} for name in names]})
-        address = f"http://127.0.0.1:{server.port}"
-        row = Server(title, "ollama", address)
+        provider, address = "ollama", base
     else:
         server.expect_request("/v1/models").respond_with_json({"data": [{"id": name} for name in names]})
-        address = f"http://127.0.0.1:{server.port}/v1"
-        row = Server(title, "openai", address)
-    monkeypatch.setattr(found, "SERVERS", (row,))
+        provider, address = "openai", f"{base}/v1"
+    monkeypatch.setattr(found, "SERVERS", (Server(title, provider, address),))
     return address
 
 
@@ -108,9 +93,7 @@ def settings(person: Path) -> str:
 
 
 def workspace() -> Workspace:
-    opened = open_workspace()
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return value(open_workspace())
 
 
 def test_looking_tells_what_lies_there_and_changes_nothing(person: Path) -> None:
@@ -126,14 +109,9 @@ def test_looking_tells_what_lies_there_and_changes_nothing(person: Path) -> None
     assert settings(person) == "" and not (person / ".manual_slop").exists()
     text = call("setup")[1]
     assert "3 Claude Code conversations; Claude Code deletes the first on " in text and "nothing was changed" in text
-
-
-def test_the_tools_own_setting_says_when_it_deletes(person: Path) -> None:
-    talk(person, 1, days_old=20)
     (person / ".claude" / "settings.json").write_text('{"cleanupPeriodDays": 21}')
-    (row,) = setup_json()["sources"]
-    assert row["deleted_after_days"] == 21
-    assert "1 of them within a week and not harvested" in call("setup")[1]
+    assert setup_json()["sources"][0]["deleted_after_days"] == 21, "the tool's own setting says it"
+    assert "3 of them within a week and not harvested" in call("setup")[1]
 
 
 @pytest.mark.parametrize("title", ["Ollama", "LM Studio", "llama.cpp", "vLLM"])
@@ -186,14 +164,14 @@ def test_a_key_in_a_file_that_others_can_read_is_a_clear_problem(person: Path) -
     keys = folder / "credentials.toml"
     keys.write_text('[keys]\nanthropic = "made-up"\n')
     keys.chmod(0o644)
-    rows = {row["provider"]: row for row in setup_json()["models"]}
-    assert not rows["anthropic"]["ready"] and "chmod" in rows["anthropic"]["problem"]
+    row = next(row for row in setup_json()["models"] if row["provider"] == "anthropic")
+    assert not row["ready"] and "chmod" in row["problem"]
     keys.chmod(0o600)
-    rows = {row["provider"]: row for row in setup_json()["models"]}
-    assert rows["anthropic"]["ready"] and "openai" not in rows
+    ready = {row["provider"]: row["ready"] for row in setup_json()["models"]}
+    assert ready["anthropic"] and "openai" not in ready
 
 
-def asker(answers: Answers, seen: list[tuple[str, str, tuple[str, ...]]]) -> Callable[..., int | None]:
+def asker(answers: Sequence[int | None], seen: list[tuple[str, str, tuple[str, ...]]]) -> Callable[..., int | None]:
     rest = list(answers)
 
     def ask(shown: str, question: str, choices: Sequence[str], default: int) -> int | None:
@@ -212,18 +190,18 @@ def test_three_questions_at_most_and_each_answer_counts(
     program(person, "claude")
     serving(httpserver, "Ollama", monkeypatch, ["qwen3:8b"])
     seen: list[tuple[str, str, tuple[str, ...]]] = []
-    done = setup(workspace(), ask=asker([0, 0, 0], seen))
-    assert isinstance(done, Ok) and done.value.changed == {} and done.value.connected == []
+    done = value(setup(workspace(), ask=asker([0, 0, 0], seen)))
+    assert done.changed == {} and done.connected == []
     assert len(seen) == 3 and "2 Claude Code conversations" in seen[0][0] and not seen[1][0]
     assert any("free" in words for words in seen[0][2]) and not (person / ".claude.json").exists()
-    done = setup(workspace(), ask=asker([1, 1, 1], seen))
-    assert isinstance(done, Ok) and done.value.changed["provider"] == "ollama"
-    assert done.value.changed["sources"] == ["home", "claude_code"] and done.value.connected == ["claude_code"]
+    done = value(setup(workspace(), ask=asker([1, 1, 1], seen)))
+    assert done.changed["provider"] == "ollama"
+    assert done.changed["sources"] == ["home", "claude_code"] and done.connected == ["claude_code"]
     assert "SessionEnd" in (person / ".claude" / "settings.json").read_text()
     seen.clear()
-    done = setup(workspace(), ask=asker([None], seen))
-    assert isinstance(done, Ok) and len(seen) == 1 and done.value.changed == {}, "what is set is not asked again"
-    assert any("is connected" in words for words in done.value.set)
+    done = value(setup(workspace(), ask=asker([None], seen)))
+    assert len(seen) == 1 and done.changed == {}, "what is set is not asked again"
+    assert any("is connected" in words for words in done.set)
 
 
 def test_run_again_it_tells_what_is_new(person: Path) -> None:
@@ -242,12 +220,12 @@ def test_run_again_it_tells_what_is_new(person: Path) -> None:
 def test_the_window_can_draw_and_settle_the_same(person: Path) -> None:
     """The first start of the panel has the records and the sentences, and no terminal."""
     talk(person, 2)
-    looked = survey(workspace())
-    assert isinstance(looked, Ok) and found_sentence(looked.value).startswith("2 Claude Code conversations")
-    assert looked.value.models[default_model(workspace(), looked.value)].words.startswith("the built-in rules")
-    done = apply_answers(workspace(), looked.value, 0, True, ["codex"])
-    assert isinstance(done, Ok) and done.value.changed == {"sources": ["home", "claude_code"]}
-    assert done.value.connected == ["codex"] and (person / ".codex" / "hooks.json").exists()
+    looked = value(survey(workspace()))
+    assert found_sentence(looked).startswith("2 Claude Code conversations")
+    assert looked.models[default_model(workspace(), looked)].words.startswith("the built-in rules")
+    done = value(apply_answers(workspace(), looked, 0, True, ["codex"]))
+    assert done.changed == {"sources": ["home", "claude_code"]}
+    assert done.connected == ["codex"] and (person / ".codex" / "hooks.json").exists()
 
 
 def test_a_terminal_is_asked_with_numbers_and_letters(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,9 +245,8 @@ def test_a_terminal_is_asked_with_numbers_and_letters(person: Path, monkeypatch:
 
 def test_an_empty_disk_says_so(person: Path) -> None:
     told = setup_json()
-    assert (
-        told["sources"] == [] and told["settings"] == {} and [row["provider"] for row in told["models"]] == ["offline"]
-    )
+    assert told["sources"] == [] and told["settings"] == {}
+    assert [row["provider"] for row in told["models"]] == ["offline"]
     assert "no conversations were found" in call("setup")[1]
 
 
@@ -278,10 +255,8 @@ def test_a_server_that_hangs_or_lies_holds_nobody_up(
 ) -> None:
     """Another program may listen on that port."""
     httpserver.expect_request("/api/tags").respond_with_data("<html>not a model</html>")
-    rows = (
-        Server("Ollama", "ollama", f"http://127.0.0.1:{httpserver.port}"),
-        Server("vLLM", "openai", "http://127.0.0.1:1/v1"),
-    )
+    ollama = Server("Ollama", "ollama", f"http://127.0.0.1:{httpserver.port}")
+    rows = (ollama, Server("vLLM", "openai", "http://127.0.0.1:1/v1"))
     monkeypatch.setattr(found, "SERVERS", rows)
     assert [row["provider"] for row in setup_json()["models"]] == ["offline"]
     httpserver.clear()
@@ -305,13 +280,9 @@ def test_what_is_large_on_the_disk_counts_as_new_until_a_harvest_found_it_too_la
 ) -> None:
     """`setup` must not promise fewer conversations than the harvest after it reads."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    row = {
-        "type": "user", "parentUuid": None, "uuid": "u", "sessionId": "s", "cwd": "/nowhere",
-        "timestamp": "2026-06-01T10:00:00Z", "message": {"role": "user", "content": "w " * 5000},
-    }  # fmt: skip
     place = tmp_path / ".claude/projects/-nowhere"
     place.mkdir(parents=True)
-    (place / "11111111-1111-4111-8111-111111111111.jsonl").write_text(json.dumps(row) + "\n")
+    (place / "11111111-1111-4111-8111-111111111111.jsonl").write_bytes(claude_row("user", "w " * 5000, DAY))
     settings = tmp_path / "config.toml"
     settings.write_text('[ai_settings.knowledge]\nsources = ["claude_code"]\nmax_harvest_source_bytes = 1000\n')
     environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -6,11 +6,12 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
 
-from core.cli.table import MODULE, NAMED, commands
+from core.cli.table import MODULE, NAMED, Command, commands
 from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,7 +101,11 @@ print(json.dumps([bare, codes, as_json, sorted(sys.modules), err.getvalue()]))
 
 def rooms_of(name: str) -> set[str]:
     """The modules that have the command's functions."""
-    return {leaf.runs.split(":")[0] for row in commands() for leaf in row.leaves if row.name == name}
+    return {room_of(leaf) for row in commands() for leaf in row.leaves if row.name == name}
+
+
+def room_of(leaf: Command) -> str:
+    return resolve_name(leaf.runs.split(":")[0], "core.commands")
 
 
 def alike() -> list[list[str]]:
@@ -108,13 +113,8 @@ def alike() -> list[list[str]]:
     found: dict[object, list[str]] = {}
     for name in MODULE:
         if name not in WITHOUT:
-            kind = (
-                MODULE[name],
-                *sorted(rooms_of(name)),
-                *sorted(NEEDS.get(name, ())),
-                OWN_MOST.get(name),
-                name in BASED_ON,
-            )
+            needs = frozenset(NEEDS.get(name, ()))
+            kind = (MODULE[name], frozenset(rooms_of(name)), needs, OWN_MOST.get(name), name in BASED_ON)
             found.setdefault(kind, []).append(name)
     return list(found.values())
 
@@ -150,7 +150,7 @@ def test_a_command_loads_no_other(names: list[str], tmp_path: Path) -> None:
     assert "Traceback" not in told, told
     named = {f"core.cli.{module}" for module in MODULE.values()} - {f"core.cli.{MODULE[name]}"}
     assert not named & set(loaded), f"{name} loads the rows of {named & set(loaded)}"
-    runs = {leaf.runs.split(":")[0]: row.name for row in commands() for leaf in row.leaves}
+    runs = {room_of(leaf): row.name for row in commands() for leaf in row.leaves}
     own = {room for one in (name, *BASED_ON.get(name, ())) for room in rooms_of(one)}
     others = {runs[one] for one in loaded if one in runs and one not in own}
     assert not others, f"{name} loads {others}"
@@ -159,6 +159,5 @@ def test_a_command_loads_no_other(names: list[str], tmp_path: Path) -> None:
     assert len(loaded) <= bare * OWN_MOST.get(name, MOST), f"{name} loads {len(loaded)} modules, a bare Python {bare}"
     masks = any(leaf.words == NAMED for row in commands() if row.name == name for leaf in row.leaves)
     # What names files of others looks for secrets in the text.
-    assert len(loaded) - as_json <= (18 if masks else 6), (
-        f"{name} loads {len(loaded) - as_json} modules more for text than for JSON"
-    )
+    more = len(loaded) - as_json
+    assert more <= (18 if masks else 6), f"{name} loads {more} modules more for text than for JSON"

@@ -23,7 +23,7 @@ from core.knowledge.categories import read_category
 from core.knowledge.ledger import read_ledger, salvaged
 from core.knowledge.mend import united
 from core.memory_file import read_memory
-from tests.facts_home import YAML, cli, code_of, facts_of, harvested, value, workspace_of
+from tests.facts_home import YAML, cli, code_of, facts_of, harvested, learn, value, workspace_of
 from tests.harvest_world import HURRIED, World, says
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -43,8 +43,7 @@ class Machines:
 
     def __init__(self, folder: Path) -> None:
         self.one, self.two = World(folder / "one"), World(folder / "two")
-        self.one.converse("User: a\n")
-        harvested(self.one, says(facts=["Shared fact"], tasks_open=["Shared task"], tasks_done=["Old task"]))
+        learn(self.one, facts=["Shared fact"], tasks_open=["Shared task"], tasks_done=["Old task"])
         self.one.knowledge("context.md", "---\nversion: 1\nupdated: 2026-06-12T10:00:00\n---\n\nShared words\n")
         git(self.one.paths.knowledge, "init", "-q", "-b", "main")
         self.commit(self.one)
@@ -170,8 +169,7 @@ def test_no_edit_touches_what_stands_in_a_conflict(machines: Machines, style: st
         assert "doctor" in refused.error.hint
     assert tasks.read_bytes() == before
     value(add(workspace, "facts", "Added meanwhile"))
-    world.converse("User: later\n")
-    assert not harvested(world, says(facts=["Later"], tasks_open=["Later task"])).errors
+    assert not learn(world, "User: later\n", facts=["Later"], tasks_open=["Later task"]).errors
     for name in ("facts.md", "tasks.md"):
         text = (world.paths.knowledge / name).read_text()
         lines = text.split("\n")
@@ -185,8 +183,7 @@ def test_a_ledger_that_merged_keeps_both_machines_and_a_damaged_one_what_can_be_
     machines.learn()
     world = machines.merge("one")
     both = value(read_ledger(world.paths))
-    world.converse("User: later\n")
-    assert not harvested(world, says(facts=["Later"])).errors
+    assert not learn(world, "User: later\n", facts=["Later"]).errors
     after = value(read_ledger(world.paths))
     assert set(both) < set(after) and "<<<<<<<" not in world.paths.ledger.read_text()
     other = {"0" * 64: {"path": "/elsewhere/talk", "status": "harvested", "at": "2026-06-01T00:00:00Z", "items": {}}}
@@ -194,8 +191,7 @@ def test_a_ledger_that_merged_keeps_both_machines_and_a_damaged_one_what_can_be_
     whole["entries"] |= other
     text = json.dumps(whole, indent=2, sort_keys=True)
     world.paths.ledger.write_text(text[:-40])
-    world.converse("User: last\n")
-    report = harvested(world, says(facts=["Last"]))
+    report = learn(world, "User: last\n", facts=["Last"])
     assert "more entries that could be read" in " ".join(report.notes)
     assert set(after) | set(other) <= set(value(read_ledger(world.paths)))
 
@@ -287,8 +283,7 @@ def test_a_fact_that_got_a_number_anew_is_confirmed_and_what_had_it_stays_delete
     machines.merge("two")
     cli(world, "doctor", "--merge-conflicts")
     assert cli(world, "facts", "renumber", "--apply")[0] == 0
-    world.converse("User: again\n")
-    harvested(world, says(facts=["More of two", "Fact of two", "Fact of one"]))
+    learn(world, "User: again\n", facts=["More of two", "Fact of two", "Fact of one"])
     counts = {fact.fact: fact.source_count for fact in facts_of(world)}
     assert counts == {"Shared fact": 1, "Fact of one": 2, "More of one": 1, "Fact of two": 2}
 

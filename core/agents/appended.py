@@ -20,7 +20,8 @@ from core.base.result import Err, Ok, Result, fail
 MARK = "\ufeff"
 
 
-def _line_end(text: str) -> str:
+def line_end_of(text: str) -> str:
+    """How the lines of a text end."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
@@ -86,18 +87,14 @@ def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) ->
     return fail("cannot-edit", "it cannot be changed without touching something else", hint="change it by hand")
 
 
-def _block(path: Sequence[str], table: Mapping[str, Any], line_end: str) -> str:
+def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
     import tomlkit
 
-    rows = [f"{key} = {tomlkit.item(value).as_string()}" for key, value in table.items()]
-    return line_end.join([f"[{'.'.join(path)}]", *rows, ""])
-
-
-def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
-    line_end = _line_end(text)
+    line_end = line_end_of(text)
     bare = not text.removeprefix(MARK)
     gap = "" if bare else line_end if text.endswith("\n") else line_end * 2
-    return text + gap + _block(path, table, line_end)
+    rows = [f"{key} = {tomlkit.item(value).as_string()}" for key, value in table.items()]
+    return text + gap + line_end.join([f"[{'.'.join(path)}]", *rows, ""])
 
 
 def _inside(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str | None:
@@ -199,7 +196,7 @@ def with_line(data: bytes, line: str) -> Result[bytes]:
         return fail("not-text", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8")
     if has_line(data, line):
         return Ok(data)
-    line_end = _line_end(text)
+    line_end = line_end_of(text)
     gap = line_end if text.removeprefix(MARK) and not text.endswith("\n") else ""
     return Ok((text + gap + line + line_end).encode("utf-8"))
 

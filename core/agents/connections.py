@@ -65,7 +65,6 @@ class Plan:
     """All that a tool needs, or none of it: `errors` say what stands in the way of it."""
 
     tool: str
-    title: str
     changes: tuple[FileChange, ...] = ()
     notes: tuple[str, ...] = ()
     errors: tuple[ErrorInfo, ...] = ()
@@ -114,6 +113,10 @@ class Record:
         """The copy that a row names, which lies in our own folder whatever stands in the record."""
         name = os.path.basename(str(row.get("copy", "")))
         return self.folder / name if name else None
+
+    def drop_copy(self, row: Mapping[str, Any]) -> None:
+        if (copy := self.copy_of(row)) is not None:
+            files.discard(copy)
 
 
 def read_record(environment: Mapping[str, str]) -> Record:
@@ -175,10 +178,10 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
             parts = tuple(entry.part for entry in entries if entry.part)
             changes.append(FileChange(agent.name, file, current, data, parts))
     if errors:
-        return Plan(agent.name, agent.title, (), tuple(notes), tuple(errors))
+        return Plan(agent.name, (), tuple(notes), tuple(errors))
     if agent.to_do and any(row.is_change for row in changes):
         notes.append(agent.to_do)
-    return Plan(agent.name, agent.title, tuple(changes), tuple(notes))
+    return Plan(agent.name, tuple(changes), tuple(notes))
 
 
 def _by_file(entries: Iterable[Entry]) -> list[tuple[Path, list[Entry]]]:
@@ -207,10 +210,9 @@ def _unusable(file: Path, error: OSError) -> ErrorInfo:
 
 
 def _placed(error: ErrorInfo, file: Path, agent: Agent) -> ErrorInfo:
-    if error.code == "taken":
-        hint = f"take that entry out if you want {agent.title} to be connected by this command"
-        return ErrorInfo("taken", f"this file is left as it is: {error.message}", str(file), hint)
-    return ErrorInfo(error.code, f"this file is left as it is: {error.message}", str(file), error.hint)
+    taken = f"take that entry out if you want {agent.title} to be connected by this command"
+    hint = taken if error.code == "taken" else error.hint
+    return ErrorInfo(error.code, f"this file is left as it is: {error.message}", str(file), hint)
 
 
 def _without_ours(data: bytes | None, file: Path, row: Mapping[str, Any] | None, record: Record) -> bytes | None:
@@ -288,9 +290,7 @@ def _noted(
 ) -> dict[str, Any]:
     """The row of a file. The copy is of the file without us: that of an earlier connection where nothing else came."""
     clean = _without_ours(change.before, change.path, old, record)
-    for old_copy in [record.copy_of(old)] if old is not None else []:
-        if old_copy is not None:
-            files.discard(old_copy)
+    record.drop_copy(old or {})
     name = ""
     if clean is not None:
         name = f"{change.tool}-{sha(str(change.path).encode())[:8]}-{change.path.name}"
@@ -302,8 +302,7 @@ def _noted(
         "after": sha(change.after),
         "copy": name,
         "folders": made,
-        "entries": [as_row(entry) for entry in entries if entry.form != "own"]
-        + [as_row(entry) for entry in entries if entry.form == "own"],
+        "entries": [as_row(entry) for entry in sorted(entries, key=lambda entry: entry.form == "own")],
     }
 
 
@@ -312,8 +311,7 @@ def _write(change: FileChange) -> None:
     if _read(change.path) != change.before:
         raise OSError(0, "it has changed in this moment; try again", str(change.path))
     if change.after is None:
-        target = Path(os.path.realpath(change.path))
-        files.remove_file(target)
+        files.remove_file(Path(os.path.realpath(change.path)))
         return
     files.make_folder(Path(os.path.realpath(change.path)).parent)
     files.write_atomic(change.path, change.after)
@@ -343,9 +341,7 @@ def _forget(tool: str, record: Record) -> None:
         except OSError:
             continue
         if not any(entry.part and has(entry, data) for entry in of_row(file, rows[path])):
-            copy = record.copy_of(rows[path])
-            if copy is not None:
-                files.discard(copy)
+            record.drop_copy(rows[path])
             _drop_folders(rows[path])
             del rows[path]
     if not rows:
@@ -388,7 +384,7 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
                 notes.append(
                     f"{file}: somebody has changed or removed this since: {', '.join(gone)}; it stays as it is"
                 )
-    return Plan(agent.name, agent.title, tuple(changes), tuple(notes), tuple(errors))
+    return Plan(agent.name, tuple(changes), tuple(notes), tuple(errors))
 
 
 def _unrecorded(file: Path, row: Mapping[str, Any], current: bytes | None) -> list[dict[str, Any]]:
@@ -407,9 +403,7 @@ def take_back(plan: Plan, agent: Agent, record: Record) -> Err | None:
                 _write(change)
             row = rows.pop(str(change.path), None)
             if row is not None:
-                copy = record.copy_of(row)
-                if copy is not None:
-                    files.discard(copy)
+                record.drop_copy(row)
                 _drop_folders(row)
         if not rows:
             record.tools.pop(agent.name, None)

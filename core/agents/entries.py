@@ -118,13 +118,9 @@ def _widened(result: Result[bytes]) -> Result[bytes | None]:
 
 def as_row(entry: Entry) -> dict[str, Any]:
     """An entry for the record."""
-    return {
-        "part": entry.part,
-        "form": entry.form,
-        "value": entry.value,
-        "path": list(entry.path),
-        "append": entry.append,
-    }
+    row = {**entry._asdict(), "path": list(entry.path)}
+    del row["file"]
+    return row
 
 
 def _from_row(file: Path, row: Any) -> Entry | None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from core.agents.appended import line_end_of
 from core.base.result import Err, Ok, Result, fail
 
 DEPTH = 200
@@ -187,7 +188,8 @@ def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> Resul
             return fail("taken", f"{'.'.join(path[:known]) or 'the file'} is no object")
         else:
             new = _inserted(text, parent, path[known], wanted)
-    return _proven(mark, new, _with(root.value if root is not None else {}, path, value, append))
+    wanted = _changed(root and root.value, path, lambda found: [*(found or ()), value] if append else value)
+    return _proven(mark, new, wanted)
 
 
 def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: Sequence[Path] = ()) -> Result[bytes]:
@@ -199,14 +201,14 @@ def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: 
     mark, text, root = opened.value
     if not has(data, path, value, append=append) or root is None:
         return Ok(data)
-    expected = _without(root.value, path, value, append)
     if append:
         array = member(root, path)
         assert array is not None
         at = len(array.value) - 1 - array.value[::-1].index(value)
         text = _cut(text, array, at)
+        expected = _changed(root.value, path, lambda found: [*found[:at], *found[at + 1 :]])
     else:
-        text = _cut_member(text, root, path)
+        text, expected = _cut_member(text, root, path), _dropped(root.value, path)
     level = len(path) if append else len(path) - 1
     kept = {tuple(row) for row in keep}
     while level > 0:
@@ -247,38 +249,23 @@ def _proven(mark: bytes, text: str, expected: Any) -> Result[bytes]:
     return Ok(mark + text.encode("utf-8"))
 
 
-def _with(value: Any, path: Path, wanted: Any, append: bool) -> Any:
+def _changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
+    """The value with a change to what stands under a path; objects on the way that are not there yet are made."""
     if not path:
-        return [*(value or []), wanted] if append else wanted
-    inner = value.get(path[0]) if isinstance(value, dict) else None
-    fresh: Any = inner if inner is not None else ([] if append and len(path) == 1 else {})
-    return {**value, path[0]: _with(fresh, path[1:], wanted, append)}
-
-
-def _without(value: Any, path: Path, wanted: Any, append: bool) -> Any:
-    if not path:
-        at = len(value) - 1 - value[::-1].index(wanted)
-        return [*value[:at], *value[at + 1 :]]
-    if len(path) == 1 and not append:
-        return _dropped(value, path)
-    return {**value, path[0]: _without(value[path[0]], path[1:], wanted, append)}
+        return change(value)
+    inner = value if isinstance(value, dict) else {}
+    return {**inner, path[0]: _changed(inner.get(path[0]), path[1:], change)}
 
 
 def _dropped(value: Any, path: Path) -> Any:
-    if len(path) == 1:
-        return {key: row for key, row in value.items() if key != path[0]}
-    return {**value, path[0]: _dropped(value[path[0]], path[1:])}
+    return _changed(value, path[:-1], lambda found: {key: row for key, row in found.items() if key != path[-1]})
 
 
 def _begun(text: str, value: Any) -> str:
     """A file that held nothing, or comments alone."""
-    line_end = _line_end(text)
+    line_end = line_end_of(text)
     gap = line_end if text and not text.endswith("\n") else ""
     return text + gap + (json.dumps(value, indent=2, ensure_ascii=False) + "\n").replace("\n", line_end)
-
-
-def _line_end(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _unit(text: str) -> str:
@@ -302,7 +289,7 @@ def _inserted(text: str, node: Node, key: str, value: Any) -> str:
     beginning = text[node.start : node.items[0].start] if node.items else text.strip()
     if "\n" not in beginning and (last is not None or text.strip() != text[node.start : node.end]):
         return _inserted_in_line(text, node, key, value)
-    line_end, unit, base = _line_end(text), _unit(text), _indent_of(text, node.start)
+    line_end, unit, base = line_end_of(text), _unit(text), _indent_of(text, node.start)
     indent = _indent_of(text, node.items[0].start) if node.items else base + unit
     step: Any = unit if "\t" in unit else len(unit)
     words = json.dumps(value, indent=step, ensure_ascii=False).replace("\n", line_end + indent)

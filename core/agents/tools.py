@@ -107,9 +107,19 @@ _MATCHER = "startup|clear|compact"
 _SECONDS_START, _SECONDS_END = 15, 5
 
 
-def _hook(command: str, seconds: float, **more: Any) -> dict[str, Any]:
-    """A hook as Claude Code, Codex and Gemini CLI have it."""
-    return {**more, "hooks": [{"type": "command", "command": command, "timeout": seconds}]}
+def _hooks(file: Path, program: Program, tool: str, unit: int = 1, **more: str) -> list[Entry]:
+    """The hooks of a session's start (with `more`) and end, as Claude Code, Codex and Gemini CLI have them; a time-out
+    is told in seconds, or in a `unit` of which a second has so many."""
+
+    def hook(command: str, seconds: int) -> list[dict[str, Any]]:
+        return [{"type": "command", "command": command, "timeout": seconds * unit}]
+
+    start = {**more, "hooks": hook(program.start(tool), _SECONDS_START)}
+    end = {"hooks": hook(program.end(tool), _SECONDS_END)}
+    return [
+        Entry(START, file, "json", start, ("hooks", "SessionStart"), True),
+        Entry(END, file, "json", end, ("hooks", "SessionEnd"), True),
+    ]
 
 
 def rules_line(program: Program) -> str:
@@ -136,37 +146,28 @@ def _claude_code(program: Program, environment: Mapping[str, str]) -> list[Entry
     (state,) = _files(_CLAUDE_STATE, environment, ".claude.json")
     (settings,) = _files(_CLAUDE, environment, "settings.json")
     command, *words = program.server()
-    start = _hook(program.start("claude_code"), _SECONDS_START, matcher=_MATCHER)
-    end = _hook(program.end("claude_code"), _SECONDS_END)
     server = {"type": "stdio", "command": command, "args": words, "env": {}}
     return [
         Entry(SERVER, state, "json", server, ("mcpServers", NAME)),
-        Entry(START, settings, "json", start, ("hooks", "SessionStart"), True),
-        Entry(END, settings, "json", end, ("hooks", "SessionEnd"), True),
+        *_hooks(settings, program, "claude_code", matcher=_MATCHER),
     ]
 
 
 def _codex(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     config, hooks = _files(_CODEX, environment, "config.toml", "hooks.json")
     command, *words = program.server()
-    start = _hook(program.start("codex"), _SECONDS_START, matcher=_MATCHER)
-    end = _hook(program.end("codex"), _SECONDS_END)
     return [
         Entry(SERVER, config, "toml", {"command": command, "args": words}, ("mcp_servers", NAME)),
-        Entry(START, hooks, "json", start, ("hooks", "SessionStart"), True),
-        Entry(END, hooks, "json", end, ("hooks", "SessionEnd"), True),
+        *_hooks(hooks, program, "codex", matcher=_MATCHER),
     ]
 
 
 def _gemini_cli(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     (settings,) = _files(_GEMINI, environment, "settings.json")
     command, *words = program.server()
-    start = _hook(program.start("gemini_cli"), _SECONDS_START * 1000)
-    end = _hook(program.end("gemini_cli"), _SECONDS_END * 1000)
     return [
         Entry(SERVER, settings, "json", {"command": command, "args": words}, ("mcpServers", NAME)),
-        Entry(START, settings, "json", start, ("hooks", "SessionStart"), True),
-        Entry(END, settings, "json", end, ("hooks", "SessionEnd"), True),
+        *_hooks(settings, program, "gemini_cli", 1000),
     ]
 
 
@@ -257,7 +258,7 @@ def agent_name(typed: str) -> str:
     return name if name in AGENT else ""
 
 
-def own_program(home: tuple[str, ...], digest: str, environment: Mapping[str, str]) -> Program:
+def own_program(home: tuple[str, ...], digest: str) -> Program:
     """This program as others should start it: by its whole path, for what they start may have another PATH."""
     from importlib.util import find_spec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import Command, needed, whole_number
+from core.cli.table import group, needed, single, whole_number
 from core.cli.text import change_text, count
 
 if TYPE_CHECKING:
@@ -31,9 +31,8 @@ def proposals_text(value: Proposals) -> str:
     if not rows:
         return "nothing seems to be outdated\n"
     number = count(len(value.proposals), "proposal")
-    how = "'knowledge supersede accept FILE:LINE' strikes the old one through, 'dismiss' keeps both"
-    if any(pair.act == "done" for pair in value.proposals):
-        how = how.replace("through,", "through and moves a finished task to Done,")
+    moves = " and moves a finished task to Done" if any(pair.act == "done" for pair in value.proposals) else ""
+    how = f"'knowledge supersede accept FILE:LINE' strikes the old one through{moves}, 'dismiss' keeps both"
     return "\n".join([*rows, f"{number}; {how}"]) + "\n"
 
 
@@ -49,42 +48,40 @@ def _placed(place: Placed) -> str:
 
 _OLD = needed("match", "the old bullet: a part of its text, or FILE:LINE")
 COMMANDS = (
-    Command(
+    single(
         "similar",
         "bullets that are alike without being the same",
-        "knowledge similar --least 90",
-        "core.commands.alike:similar",
+        "--least 90",
+        ".alike:similar",
         similar_text,
-        (whole_number("--least", "minimum similarity, 50 to 100 (default: 85)", 85),),
+        whole_number("--least", "minimum similarity, 50 to 100 (default: 85)", 85),
     ),
-    Command(
+    group(
         "supersede",
         "what a newer conversation contradicts, finishes or answers: list, accept, dismiss",
-        "knowledge supersede accept facts.md:12",
-        subcommands=(
-            Command(
-                "list",
-                "what seems to be outdated, finished or answered, and by what",
-                "knowledge supersede list",
-                "core.commands.alike:supersede_list",
-                proposals_text,
-            ),
-            Command(
-                "accept",
-                "strike the old one through, with a pointer to the new one; move a finished task to Done",
-                "knowledge supersede accept facts.md:12",
-                "core.commands.alike:supersede_accept",
-                change_text,
-                (_OLD,),
-            ),
-            Command(
-                "dismiss",
-                "leave it as it is, and ask no more",
-                "knowledge supersede dismiss facts.md:12",
-                "core.commands.alike:supersede_dismiss",
-                dismissed_text,
-                (_OLD,),
-            ),
+        "accept facts.md:12",
+        single(
+            "list",
+            "what seems to be outdated, finished or answered, and by what",
+            "",
+            ".alike:supersede_list",
+            proposals_text,
+        ),
+        single(
+            "accept",
+            "strike the old one through, with a pointer to the new one; move a finished task to Done",
+            "facts.md:12",
+            ".alike:supersede_accept",
+            change_text,
+            _OLD,
+        ),
+        single(
+            "dismiss",
+            "leave it as it is, and ask no more",
+            "facts.md:12",
+            ".alike:supersede_dismiss",
+            dismissed_text,
+            _OLD,
         ),
     ),
 )

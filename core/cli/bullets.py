@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
-from core.cli.table import CATEGORY, MATCH, NAMED, OF_BULLET, SECRETS, Command, flag, needed, option
+from core.cli.table import CATEGORY, MATCH, NAMED, OF_BULLET, SECRETS, flag, needed, option, single
 from core.cli.text import change_text, one_line
 
 if TYPE_CHECKING:
@@ -34,15 +35,7 @@ def _bullet(bullet: Bullet) -> str:
     return "\n".join([bullet.raw, *bullet.more])
 
 
-def done_text(edited: Edited) -> str:
-    return _moved_text(edited, "Done")
-
-
-def reopen_text(edited: Edited) -> str:
-    return _moved_text(edited, "Open")
-
-
-def _moved_text(edited: Edited, section: str) -> str:
+def moved_text(section: str, edited: Edited) -> str:
     """A task that is done says the same as before: what changed is where it stands."""
     tasks = [line for line in edited.removed if line.startswith("- ")]
     if not tasks or not set(tasks) <= set(edited.added):
@@ -87,76 +80,72 @@ def _where(value: Evidence) -> str:
 
 _TEXT = needed("text", "one line")
 COMMANDS = (
-    Command(
+    single(
         "notes",
         "the notes of a source file, whatever it was called before",
-        "knowledge notes src/app.py",
-        "core.commands.bullets:notes",
+        "src/app.py",
+        ".bullets:notes",
         notes_text,
-        (needed("path", "a source file"),),
+        needed("path", "a source file"),
     ),
-    Command(
+    single(
         "add",
         "add one bullet",
-        'knowledge add decisions "SQLite, because there is one writer"',
-        "core.commands.bullets:add",
+        'decisions "SQLite, because there is one writer"',
+        ".bullets:add",
         change_text,
-        (CATEGORY, _TEXT, option("--file", "the source file that a note is about", "PATH"), SECRETS),
+        CATEGORY,
+        _TEXT,
+        option("--file", "the source file that a note is about", "PATH"),
+        SECRETS,
     ),
-    Command(
-        "done",
-        "move an open task to Done",
-        'knowledge done "release notes"',
-        "core.commands.bullets:done",
-        done_text,
-        (MATCH,),
-    ),
-    Command(
+    single("done", "move an open task to Done", '"release notes"', ".bullets:done", partial(moved_text, "Done"), MATCH),
+    single(
         "reopen",
         "move a task that is done back to Open",
-        'knowledge reopen "release notes"',
-        "core.commands.bullets:reopen",
-        reopen_text,
-        (MATCH,),
+        '"release notes"',
+        ".bullets:reopen",
+        partial(moved_text, "Open"),
+        MATCH,
     ),
-    Command(
+    single(
         "edit",
         "change what one bullet says",
-        'knowledge edit facts "port 8080" "The server listens on port 8081"',
-        "core.commands.bullets:edit",
+        'facts "port 8080" "The server listens on port 8081"',
+        ".bullets:edit",
         change_text,
-        (OF_BULLET, MATCH, needed("text", "the new text"), SECRETS),
+        OF_BULLET,
+        MATCH,
+        needed("text", "the new text"),
+        SECRETS,
     ),
-    Command(
+    single(
         "rm",
         "delete one bullet, or strike it through",
-        'knowledge rm facts "port 8080" --strike',
-        "core.commands.bullets:remove",
+        'facts "port 8080" --strike',
+        ".bullets:remove",
         change_text,
-        (
-            OF_BULLET,
-            MATCH,
-            flag("--strike", "strike it through instead of deleting it: it stays in the file but leaves the digest"),
-        ),
+        OF_BULLET,
+        MATCH,
+        flag("--strike", "strike it through instead of deleting it: it stays in the file but leaves the digest"),
     ),
-    Command(
+    single(
         "unstrike",
         "take the strike-through of one bullet away",
-        'knowledge unstrike facts "port 8080"',
-        "core.commands.bullets:unstrike",
+        'facts "port 8080"',
+        ".bullets:unstrike",
         change_text,
-        (OF_BULLET, MATCH),
+        OF_BULLET,
+        MATCH,
     ),
-    Command(
+    single(
         "evidence",
         "the quote that showed a line to be true, in its place; a playbook's steps",
-        "knowledge evidence facts.md:12",
-        "core.commands.panel.evidence:evidence",
+        "facts.md:12",
+        ".panel.evidence:evidence",
         evidence_text,
-        (
-            needed("match", "the bullet's text or a unique part of it, or FILE:LINE"),
-            flag("--steps", "the steps of a playbook alone, one a line"),
-        ),
+        needed("match", "the bullet's text or a unique part of it, or FILE:LINE"),
+        flag("--steps", "the steps of a playbook alone, one a line"),
         words=NAMED,
     ),
 )

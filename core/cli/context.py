@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from core.cli.table import OURS, PROJECT, Command, flag, option
+from core.cli.table import OURS, PROJECT, flag, group, option, single
 
 if TYPE_CHECKING:
     from core.commands.context import ContextPrefix, DigestState
@@ -29,47 +29,39 @@ def context_text(context: ContextPrefix) -> str:
 
 
 COMMANDS = (
-    Command(
+    group(
         "digest",
         "show the digest, write it anew (on), or delete it (off)",
-        "knowledge digest on",
-        subcommands=(
-            Command(
-                "show",
-                "show it, and whether a new conversation gets it",
-                "knowledge digest show --project .",
-                "core.commands.context:digest_show",
-                digest_text,
-                (option("--project", "as a conversation in this folder would see it", "DIR"),),
-            ),
-            Command("on", "write it anew", "knowledge digest on", "core.commands.context:digest_on", digest_text),
-            Command(
-                "off",
-                "delete it: no new conversation gets one",
-                "knowledge digest off",
-                "core.commands.context:digest_off",
-                digest_text,
-            ),
+        "on",
+        single(
+            "show",
+            "show it, and whether a new conversation gets it",
+            "--project .",
+            ".context:digest_show",
+            digest_text,
+            option("--project", "as a conversation in this folder would see it", "DIR"),
         ),
+        single("on", "write it anew", "", ".context:digest_on", digest_text),
+        single("off", "delete it: no new conversation gets one", "", ".context:digest_off", digest_text),
     ),
-    Command(
+    single(
         "context",
         "print what a new conversation would start with",
-        "knowledge context > prefix.txt",
-        "core.commands.context:context",
+        "> prefix.txt",
+        ".context:context",
         context_text,
-        (PROJECT, option("--hook", "as the hook of this tool wants it, such as claude_code", "TOOL")),
+        PROJECT,
+        option("--hook", "as the hook of this tool wants it, such as claude_code", "TOOL"),
         words=OURS,
         kept=True,
     ),
-    Command(
+    single(
         "mcp",
         "serve coding agents over the Model Context Protocol",
-        "knowledge mcp",
-        "core.mcp_server.serve:serve",  # its text is "": standard output belongs to the protocol
-        arguments=(
-            flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),
-            flag("--harvest-at-end", "harvest what is new once the client has gone; for tools without hooks"),
-        ),
+        "",
+        "core.mcp_server.serve:serve",
+        str,  # it is "": standard output belongs to the protocol
+        flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),
+        flag("--harvest-at-end", "harvest what is new once the client has gone; for tools without hooks"),
     ),
 )

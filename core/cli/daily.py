@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import Argument, Command, flag
+from core.cli.table import Argument, flag, single
 from core.cli.text import one_line
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def connect_text(report: ConnectReport) -> str:
     """The changes where they were not shown before, what came of them, and how the tools stand."""
     from core.commands.daily.connect import PARTS, changes_text
 
-    rows = [] if report.shown else [changes_text(report.changes).rstrip("\n")] if report.changes else []
+    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
     if report.refused:
         rows.append("nothing was changed")
     elif report.dry_run and report.changes:
@@ -60,41 +60,41 @@ def setup_text(report: SetupReport) -> str:
 
 
 COMMANDS = (
-    Command(
+    single(
         "setup",
         "look at this computer, ask three questions at most, and set up what was answered",
-        "knowledge setup",
-        "core.commands.daily.questions:setup",
+        "",
+        ".daily.questions:setup",
         setup_text,
-        (flag("--yes", "take the defaults: nothing that costs money, no hook, no timer"),),
+        flag("--yes", "take the defaults: nothing that costs money, no hook, no timer"),
         asks=True,
     ),
-    Command(
+    single(
         "connect",
         "have other tools use this program: MCP server, context at the start, harvest at the end",
-        "knowledge connect claude_code codex --dry-run",
-        "core.commands.daily.connect:connect",
+        "claude_code codex --dry-run",
+        ".daily.connect:connect",
         connect_text,
-        (
-            Argument(
-                ("tool",),
-                "claude_code, codex, gemini_cli, cursor, vscode, opencode or copilot_cli; none: tell how they stand",
-                {"nargs": "*", "default": (), "metavar": "TOOL"},
-            ),
-            flag("--all", "every tool that is on this computer; with --remove every one connected", dest="everything"),
-            flag("--remove", "take the connection back: the files are as they were"),
-            _DRY_RUN,
-            _YES,
+        Argument(
+            ("tool",),
+            "claude_code, codex, gemini_cli, cursor, vscode, opencode or copilot_cli; none: tell how they stand",
+            {"nargs": "*", "default": (), "metavar": "TOOL"},
         ),
+        flag("--all", "every tool that is on this computer; with --remove every one connected", dest="everything"),
+        flag("--remove", "take the connection back: the files are as they were"),
+        _DRY_RUN,
+        _YES,
         asks=True,
     ),
-    Command(
+    single(
         "schedule",
         "have the system begin a harvest each hour: systemd, launchd or Task Scheduler",
-        "knowledge schedule --dry-run",
-        "core.commands.daily.schedule:schedule",
+        "--dry-run",
+        ".daily.schedule:schedule",
         schedule_text,
-        (flag("--remove", "turn it off and take its files away"), _DRY_RUN, _YES),
+        flag("--remove", "turn it off and take its files away"),
+        _DRY_RUN,
+        _YES,
         asks=True,
     ),
 )

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from core.cli.harvest import harvest_text
 from core.cli.status import status_text
-from core.cli.table import Command, flag, option
+from core.cli.table import flag, option, single
 
 if TYPE_CHECKING:
     from core.commands.demo import Demo
@@ -66,16 +66,14 @@ def open_panel(demo: Demo, err: IO[str]) -> None:
 
 
 COMMANDS = (
-    Command(
+    single(
         "demo",
         "a temporary home with sample conversations: dry run, apply, status",
-        "knowledge demo",
-        "core.commands.demo:demo",
+        "",
+        ".demo:demo",
         demo_text,
-        (
-            flag("--no-panel", "do not open the panel afterwards"),
-            option("--into", "make the home in this new folder and keep it", "DIR"),
-        ),
+        flag("--no-panel", "do not open the panel afterwards"),
+        option("--into", "make the home in this new folder and keep it", "DIR"),
         long=True,
         afterwards=open_panel,
     ),

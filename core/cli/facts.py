@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from core.base.choices import FACT_CATEGORIES, FACT_FORMATS
-from core.cli.table import Command, flag, listed, needed, option, optional, repeated, whole_number
+from core.cli.table import flag, group, listed, needed, option, optional, repeated, single, whole_number
 from core.cli.text import count
 
 if TYPE_CHECKING:
@@ -63,9 +63,8 @@ def renumbered_text(done: Renumbering) -> str:
         for row in done.rows
     ]
     if done.references:
-        rows.append(
-            f"{count(done.references, 'fact')} related to one of them: both are named, for it is not known which"
-        )
+        related = count(done.references, "fact")
+        rows.append(f"{related} related to one of them: both are named, for it is not known which")
     end = f"'knowledge undo {done.run}' takes this back" if done.applied else "nothing was written; --apply does it"
     return "\n".join([*rows, end]) + "\n"
 
@@ -78,10 +77,8 @@ def list_text(found: FactList) -> str:
     if found.pairs is not None:
         rows = []
         for pair in found.pairs:
-            rows += [
-                f"{pair.likeness:.0f} of 100",
-                *(f"  {fact.id}  {fact.fact}" for fact in (pair.first, pair.second)),
-            ]
+            rows += [f"{pair.likeness:.0f} of 100"]
+            rows += [f"  {fact.id}  {fact.fact}" for fact in (pair.first, pair.second)]
         end = [f"{count(len(found.pairs), 'pair')}; 'knowledge facts merge A B' makes B a part of A"]
         return "\n".join(rows + end) + "\n"
     if found.format == "json":
@@ -127,9 +124,9 @@ def _markdown(facts: tuple[Fact, ...]) -> str:
     from itertools import groupby
 
     rows: list[str] = []
-    for (domain, category), group in groupby(facts, key=lambda fact: (fact.domain, fact.category)):
-        rows += ["", f"## {domain}: {category}", ""] if rows else [f"## {domain}: {category}", ""]
-        for fact in group:
+    for (domain, category), held in groupby(facts, key=lambda fact: (fact.domain, fact.category)):
+        rows += [*[""] * bool(rows), f"## {domain}: {category}", ""]
+        for fact in held:
             tags = f" ({', '.join(fact.tags)})" if fact.tags else ""
             rows.append(f"- {fact.fact} [{fact.id}, {fact.confidence:g}{_marks(fact)}]{tags}")
     return "\n".join(rows) + "\n" if rows else ""
@@ -137,70 +134,64 @@ def _markdown(facts: tuple[Fact, ...]) -> str:
 
 _DOMAIN = repeated("--domain", "a repository, an agent or global (repeatable)", "NAME", dest="domains", default=[])
 COMMANDS = (
-    Command(
+    group(
         "facts",
         "the fact index: list, validate PATH, sync, bootstrap, merge ID ID, renumber",
-        "knowledge facts list --category pitfall --format md",
-        subcommands=(
-            Command(
-                "list",
-                "the facts, or the pairs of them that are alike",
-                "knowledge facts list --category pitfall --format md",
-                "core.commands.facts:facts_list",
-                list_text,
-                (
-                    _DOMAIN,
-                    option("--category", listed(FACT_CATEGORIES), "C"),
-                    option("--tag", "only facts with this tag", "T"),
-                    flag("--stale", "only facts that have expired"),
-                    flag("--similar", "pairs of facts that nearly say the same"),
-                    option("--format", listed(FACT_FORMATS), "F", choices=FACT_FORMATS),
-                ),
-            ),
-            Command(
-                "validate",
-                "check the fact files, or one file or folder",
-                "knowledge facts validate global.yaml",
-                "core.commands.facts:validate",
-                validation_text,
-                (
-                    optional(
-                        "path", "a YAML file, an index.json, or a folder with both (default: the knowledge folder)"
-                    ),
-                ),
-            ),
-            Command(
-                "sync",
-                "bring the fact files, the record and the index together",
-                "knowledge facts sync",
-                "core.commands.fact_feed:sync_facts",
-                sync_text,
-                (flag("--accept-removals", "let go of the facts of files that are broken or gone"),),
-            ),
-            Command(
-                "bootstrap",
-                "the facts that a new conversation starts with",
-                "knowledge facts bootstrap --domain global --budget 500",
-                "core.commands.facts:bootstrap",
-                bootstrap_text,
-                (_DOMAIN, whole_number("--budget", "at most N tokens (default: 2000)")),
-            ),
-            Command(
-                "merge",
-                "make the second of two facts a part of the first",
-                "knowledge facts merge global:fact:001 global:fact:002",
-                "core.commands.facts:merge_facts",
-                merged_text,
-                (needed("keep", "the id of the fact that stays", "ID"), needed("gone", "the id of the other", "OTHER")),
-            ),
-            Command(
-                "renumber",
-                "give ids that stand twice, as after a merge, a number each",
-                "knowledge facts renumber --apply",
-                "core.commands.facts:renumber_facts",
-                renumbered_text,
-                (flag("--apply", "write it (without: show what would be written)"),),
-            ),
+        "list --category pitfall --format md",
+        single(
+            "list",
+            "the facts, or the pairs of them that are alike",
+            "--category pitfall --format md",
+            ".facts:facts_list",
+            list_text,
+            _DOMAIN,
+            option("--category", listed(FACT_CATEGORIES), "C"),
+            option("--tag", "only facts with this tag", "T"),
+            flag("--stale", "only facts that have expired"),
+            flag("--similar", "pairs of facts that nearly say the same"),
+            option("--format", listed(FACT_FORMATS), "F", choices=FACT_FORMATS),
+        ),
+        single(
+            "validate",
+            "check the fact files, or one file or folder",
+            "global.yaml",
+            ".facts:validate",
+            validation_text,
+            optional("path", "a YAML file, an index.json, or a folder with both (default: the knowledge folder)"),
+        ),
+        single(
+            "sync",
+            "bring the fact files, the record and the index together",
+            "",
+            ".fact_feed:sync_facts",
+            sync_text,
+            flag("--accept-removals", "let go of the facts of files that are broken or gone"),
+        ),
+        single(
+            "bootstrap",
+            "the facts that a new conversation starts with",
+            "--domain global --budget 500",
+            ".facts:bootstrap",
+            bootstrap_text,
+            _DOMAIN,
+            whole_number("--budget", "at most N tokens (default: 2000)"),
+        ),
+        single(
+            "merge",
+            "make the second of two facts a part of the first",
+            "global:fact:001 global:fact:002",
+            ".facts:merge_facts",
+            merged_text,
+            needed("keep", "the id of the fact that stays", "ID"),
+            needed("gone", "the id of the other", "OTHER"),
+        ),
+        single(
+            "renumber",
+            "give ids that stand twice, as after a merge, a number each",
+            "--apply",
+            ".facts:renumber_facts",
+            renumbered_text,
+            flag("--apply", "write it (without: show what would be written)"),
         ),
     ),
 )

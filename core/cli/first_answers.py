@@ -21,7 +21,7 @@ import threading
 import time
 from collections import deque
 
-from core.cli.kept_context import SETTLED_SECONDS, WHICH, asked_of_process, is_own, no_link, place_of, seen
+from core.cli.kept_context import asked_of_process, keep_at, kept_at, place_of, seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,18 +176,12 @@ class FirstAnswers:
     def _keep(self) -> None:
         """Keep the answers with the state of all that they were made by, unless some of it has changed just now."""
         from contextlib import suppress
-        from pathlib import Path
-
-        from core.base import files
 
         with suppress(OSError):
             rows = [seen(path, True) for path in _made_by()]
             rows += [seen(os.path.realpath(row[0]), True) for row in rows if len(row) > 1 and stat.S_ISLNK(row[1])]
-            newest = max((max(row[-2:]) for row in rows if len(row) > WHICH), default=0)
             openings = dict(list(self._kept.items())[-OPENINGS:])
-            if newest < (self._begun - SETTLED_SECONDS) * 1e9:
-                kept = {"asked": self._asked, "paths": rows, "openings": openings}
-                files.write_cache(Path(self._place), json.dumps(kept).encode())
+            keep_at(self._place, self._asked, rows, self._begun, openings=openings)
 
 
 class _Incoming(io.RawIOBase):
@@ -276,12 +270,7 @@ def _made_by() -> list[str]:
 def _kept(place: str, asked: list[Any]) -> dict[str, dict[str, str]]:
     """What was kept of sessions before this one; nothing where any file of it is another by now."""
     try:
-        with open(place, "rb", opener=no_link) as stream:
-            if not is_own(os.fstat(stream.fileno())):
-                return {}
-            kept = json.loads(stream.read())
-        if kept["asked"] != asked or any(seen(row[0], True) != row for row in kept["paths"]):
-            return {}
+        kept = kept_at(place, asked) or {"openings": {}}
         # A text that is no JSON would break the line that it is put into, and half a character could not be sent.
         return {
             str(opening): {str(request): _sendable(result) for request, result in answers.items()}

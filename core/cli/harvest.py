@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.base.choices import PROVIDERS
-from core.cli.table import NAMED, Argument, Command, flag, listed, repeated, whole_number
+from core.cli.table import NAMED, Argument, flag, listed, repeated, single, whole_number
 from core.cli.text import count, dollars, fed, one_line, short, size, tokens
 
 if TYPE_CHECKING:
@@ -101,15 +101,9 @@ def _done(report: HarvestReport) -> list[str]:
 
 def _left(report: HarvestReport) -> list[str]:
     """What was not harvested, not let in or not read as it stood, of a plan as of a run."""
-    lines = []
-    counts_left = (
-        ("left for a later run", report.deferred),
-        ("still being written", report.plan.writing),
-        ("too large", report.too_large),
-    )
-    for name, number in counts_left:
-        if number:
-            lines.append(f"{name}: {number}")
+    left = {"left for a later run": report.deferred, "still being written": report.plan.writing,
+            "too large": report.too_large}  # fmt: skip
+    lines = [f"{name}: {number}" for name, number in left.items() if number]
     if report.quarantined:
         why = ", ".join(f"{mark}:{number}" for mark, number in sorted(report.held_by.items()))
         whole = f", all that {count(report.held, 'conversation')} taught" if report.held else ""
@@ -133,12 +127,11 @@ def _new_lines(report: HarvestReport) -> list[str]:
     lines: list[str] = []
     for row in CATEGORIES:
         rows = [(text, number) for category, text, number in report.lines if category == row.name]
-        if not rows:
-            continue
-        lines += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
-        shown = [_shown(row.name, without_emphasis(text)) for text, _ in rows[:LINES]]
-        often = [f" (in {number} conversations)" if number > 1 else "" for _, number in rows[:LINES]]
-        lines += [f"  - {text}{more}" for text, more in zip(shown, often, strict=True)]
+        if rows:
+            lines += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
+        for text, number in rows[:LINES]:
+            often = f" (in {number} conversations)" if number > 1 else ""
+            lines.append(f"  - {_shown(row.name, without_emphasis(text))}{often}")
         if len(rows) > LINES:
             lines.append(f"  and {len(rows) - LINES} more in {row.file or 'files/'}")
     return lines
@@ -235,33 +228,31 @@ def _plan_lines(report: HarvestReport) -> list[str]:
 
 
 COMMANDS = (
-    Command(
+    single(
         "harvest",
         "turn conversations into knowledge (a dry run unless --apply)",
-        "knowledge harvest --apply --limit 10",
-        "core.commands.harvest:harvest_command",
+        "--apply --limit 10",
+        ".harvest:harvest_command",
         harvest_text,
-        (
-            flag("--apply", "harvest and reclaim; without it nothing changes"),
-            flag("--finish", "bring a harvest that was cut off to its end, and read nothing new"),
-            flag("--no-harvest", "move the candidates to the trash without asking a model"),
-            flag("--keep", "harvest, but reclaim nothing"),
-            repeated(
-                "--source",
-                "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
-                "NAME",
-            ),
-            flag("--since-last", "only what changed since the last run and is not being written; for hooks and timers"),
-            repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH"),
-            whole_number(
-                "--max-harvest-bytes",
-                "read at most N bytes in this run; how large one may be says max_harvest_source_bytes",
-            ),
-            whole_number("--limit", "harvest, or move to the trash, at most N conversations"),
-            Argument(("--provider",), listed(PROVIDERS), {"metavar": "P"}),
-            Argument(("--model",), "the model's name", {"metavar": "M"}),
-            whole_number("--jobs", "model calls at the same time"),
+        flag("--apply", "harvest and reclaim; without it nothing changes"),
+        flag("--finish", "bring a harvest that was cut off to its end, and read nothing new"),
+        flag("--no-harvest", "move the candidates to the trash without asking a model"),
+        flag("--keep", "harvest, but reclaim nothing"),
+        repeated(
+            "--source",
+            "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
+            "NAME",
         ),
+        flag("--since-last", "only what changed since the last run and is not being written; for hooks and timers"),
+        repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH"),
+        whole_number(
+            "--max-harvest-bytes",
+            "read at most N bytes in this run; how large one may be says max_harvest_source_bytes",
+        ),
+        whole_number("--limit", "harvest, or move to the trash, at most N conversations"),
+        Argument(("--provider",), listed(PROVIDERS), {"metavar": "P"}),
+        Argument(("--model",), "the model's name", {"metavar": "M"}),
+        whole_number("--jobs", "model calls at the same time"),
         long=True,
         quiet_text=without_new_lines,
         words=NAMED,

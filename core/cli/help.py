@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.cli.table import OURS, Command, optional
+from core.cli.table import OURS, optional, single
 
 if TYPE_CHECKING:
     from core.base.result import Result
@@ -50,13 +50,13 @@ def help_text(found: Help) -> str:
 
 
 COMMANDS = (
-    Command(
+    single(
         "help",
         "the documentation: its topics, or one page",
-        "knowledge help sources",
+        "sources",
         "core.cli.help:show_help",
         help_text,
-        (optional("topic", "the page to print"),),
+        optional("topic", "the page to print"),
         words=OURS,
         anywhere=True,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import NAMED, Command, flag, needed, option, optional
+from core.cli.table import NAMED, flag, group, needed, option, optional, single
 from core.cli.text import KEY_CHARACTERS, count, one_line, size
 
 if TYPE_CHECKING:
@@ -26,11 +26,8 @@ def ledger_text(rows: list[LedgerRow]) -> str:
         held = f", {entry['quarantined']} held back" if entry.get("quarantined") else ""
         detail = entry.get("error") or (f"{count(number, 'item')}{held}" if items is not None else "")
         key = row.key[:KEY_CHARACTERS] if not row.key.startswith("path:") else "-" * KEY_CHARACTERS
-        name = str(entry.get("path", "")).rstrip("/").rpartition("/")[2]
-        name, detail = one_line(name), one_line(detail)
-        lines.append(
-            f"{key}  {str(entry.get('at', ''))[:19]}  {entry.get('status', '?'):<19}  {name}  {detail}".rstrip()
-        )
+        name, at = str(entry.get("path", "")).rstrip("/").rpartition("/")[2], str(entry.get("at", ""))[:19]
+        lines.append(f"{key}  {at}  {entry.get('status', '?'):<19}  {one_line(name)}  {one_line(detail)}".rstrip())
     return "\n".join([*lines, count(len(rows), "entry").replace("entrys", "entries")]) + "\n"
 
 
@@ -44,11 +41,10 @@ def _value(value: object) -> str:
 
 
 def trash_text(value: list[Trashed]) -> str:
-    rows = [
-        f"{row.name[:KEY_CHARACTERS] if row.sha256 else row.name}  until {row.until[:10]}  {size(row.size):>8}  "
-        f"{row.path or '?'}"
-        for row in value
-    ]
+    rows = []
+    for row in value:
+        name = row.name[:KEY_CHARACTERS] if row.sha256 else row.name
+        rows.append(f"{name}  until {row.until[:10]}  {size(row.size):>8}  {row.path or '?'}")
     total = sum(row.size for row in value)
     return "\n".join([*rows, f"{count(len(value), 'conversation')}, {size(total)}"]) + "\n"
 
@@ -131,102 +127,60 @@ def _lines(found: list[Missing]) -> str:
 
 
 _SHA = needed("which", "the beginning of its hash, as 'knowledge trash' lists it", "SHA")
-_MISSING = "core.commands.missing:missing"
+_MISSING = ".missing:missing"
 _OF = optional("which", "a run, or the beginning of a hash; all without it")
 COMMANDS = (
-    Command(
+    single(
         "ledger",
         "the audit log: what became of each conversation",
-        "knowledge ledger --status harvest-failed",
-        "core.commands.history:ledger",
+        "--status harvest-failed",
+        ".history:ledger",
         ledger_text,
-        (
-            optional("sha", "show only the entry whose hash begins with this"),
-            option("--status", "only entries of this status", "S"),
-        ),
+        optional("sha", "show only the entry whose hash begins with this"),
+        option("--status", "only entries of this status", "S"),
         words=NAMED,
     ),
-    Command(
+    group(
         "trash",
         "reclaimed conversations: list, restore SHA, release SHA, purge",
-        "knowledge trash restore 3fa9",
-        subcommands=(
-            Command(
-                "list",
-                "what lies in the trash, and until when",
-                "knowledge trash list",
-                "core.commands.trash:trash_list",
-                trash_text,
-                words=NAMED,
-            ),
-            Command(
-                "restore",
-                "put a conversation back where it was",
-                "knowledge trash restore 3fa9",
-                "core.commands.trash:trash_restore",
-                restored_text,
-                (_SHA,),
-                words=NAMED,
-            ),
-            Command(
-                "release",
-                "let a restored one go again",
-                "knowledge trash release 3fa9",
-                "core.commands.trash:trash_release",
-                released_text,
-                (_SHA,),
-                words=NAMED,
-            ),
-            Command(
-                "purge",
-                "remove for good what has outlived its grace period",
-                "knowledge trash purge",
-                "core.commands.trash:trash_purge",
-                purged_text,
-                (flag("--all", "also conversations still in their grace period", dest="everything"),),
-                words=NAMED,
-            ),
+        "restore 3fa9",
+        single("list", "what lies in the trash, and until when", "", ".trash:trash_list", trash_text, words=NAMED),
+        single(
+            "restore",
+            "put a conversation back where it was",
+            "3fa9",
+            ".trash:trash_restore",
+            restored_text,
+            _SHA,
+            words=NAMED,
+        ),
+        single(
+            "release", "let a restored one go again", "3fa9", ".trash:trash_release", released_text, _SHA, words=NAMED
+        ),
+        single(
+            "purge",
+            "remove for good what has outlived its grace period",
+            "",
+            ".trash:trash_purge",
+            purged_text,
+            flag("--all", "also conversations still in their grace period", dest="everything"),
+            words=NAMED,
         ),
     ),
-    Command(
+    single(
         "undo",
         "take back one run or one edit (without a name: list them)",
-        "knowledge undo 20260612T142300-a1b2c3",
-        "core.commands.history:undo_command",
+        "20260612T142300-a1b2c3",
+        ".history:undo_command",
         undo_text,
-        (optional("run", "the id of the run"),),
+        optional("run", "the id of the run"),
     ),
-    Command(
+    group(
         "missing",
         "harvested lines that vanished from the files: list, restore, accept",
-        "knowledge missing restore",
-        subcommands=(
-            Command(
-                "list",
-                "which lines, and of which conversation",
-                "knowledge missing list",
-                "core.commands.missing:missing_list",
-                missing_text,
-                (_OF,),
-            ),
-            Command(
-                "restore",
-                "put them back",
-                "knowledge missing restore",
-                _MISSING,
-                settled_text,
-                (_OF,),
-                given={"action": "restore"},
-            ),
-            Command(
-                "accept",
-                "they are gone on purpose",
-                "knowledge missing accept 3fa9",
-                _MISSING,
-                settled_text,
-                (_OF,),
-                given={"action": "accept"},
-            ),
-        ),
+        "restore",
+        single("list", "which lines, and of which conversation", "", ".missing:missing_list", missing_text, _OF),
+        single("restore", "put them back", "", _MISSING, settled_text, _OF, given={"action": "restore"}),
+        single("accept", "they are gone on purpose", "3fa9", _MISSING, settled_text, _OF, given={"action": "accept"}),
     ),
 )

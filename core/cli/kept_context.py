@@ -42,15 +42,8 @@ def kept_answer(arguments: Sequence[str]) -> str | None:
     try:
         asked = _asked(arguments)
         place = place_of(asked) if asked is not None else None
-        if place is None:
-            return None
-        with open(place, "rb", opener=no_link) as stream:
-            if not is_own(os.fstat(stream.fileno())):
-                return None
-            import json
-
-            kept = json.loads(stream.read())
-        if kept["asked"] != asked or any(seen(row[0], len(row) != WHICH) != row for row in kept["paths"]):
+        kept = kept_at(place, asked) if place is not None else None
+        if kept is None:
             return None
         if kept["until"]:
             import time
@@ -66,10 +59,8 @@ def kept_answer(arguments: Sequence[str]) -> str | None:
 def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPrefix, text: str, begun: float) -> None:
     """Keep what was printed, unless something about it cannot be told by looking at paths. `begun` is when the work
     on it began (seconds, as `time.time`): what was changed since may not be in it."""
-    import json
     from pathlib import Path
 
-    from core.base import files
     from core.base.config import SHIPPED_FILE, user_config_file
     from core.base.paths import PROJECT_FOLDER
     from core.base.trust import trust_file
@@ -102,24 +93,16 @@ def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPre
     rows += [seen(name, True) for name in dict.fromkeys([*map(str, whole), *filter(None, code)])]
     if any(len(row) > 1 and stat.S_ISLNK(row[1]) for row in rows):
         return  # the times of a link are not those of what it leads to
-    newest = max((max(row[-2:]) for row in rows if len(row) > WHICH), default=0)
-
-    if newest < (begun - SETTLED_SECONDS) * 1e9:
-        files.write_cache(
-            Path(place), json.dumps({"asked": asked, "paths": rows, "text": text, "until": until}).encode()
-        )
+    keep_at(place, asked, rows, begun, text=text, until=until)
 
 
 def _asked(arguments: Sequence[str]) -> list[Any] | None:
     """The words, the folder and the variables by which an answer is found again; None for words of another kind."""
-    words = list(arguments)
-    rest = iter(words[1:])
+    rest = iter(arguments[1:])
     for word in rest:
         if word != "--quiet" and (word not in ("--home", "--hook") or not next(rest, "")):
             return None
-    if words[:1] != ["context"]:
-        return None
-    return [words, os.getcwd(), *asked_of_process()]
+    return [[*arguments], os.getcwd(), *asked_of_process()] if [*arguments[:1]] == ["context"] else None
 
 
 def asked_of_process() -> list[Any]:
@@ -139,12 +122,34 @@ def place_of(asked: list[Any]) -> str | None:
     return f"{base}/manual_slop/knowledge/start/{slot:02x}" if os.path.isabs(base) else None
 
 
-def is_own(found: os.stat_result) -> bool:
-    """Whether what was opened is a file of this person that nobody else may write or read."""
-    return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+def kept_at(place: str, asked: list[Any] | None) -> dict[str, Any] | None:
+    """What is kept there for these words, while every path that it depends on is what it was. What is damaged raises
+    OSError, ValueError, KeyError, TypeError, IndexError or RecursionError."""
+    with open(place, "rb", opener=_no_link) as stream:
+        found = os.fstat(stream.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            return None  # it must be a file of this person that nobody else may write or read
+        import json
+
+        kept: dict[str, Any] = json.loads(stream.read())
+    same = kept["asked"] == asked and all(seen(row[0], len(row) != WHICH) == row for row in kept["paths"])
+    return kept if same else None
 
 
-def no_link(path: str, flags: int) -> int:
+def keep_at(place: str, asked: list[Any] | None, rows: list[list[Any]], begun: float, **what: object) -> None:
+    """Keep something with the state of the paths that it depends on (`rows`, each as `seen`), unless one of them has
+    changed just now."""
+    import json
+    from pathlib import Path
+
+    from core.base import files
+
+    newest = max((max(row[-2:]) for row in rows if len(row) > WHICH), default=0)
+    if newest < (begun - SETTLED_SECONDS) * 1e9:
+        files.write_cache(Path(place), json.dumps({"asked": asked, "paths": rows, **what}).encode())
+
+
+def _no_link(path: str, flags: int) -> int:
     """An opener that follows no link and waits for nobody."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
@@ -155,7 +160,5 @@ def seen(path: str, whole: bool) -> list[Any]:
         found = os.lstat(path)
     except FileNotFoundError:
         return [path]
-    if not whole:
-        return [path, found.st_mode, found.st_uid, found.st_gid, found.st_ino]
     which = [path, found.st_mode, found.st_uid, found.st_gid, found.st_ino]
-    return [*which, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+    return [*which, found.st_size, found.st_mtime_ns, found.st_ctime_ns] if whole else which

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import IO, Any, NoReturn
 
     from core.base.result import Result
-    from core.cli.progress import Interrupt
     from core.cli.table import Command
     from core.commands.workspace import Workspace
 
@@ -135,7 +134,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
     from pathlib import Path
 
     from core.base.result import Err
-    from core.cli.progress import Interrupt
+    from core.cli.progress import asker, interruptible, reporter
     from core.commands.workspace import open_workspace
 
     home, config = options.pop("home", ""), options.pop("config", "")
@@ -156,8 +155,12 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
         for warning in workspace.loaded.warnings:
             _tell(warning, err)
     is_new = not workspace.paths.home.exists()
-    with Interrupt(enabled=row.long) as interrupt:
-        result = _run(row, workspace, options, interrupt, err, quiet or (row.asks and as_json))
+    if row.asks:
+        options["ask"] = asker(err, quiet or as_json)
+    with interruptible(enabled=row.long) as pressed:
+        if row.long:
+            options |= {"progress": reporter(err, quiet), "cancelled": pressed}
+        result: Result[Any] = row.function()(workspace, **options)
     if isinstance(result, Err):
         _tell(_cleared(row, str(result.error)), err)
         return 2 if result.error.code == "usage" else 1
@@ -171,27 +174,12 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
         with suppress(OSError):
             keep_answer(arguments, workspace, result.value, visible(row.text(result.value)), begun)
     failed = _report_problems(row, workspace, result.value, err, as_json=as_json, quiet=quiet)
-    if interrupt.pressed():
+    if pressed():
         print(STOPPED, file=err)
         return 130
     if row.afterwards is not None and not failed and not as_json:
         row.afterwards(result.value, err)
     return 1 if failed else 0
-
-
-def _run(
-    row: Command, workspace: Workspace, options: dict[str, Any], interrupt: Interrupt, err: IO[str], quiet: bool
-) -> Result[Any]:
-    if row.long:
-        from core.cli.progress import reporter
-
-        options |= {"progress": reporter(err, quiet), "cancelled": interrupt.pressed}
-    if row.asks:
-        from core.cli.progress import asker
-
-        options["ask"] = asker(err, quiet)
-    result: Result[Any] = row.function()(workspace, **options)
-    return result
 
 
 def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: bool, quiet: bool) -> bool:

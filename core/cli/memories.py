@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import PROJECT, SECRETS, Command, needed, option, optional, repeated, whole_number
+from core.cli.table import PROJECT, SECRETS, group, needed, option, optional, repeated, single, whole_number
 from core.cli.text import change_text
 
 if TYPE_CHECKING:
@@ -12,15 +12,7 @@ if TYPE_CHECKING:
     from core.knowledge.edit import Edited
 
 
-def save_text(saved: Saved) -> str:
-    return saved.display + "\n"
-
-
-def recall_text(recalled: Recalled) -> str:
-    return recalled.display.rstrip("\n") + "\n"
-
-
-def list_text(value: Listed) -> str:
+def display_text(value: Saved | Recalled | Listed) -> str:
     return value.display.rstrip("\n") + "\n"
 
 
@@ -36,73 +28,61 @@ def moved_text(value: Moved) -> str:
 
 _WHICH = needed("which", "a memory's id, project:ID or global:ID where both have it, or its file name", "ID")
 COMMANDS = (
-    Command(
+    single(
         "save",
         "save a memory: a short text that an agent can recall",
-        'knowledge save "Prefers tabs in Makefiles" --tag preference',
-        "core.commands.memories:save",
-        save_text,
-        (
-            needed("text", "what to remember"),
-            repeated(
-                "--tag",
-                "a tag (repeatable); preference, correction, decision, context and pattern are categories too, "
-                "and the file then says 'source: detected'",
-                "T",
-            ),
-            option("--project", "save it for this project alone", "DIR"),
-            SECRETS,
+        '"Prefers tabs in Makefiles" --tag preference',
+        ".memories:save",
+        display_text,
+        needed("text", "what to remember"),
+        repeated(
+            "--tag",
+            "a tag (repeatable); preference, correction, decision, context and pattern are categories too, "
+            "and the file then says 'source: detected'",
+            "T",
         ),
+        option("--project", "save it for this project alone", "DIR"),
+        SECRETS,
     ),
-    Command(
+    single(
         "recall",
         "find memories by their words and tags, newest first",
-        'knowledge recall "makefile tabs"',
-        "core.commands.memories:recall_command",
-        recall_text,
-        (
-            optional("query", "words, or nothing for all"),
-            whole_number("--limit", "at most N memories (default: 5)", 5),
-            PROJECT,
-        ),
+        '"makefile tabs"',
+        ".memories:recall_command",
+        display_text,
+        optional("query", "words, or nothing for all"),
+        whole_number("--limit", "at most N memories (default: 5)", 5),
+        PROJECT,
     ),
-    Command(
+    group(
         "memories",
         "the saved memories: list, edit ID TEXT, archive ID, restore ID",
-        "knowledge memories archive 3",
-        subcommands=(
-            Command(
-                "list",
-                "all memories of the home and of the project",
-                "knowledge memories list",
-                "core.commands.memories:memories_list",
-                list_text,
-                (PROJECT,),
-            ),
-            Command(
-                "edit",
-                "give one another text",
-                'knowledge memories edit 3 "Prefers spaces in Makefiles"',
-                "core.commands.memories:memories_edit",
-                reworded_text,
-                (_WHICH, needed("text", "its new text"), PROJECT, SECRETS),
-            ),
-            Command(
-                "archive",
-                "move one out of the way: it is not recalled any more",
-                "knowledge memories archive 3",
-                "core.commands.memories:memories_archive",
-                moved_text,
-                (_WHICH, PROJECT),
-            ),
-            Command(
-                "restore",
-                "bring one back from the archive",
-                "knowledge memories restore 3",
-                "core.commands.memories:memories_restore",
-                moved_text,
-                (_WHICH, PROJECT),
-            ),
+        "archive 3",
+        single(
+            "list", "all memories of the home and of the project", "", ".memories:memories_list", display_text, PROJECT
+        ),
+        single(
+            "edit",
+            "give one another text",
+            '3 "Prefers spaces in Makefiles"',
+            ".memories:memories_edit",
+            reworded_text,
+            _WHICH,
+            needed("text", "its new text"),
+            PROJECT,
+            SECRETS,
+        ),
+        single(
+            "archive",
+            "move one out of the way: it is not recalled any more",
+            "3",
+            ".memories:memories_archive",
+            moved_text,
+            _WHICH,
+            PROJECT,
+        ),
+        single(
+            "restore", "bring one back from the archive", "3", ".memories:memories_restore", moved_text, _WHICH, PROJECT
         ),
     ),
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from core import __version__
-from core.cli.table import Argument, Command, command, commands
+from core.cli.table import Command, command, commands
 from core.cli.typos import command_word, completed, not_taken
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
@@ -116,13 +116,13 @@ def _add_command(
         row.name,
         help=row.summary,
         description=row.summary[0].upper() + row.summary[1:] + ".",
-        epilog=f"example: {row.example}",
         parents=[common],
         allow_abbrev=False,
         formatter_class=_formatter,
     )
+    parser.epilog = f"example: {parser.prog} {row.example}".rstrip()
     for argument in row.arguments:
-        _add_argument(parser, argument)
+        parser.add_argument(*argument.names, help=argument.help, **argument.options)
     parser.set_defaults(row=row, **row.given)
     if row.subcommands:
         inner = parser.add_subparsers(
@@ -135,7 +135,3 @@ def _add_command(
             _add_command(inner, leaf, common, full=True)
             if row.subcommands[0].name == "list":
                 inner.choices[leaf.name].listing = f"knowledge {row.name}"
-
-
-def _add_argument(parser: argparse.ArgumentParser, argument: Argument) -> None:
-    parser.add_argument(*argument.names, help=argument.help, **argument.options)

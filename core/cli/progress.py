@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from types import FrameType, TracebackType
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
 from core.cli.text import short
@@ -99,36 +100,21 @@ class _Bar:
             bar.close()
 
 
-class Interrupt:
-    """While open, the first Ctrl-C only asks the run to stop; the second one ends the program at once."""
+@contextmanager
+def interruptible(enabled: bool) -> Iterator[Callable[[], bool]]:
+    """While open, the first Ctrl-C only asks the run to stop (what is yielded tells whether it was pressed); the second
+    one ends the program at once."""
+    pressed: list[int] = []
 
-    def __init__(self, enabled: bool) -> None:
-        self._enabled = enabled
-        self._pressed = False
-        self._old: Any = None
+    def handle(number: int, frame: FrameType | None) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(number)
 
-    def pressed(self) -> bool:
-        return self._pressed
-
-    def __enter__(self) -> Interrupt:
-        if self._enabled:
+    with ExitStack() as afterwards:
+        if enabled:
             import signal  # it makes a table of all signals, and most commands take no time
 
-            try:
-                self._old = signal.signal(signal.SIGINT, self._handle)
-            except ValueError:  # not in the main thread: whoever runs us there cancels in another way
-                self._enabled = False
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._enabled:
-            import signal
-
-            signal.signal(signal.SIGINT, self._old)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._pressed:
-            raise KeyboardInterrupt
-        self._pressed = True
+            with suppress(ValueError):  # not in the main thread: whoever runs us there cancels in another way
+                afterwards.callback(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, handle))
+        yield lambda: bool(pressed)

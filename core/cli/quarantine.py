@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import Argument, Command, flag, option
+from core.cli.table import Argument, flag, group, option, single
 from core.cli.text import count
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def released_text(value: Released | ReleasedMany) -> str:
     return "\n".join(rows + [f"note: {value.warning}"] * bool(value.warning)) + "\n"
 
 
-_RUNS = "core.commands.quarantine:quarantine"
+_RUNS = ".quarantine:quarantine"
 _OF_RUN = option("--run", "every item that this harvest has held back", "RUN")
 _WHICH = (
     Argument(
@@ -53,32 +53,12 @@ _WHICH = (
     _OF_RUN,
 )
 COMMANDS = (
-    Command(
+    group(
         "quarantine",
         "items held back: list, accept, drop",
-        'knowledge quarantine accept "port 8080"',
-        subcommands=(
-            Command(
-                "list", "what is held back, and why", "knowledge quarantine list", _RUNS, quarantine_text, (_OF_RUN,)
-            ),
-            Command(
-                "accept",
-                "let items in",
-                'knowledge quarantine accept "port 8080"',
-                _RUNS,
-                released_text,
-                _WHICH,
-                given={"action": "accept"},
-            ),
-            Command(
-                "drop",
-                "remove items",
-                "knowledge quarantine drop 5-9",
-                _RUNS,
-                released_text,
-                _WHICH,
-                given={"action": "drop"},
-            ),
-        ),
+        'accept "port 8080"',
+        single("list", "what is held back, and why", "", _RUNS, quarantine_text, _OF_RUN),
+        single("accept", "let items in", '"port 8080"', _RUNS, released_text, *_WHICH, given={"action": "accept"}),
+        single("drop", "remove items", "5-9", _RUNS, released_text, *_WHICH, given={"action": "drop"}),
     ),
 )

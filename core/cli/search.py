@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from core.base.choices import SEARCH_KINDS, SPOKEN_ROLES
-from core.cli.table import NAMED, Argument, Command, flag, listed, needed, option, repeated, whole_number
+from core.cli.table import NAMED, Argument, flag, listed, needed, option, repeated, single, whole_number
 from core.cli.text import count, one_line, size
 
 if TYPE_CHECKING:
@@ -201,49 +201,45 @@ def _clock(time: str) -> str:
 
 
 COMMANDS = (
-    Command(
+    single(
         "search",
         "find anything in the store and in conversations, best first",
-        "knowledge search flaky login test --kind conversation --since 2026-05",
-        "core.commands.search:search_everything",
+        "flaky login test --kind conversation --since 2026-05",
+        ".search:search_everything",
         search_text,
-        (
-            Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "*", "metavar": "QUERY"}),
-            option("--kind", f"only {listed(SEARCH_KINDS)}", "KIND", choices=SEARCH_KINDS),
-            option("--since", "only what is dated from then on: 2026, 2026-05, 2026-05-31, yesterday, monday", "DATE"),
-            option("--before", "only what is dated before then", "DATE"),
-            repeated("--tag", "only what has this tag, such as decisions (repeatable)", "T"),
-            option("--project", "only what belongs to this folder", "DIR"),
-            repeated("--source", "only conversations of this source, such as claude_code (repeatable)", "NAME"),
-            option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
-            whole_number("--limit", "at most N hits (default: 10)", 10),
-            flag("--build", "first read every conversation that is not in the index yet"),
-        ),
+        Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "*", "metavar": "QUERY"}),
+        option("--kind", f"only {listed(SEARCH_KINDS)}", "KIND", choices=SEARCH_KINDS),
+        option("--since", "only what is dated from then on: 2026, 2026-05, 2026-05-31, yesterday, monday", "DATE"),
+        option("--before", "only what is dated before then", "DATE"),
+        repeated("--tag", "only what has this tag, such as decisions (repeatable)", "T"),
+        option("--project", "only what belongs to this folder", "DIR"),
+        repeated("--source", "only conversations of this source, such as claude_code (repeatable)", "NAME"),
+        option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
+        whole_number("--limit", "at most N hits (default: 10)", 10),
+        flag("--build", "first read every conversation that is not in the index yet"),
         long=True,
         words=NAMED,
     ),
-    Command(
+    single(
         "show",
         "read one conversation, from a turn on, or print the command that goes on with it in its tool",
-        "knowledge show claude_code/0f3c9a52:41",
-        "core.commands.transcript:show",
+        "claude_code/0f3c9a52:41",
+        ".transcript:show",
         show_text,
-        (
-            needed("name", "its name as 'knowledge search' and provenances tell it, or its path; :TURN begins there"),
-            flag("--markdown", "as markdown"),
-            flag("--resume", "only the command line that goes on with it in its own tool"),
-            whole_number("--limit", "at most N turns (default: all)"),
-        ),
+        needed("name", "its name as 'knowledge search' and provenances tell it, or its path; :TURN begins there"),
+        flag("--markdown", "as markdown"),
+        flag("--resume", "only the command line that goes on with it in its own tool"),
+        whole_number("--limit", "at most N turns (default: all)"),
         paged=True,
         words=NAMED,
     ),
-    Command(
+    single(
         "vectors",
         "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
-        "knowledge vectors",
-        "core.commands.search:build_vectors",
+        "",
+        ".search:build_vectors",
         vectors_text,
-        (option("--project", "with what belongs to this folder", "DIR"),),
+        option("--project", "with what belongs to this folder", "DIR"),
         long=True,
     ),
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
-from core.cli.table import Command, needed, optional
+from core.cli.table import group, needed, optional, single
 from core.cli.text import one_line
 
 if TYPE_CHECKING:
@@ -40,14 +41,9 @@ def trust_text(report: TrustReport) -> str:
     return "\n".join(rows) + "\n"
 
 
-def allowed_text(report: TrustReport) -> str:
-    rows = [line for row in report.changed for line in _named("allowed", row)]
-    return "\n".join(rows or ["nothing here waits for your word"]) + "\n"
-
-
-def forgotten_text(report: TrustReport) -> str:
-    rows = [line for row in report.changed for line in _named("forgotten", row)]
-    return "\n".join(rows or ["nothing here was allowed"]) + "\n"
+def changed_text(what: str, nothing: str, report: TrustReport) -> str:
+    rows = [line for row in report.changed for line in _named(what, row)]
+    return "\n".join(rows or [nothing]) + "\n"
 
 
 def _named(what: str, row: TrustRow) -> list[str]:
@@ -58,57 +54,50 @@ def _named(what: str, row: TrustRow) -> list[str]:
 _FILE = optional("file", "a config.toml, a project's folder, or a file in its .manual_slop")
 _KEY = "a setting's name, such as digest_enabled"
 COMMANDS = (
-    Command(
+    group(
         "config",
         "the settings: show, set KEY VALUE",
-        "knowledge config set provider ollama",
-        subcommands=(
-            Command(
-                "show",
-                "every setting, or only KEY, with the file that its value comes from",
-                "knowledge config show provider",
-                "core.commands.settings:config_show",
-                config_text,
-                (optional("key", _KEY),),
-            ),
-            Command(
-                "set",
-                "change one setting in your own config.toml",
-                "knowledge config set jobs 2",
-                "core.commands.settings:config_set",
-                config_text,
-                (needed("key", _KEY), needed("value", "its new value")),
-            ),
+        "set provider ollama",
+        single(
+            "show",
+            "every setting, or only KEY, with the file that its value comes from",
+            "provider",
+            ".settings:config_show",
+            config_text,
+            optional("key", _KEY),
+        ),
+        single(
+            "set",
+            "change one setting in your own config.toml",
+            "jobs 2",
+            ".settings:config_set",
+            config_text,
+            needed("key", _KEY),
+            needed("value", "its new value"),
         ),
     ),
-    Command(
+    group(
         "trust",
         "what a folder's own settings and knowledge may do: list, allow, forget",
-        "knowledge trust allow",
-        subcommands=(
-            Command(
-                "list",
-                "what waits here for your word, and what you have allowed",
-                "knowledge trust list",
-                "core.commands.settings:trust_list",
-                trust_text,
-            ),
-            Command(
-                "allow",
-                "allow what waits here, or FILE",
-                "knowledge trust allow",
-                "core.commands.settings:trust_allow",
-                allowed_text,
-                (_FILE,),
-            ),
-            Command(
-                "forget",
-                "take back what was allowed here, or FILE",
-                "knowledge trust forget .",
-                "core.commands.settings:trust_forget",
-                forgotten_text,
-                (_FILE,),
-            ),
+        "allow",
+        single(
+            "list", "what waits here for your word, and what you have allowed", "", ".settings:trust_list", trust_text
+        ),
+        single(
+            "allow",
+            "allow what waits here, or FILE",
+            "",
+            ".settings:trust_allow",
+            partial(changed_text, "allowed", "nothing here waits for your word"),
+            _FILE,
+        ),
+        single(
+            "forget",
+            "take back what was allowed here, or FILE",
+            ".",
+            ".settings:trust_forget",
+            partial(changed_text, "forgotten", "nothing here was allowed"),
+            _FILE,
         ),
     ),
 )

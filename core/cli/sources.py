@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import Command, flag, needed, optional
+from core.cli.table import flag, needed, optional, single
 from core.cli.text import count, fed, one_line, size
 
 if TYPE_CHECKING:
@@ -39,10 +39,8 @@ def _row(row: SourceFound, width: int) -> str:
     mark = "*" if row.picked else " "
     if not row.conversations:
         return f"{mark} {row.name:<{width}}  nothing found"
-    states = [
-        f"{number} {word}" for number, word in ((row.harvested, "harvested"), (row.grown, "grown since")) if number
-    ]
-    states += [f"{row.too_large} too large"] if row.too_large else []
+    counted = ((row.harvested, "harvested"), (row.grown, "grown since"), (row.too_large, "too large"))
+    states = [f"{number} {word}" for number, word in counted if number]
     states += [f"{row.new} new"] if row.new or not states else []
     number = count(row.conversations, "conversation")
     return f"{mark} {row.name:<{width}}  {number}, {size(row.bytes)}, newest {row.newest[:10]}: {', '.join(states)}"
@@ -92,23 +90,21 @@ def _held(why: str) -> str:
 
 
 COMMANDS = (
-    Command(
+    single(
         "sources",
         "list the conversations that other tools keep, how many there are, and when they expire",
-        "knowledge sources --json",
-        "core.commands.sources:sources",
+        "--json",
+        ".sources:sources",
         sources_text,
-        (optional("name", "only this source, with its places"),),
+        optional("name", "only this source, with its places"),
     ),
-    Command(
+    single(
         "import",
         "import what other tools remember: CLAUDE.md, MEMORY.md, memory banks (a dry run unless --apply)",
-        "knowledge import . --apply",
-        "core.commands.harvest:import_memories",
+        ". --apply",
+        ".harvest:import_memories",
         imports_text,
-        (
-            needed("path", "a file, or a folder to look for memories in"),
-            flag("--apply", "add the bullets; without it nothing changes"),
-        ),
+        needed("path", "a file, or a folder to look for memories in"),
+        flag("--apply", "add the bullets; without it nothing changes"),
     ),
 )

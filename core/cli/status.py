@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.table import Command, flag
+from core.cli.table import flag, single
 from core.cli.text import age, count, size
 
 if TYPE_CHECKING:
@@ -21,25 +21,20 @@ def status_text(state: Status) -> str:
     if any(row.exists for row in state.files):
         rows.append(f"  {'file':<14}{'size':>8}  {'bullets':>12}  {'changed':>7}")
     for row in state.files:
-        detail = (
-            f"{size(row.bytes):>8}  {count(row.bullets, 'bullet'):>12}  {age(row.modified):>7}" if row.exists else ""
-        )
-        extra = (
-            f"  ({state.tasks['open']} open, {state.tasks['done']} done)" if row.name == "tasks" and row.exists else ""
-        )
-        name = "files/" if row.name == "files" else f"{row.name}.md"
-        rows.append(f"  {name:<14}{detail or '  absent'}{extra}")
+        detail = "  absent"
+        if row.exists:
+            detail = f"{size(row.bytes):>8}  {count(row.bullets, 'bullet'):>12}  {age(row.modified):>7}"
+            if row.name == "tasks":
+                detail += f"  ({state.tasks['open']} open, {state.tasks['done']} done)"
+        rows.append(f"  {'files/' if row.name == 'files' else f'{row.name}.md':<14}{detail}")
     digest = state.digest
     rows += ["", f"digest: {digest.bytes} of {digest.max_bytes} bytes, {digest.why}"]
     stands = state.stands
     if stands.digest.state in (DELETED, DIFFERENT):
         rows[-1] += f" ({stands.digest.words})"
     for file in state.context:
-        budget = size(file.budget)
-        fits = (
-            f" of its budget of {budget}" if file.bytes <= file.budget else f", over its budget of {budget}; shorten it"
-        )
-        rows.append(f"context ({file.scope}): {size(file.bytes)}{fits}")
+        fits = " of its budget of {}" if file.bytes <= file.budget else ", over its budget of {}; shorten it"
+        rows.append(f"context ({file.scope}): {size(file.bytes)}{fits.format(size(file.budget))}")
     if state.memories:
         rows.append(f"memories: {state.memories}")
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
@@ -89,12 +84,9 @@ def _autopilot_rows(last: Autopilot) -> list[str]:
 def doctor_text(report: DoctorReport) -> str:
     rows = []
     for found in report.findings:
-        state = (
-            "repaired" if found.repaired else "note" if found.note else "repairable" if found.repairable else "found"
-        )
-        rows.append(
-            f"{state}: {found.message}{f' ({found.path})' if found.path and found.path not in found.message else ''}"
-        )
+        kinds = (("repaired", found.repaired), ("note", found.note), ("repairable", found.repairable), ("found", True))
+        where = f" ({found.path})" if found.path and found.path not in found.message else ""
+        rows.append(f"{next(kind for kind, so in kinds if so)}: {found.message}{where}")
     left = len(report.errors)
     end = "the store is whole" if not left else f"{count(left, 'problem')} left"
     if any(found.repairable and not found.repaired for found in report.findings):
@@ -104,17 +96,15 @@ def doctor_text(report: DoctorReport) -> str:
 
 
 COMMANDS = (
-    Command("status", "the store at a glance", "knowledge status", "core.commands.status:status", status_text),
-    Command(
+    single("status", "the store at a glance", "", ".status:status", status_text),
+    single(
         "doctor",
         "check the store, like a file system check",
-        "knowledge doctor --repair",
-        "core.commands.doctor:doctor",
+        "--repair",
+        ".doctor:doctor",
         doctor_text,
-        (
-            flag("--repair", "mend what can be mended"),
-            flag("--merge-conflicts", "end merge conflicts: keep the bullets and facts of both sides, each once"),
-        ),
+        flag("--repair", "mend what can be mended"),
+        flag("--merge-conflicts", "end merge conflicts: keep the bullets and facts of both sides, each once"),
         names_errors=True,
     ),
 )

@@ -44,10 +44,11 @@ OURS, FOREIGN, NAMED = "ours", "foreign", "named"
 class Command(NamedTuple):
     """One command, or one subcommand of it.
 
-    `runs` is `module:function`, named and not imported, so that help costs nothing; the function takes a Workspace and
-    the arguments by name, with what `given` adds to them. `text` makes the report of its result; what that needs of the
-    command's own modules it imports inside, when they are loaded anyway. A command with `subcommands` runs the first of
-    them when none is named, and has nothing else of its own than a name, a summary and an example.
+    `example` is what may stand behind its name. `runs` is `module:function`, the module from core/commands on; it is
+    named and not imported, so that help costs nothing. The function takes a Workspace and the arguments by name, with
+    what `given` adds to them. `text` makes the report of its result; what that needs of the command's own modules it
+    imports inside, when they are loaded anyway. A command with `subcommands` runs the first of them when none is named,
+    and has nothing else of its own than a name, a summary and an example.
     """
 
     name: str
@@ -81,13 +82,25 @@ class Command(NamedTuple):
     def function(self) -> Callable[..., Any]:
         """Import what the command runs."""
         module, name = self.runs.split(":")
-        function: Callable[..., Any] = getattr(import_module(module), name)
+        function: Callable[..., Any] = getattr(import_module(module, "core.commands"), name)
         return function
 
     @property
     def leaves(self) -> tuple[Command, ...]:
         """What can be run: the subcommands, or the command itself."""
         return self.subcommands or (self,)
+
+
+def single(
+    name: str, summary: str, example: str, runs: str, text: Callable[[Any], str], *arguments: Argument, **more: Any
+) -> Command:
+    """A command that runs something; `more` are fields that few commands have."""
+    return Command(name, summary, example, runs, text, arguments, **more)
+
+
+def group(name: str, summary: str, example: str, *subcommands: Command) -> Command:
+    """A command that has subcommands."""
+    return Command(name, summary, example, subcommands=subcommands)
 
 
 def flag(name: str, words: str, **options: Any) -> Argument:

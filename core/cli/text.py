@@ -6,28 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.base.figures import age, count, dollars, size, tokens
+from core.base.figures import age as age
+from core.base.figures import count as count
+from core.base.figures import dollars as dollars
+from core.base.figures import size as size
+from core.base.figures import tokens as tokens
 
 if TYPE_CHECKING:
     from core.base.result import ErrorInfo
     from core.knowledge.edit import Edited
-
-__all__ = [
-    "KEY_CHARACTERS",
-    "age",
-    "change_text",
-    "count",
-    "dollars",
-    "errors_of",
-    "fed",
-    "grouped",
-    "one_line",
-    "short",
-    "size",
-    "to_json",
-    "tokens",
-    "visible",
-]
 
 KEY_CHARACTERS = 12
 """So much of a hash is shown."""

@@ -97,15 +97,10 @@ def not_taken(row: Command, leaf: Command, left: Sequence[str]) -> str:
     hints = []
     for name in names:
         able = [one.name for one in others if name in (argument.shown for argument in one.arguments)]
-        hints += [f"{name} goes with {listed_names(able)}"] if able else []
+        hints += [f"{name} goes with {' or '.join(able)}"] if able else []
     whole = row.name if leaf is row else f"{row.name} {leaf.name}"
     refused = f"'knowledge {whole}' takes no {' and no '.join(names)}"
     return f"{refused}. {'; '.join(hints)}." if hints else f"{refused}. 'knowledge {whole} --help' tells what it takes."
-
-
-def listed_names(names: Sequence[str]) -> str:
-    """Names in a sentence: `a or b`."""
-    return " or ".join(names)
 
 
 def _positionals(row: Command) -> list[Argument]:

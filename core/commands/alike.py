@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from core.base import files, locks
@@ -13,7 +11,7 @@ from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.statements import change_all, placed_refs
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import LEAST_ALIKE, alike, offered, placed, superseding
 from core.knowledge.alike import Alike as Alike
 from core.knowledge.alike import Placed as Placed
@@ -97,11 +95,7 @@ def supersede_list(workspace: Workspace) -> Result[Proposals]:
 
 
 def supersede_accept(
-    workspace: Workspace,
-    match: str | BulletRef,
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, match: str | BulletRef, *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Edited]:
     """Strike the old bullet through with a pointer to the new one, or move a finished task to those done. `match` is
     the old bullet: a part of its text, FILE:LINE, or the pair's key."""
@@ -120,7 +114,18 @@ def supersede_accept(
 def supersede_dismiss(workspace: Workspace, match: str | BulletRef) -> Result[Dismissed]:
     """Keep both for good: the pair is not proposed again."""
     chosen = _chosen(workspace.paths, match)
-    return _dismiss(workspace.paths, chosen.value) if isinstance(chosen, Ok) else chosen
+    if isinstance(chosen, Err):
+        return chosen
+    paths, path = workspace.paths, workspace.paths.state / "dismissed.json"
+    try:
+        with locks.locked(paths.state / "dismissed.lock", work="supersede", editor_wait=LOCK_SECONDS):
+            keys = sorted(_dismissed(paths) | {chosen.value.key})
+            files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())
+    except locks.LockHeldError as error:
+        return locks.refused(error)
+    except OSError as error:
+        return fail("store-failed", f"this cannot be remembered: {error.strerror or error}", path)
+    return Ok(Dismissed(chosen.value))
 
 
 def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> Result[list[Superseding]]:
@@ -196,16 +201,3 @@ def _dismissed(paths: Paths) -> set[str]:
     except (OSError, ValueError, RecursionError):
         return set()
     return {key for key in found if isinstance(key, str)} if isinstance(found, list) else set()
-
-
-def _dismiss(paths: Paths, pair: Superseding) -> Result[Dismissed]:
-    path = paths.state / "dismissed.json"
-    try:
-        with locks.locked(paths.state / "dismissed.lock", work="supersede", editor_wait=LOCK_SECONDS):
-            keys = sorted(_dismissed(paths) | {pair.key})
-            files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())
-    except locks.LockHeldError as error:
-        return locks.refused(error)
-    except OSError as error:
-        return fail("store-failed", f"this cannot be remembered: {error.strerror or error}", path)
-    return Ok(Dismissed(pair))

@@ -10,15 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.base.late import dataclass
 from core.base.markdown import parse_bullets
 from core.base.result import Err, Ok, Result, fail
 from core.commands.statements import Found, Match, bullets_of, change_all, finished, resolve_bullet
-from core.commands.workspace import Workspace, utc_now, without_secrets
+from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.knowledge import edit as edits
 from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited
@@ -37,7 +35,7 @@ def add(
     file: str = "",
     keep_secrets: bool = False,
     seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[Edited]:
     """Write a bullet by hand. `file` names the source file of a note (category `files`). Secrets in the text are
     replaced and reported as a warning, unless the person insists with `keep_secrets` or the setting `redact` is off."""
@@ -47,23 +45,17 @@ def add(
     return finished(workspace, edits.add_bullet(workspace.paths, name, words, now(), path=source, seen=seen), note)
 
 
-def done(
-    workspace: Workspace, match: Match, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
-) -> Result[Edited]:
+def done(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Result[Edited]:
     """Mark an open task done: it moves, with its details, to the end of `## Done`."""
     return _moved(workspace, "done", match, seen, now)
 
 
-def reopen(
-    workspace: Workspace, match: Match, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
-) -> Result[Edited]:
+def reopen(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Result[Edited]:
     """Bring a task that is done back, with its details, to the end of `## Open`."""
     return _moved(workspace, "reopen", match, seen, now)
 
 
-def _moved(
-    workspace: Workspace, act: str, match: Match, seen: str | None, now: Callable[[], datetime]
-) -> Result[Edited]:
+def _moved(workspace: Workspace, act: str, match: Match, seen: str | None, now: Clock) -> Result[Edited]:
     here, there = ("open", "done") if act == "done" else ("done", "open")
     made = _changed(workspace, act, f"tasks_{here}", match, seen, now)
     if isinstance(made, Err) and made.error.code == "no-match":
@@ -81,7 +73,7 @@ def edit(
     *,
     keep_secrets: bool = False,
     seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[Edited]:
     """Other words for what one bullet says; where it came from stays. Secrets in the new words: as in `add`."""
     found = resolve_bullet(workspace.paths, category, match)
@@ -92,24 +84,14 @@ def edit(
 
 
 def strike(
-    workspace: Workspace,
-    category: str,
-    match: Match,
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Edited]:
     """Strike one bullet through."""
     return _changed(workspace, "strike", category, match, seen, now)
 
 
 def unstrike(
-    workspace: Workspace,
-    category: str,
-    match: Match,
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Edited]:
     """Take the strike-through of one bullet away: it is in the digest again. Words name struck lines only."""
     return _changed(workspace, "unstrike", category, match, seen, now)
@@ -122,14 +104,14 @@ def remove(
     *,
     strike: bool = False,
     seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[Edited]:
     """Delete one bullet with its indented lines, or with `strike` strike it through. Undo brings it back."""
     return _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
 
 
 def _changed(
-    workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Callable[[], datetime]
+    workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock
 ) -> Result[Edited]:
     found = resolve_bullet(workspace.paths, category, match, struck=act == "unstrike")
     if isinstance(found, Err):
@@ -160,10 +142,7 @@ class Notes:
 
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
-    from core.knowledge.projects import (
-        facts_about,  # who changes a bullet needs nothing of projects
-        known_projects,
-    )
+    from core.knowledge.projects import facts_about  # who changes a bullet needs nothing of projects
 
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
     asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
@@ -175,10 +154,8 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:
         return fail("unreadable", f"the notes cannot be read: {error}", asked)
-    # A ledger that cannot be read costs the way from a fact to its project, and no more.
-    known = known_projects(workspace.paths, workspace.environment)
-    projects = known.value if isinstance(known, Ok) else {}
-    named = [Found("facts", CATEGORY["facts"].file, row) for row in facts_about(facts, current, projects)]
+    about = facts_about(facts, current, _projects(workspace))
+    named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
         return Ok(Notes(current, "", tuple(named)))
     file = f"files/{note.name}"
@@ -236,6 +213,7 @@ def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[
 def _projects(workspace: Workspace) -> Projects:
     from core.knowledge.projects import known_projects
 
+    # A ledger that cannot be read costs the way from a line to its project, and no more.
     known = known_projects(workspace.paths, workspace.environment)
     return known.value if isinstance(known, Ok) else {}
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from core.base.repository import is_working_place
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
 from core.context_files import PROJECT as PROJECT
 from core.context_files import Context, join_context, read_context
@@ -82,7 +81,8 @@ def digest_on(workspace: Workspace) -> Result[DigestState]:
         return fail("digest-disabled", "the digest is switched off by digest_enabled = false", where, hint)
     try:
         if not paths.knowledge.is_dir() or regenerate_digest(paths, config.digest_max_bytes) is None:
-            return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=_HARVEST)
+            hint = "'knowledge harvest --apply' fills it"
+            return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=hint)
     except OSError as error:
         return _digest_failed(workspace, error)
     return Ok(digest_state(workspace))
@@ -100,9 +100,6 @@ def digest_off(workspace: Workspace) -> Result[DigestState]:
 def _digest_failed(workspace: Workspace, error: OSError) -> Err:
     message = f"the digest could not be changed: {error.strerror}"
     return fail("digest-failed", message, workspace.paths.digest)
-
-
-_HARVEST = "'knowledge harvest --apply' fills it"
 
 
 @dataclass(frozen=True)
@@ -182,7 +179,7 @@ def context_files(workspace: Workspace) -> Result[ContextFiles]:
     return Ok(ContextFiles(rows, sentence.partition(": ")[2]))
 
 
-def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Callable[[], datetime] = utc_now) -> Result[Path]:
+def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Clock = utc_now) -> Result[Path]:
     """Make the `context.md` of the home or of the project with nothing but a valid frontmatter, and return its path.
 
     An empty one changes no conversation. Err when there is a file already (it is never replaced), or no project.

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from core import conversation_index as conversation_index
+from core.base import files, locks
 from core.base.figures import size
 from core.base.result import Err, Ok, Result, fail
 from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
@@ -21,6 +23,7 @@ from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.conversation_index import Brought, look, place_of
 from core.search import conversations as stored
+from core.search import store
 from core.search.candidates import Filters
 from core.search.conversation_query import Found, conversations, has_project, known_project
 from core.search.conversation_query import unread as unread_number
@@ -137,7 +140,7 @@ class BuildReport:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "notes": list(self.notes)}
+        return asdict(self)
 
 
 # --- the index -------------------------------------------------------------------------------------------------------
@@ -146,16 +149,15 @@ class BuildReport:
 def forget_all(workspace: Workspace) -> None:
     """Take the words of conversations out of the cache: the person has switched the search off. Where another program
     writes the index just now, the next search does it."""
-    from core.base import files, locks
-    from core.search import store
+    if files.exists(index_folder(workspace) / store.FILE):
+        _throw_away(workspace)
 
+
+def _throw_away(workspace: Workspace, seconds: float = 0.0) -> None:
+    """The index is made anew by the next search, unless another program writes it for longer than so many seconds."""
     folder = index_folder(workspace)
-    if files.exists(folder / store.FILE):
-        try:
-            with locks.locked(folder / store.LOCK, work="search"):
-                stored.throw_away(folder)
-        except OSError:
-            return
+    with suppress(OSError), locks.locked(folder / store.LOCK, work="search", editor_wait=seconds):
+        stored.throw_away(folder)
 
 
 def build(
@@ -324,7 +326,8 @@ def find(
         except Exception as error:
             if not stored.is_trouble(error):
                 raise
-            _mend(workspace, error)
+            if stored.is_damage(error):  # where no look noticed
+                _throw_away(workspace, 2.0)
             message = f"the index of conversations could not be read ({error}); the next search makes it anew"
             return Ok(ConversationHits(words, warnings=(message,)))
     if brought.waiting:
@@ -337,29 +340,20 @@ def find(
     )  # fmt: skip
 
 
-def _mend(workspace: Workspace, error: Exception) -> None:
-    """Throw away an index that is damaged where no look noticed."""
-    from core.base import locks
-    from core.search import store
-
-    if stored.is_damage(error):
-        folder = index_folder(workspace)
-        try:
-            with locks.locked(folder / store.LOCK, work="search", editor_wait=2.0):
-                stored.throw_away(folder)
-        except OSError:
-            return
+def first_day(text: str, today: date) -> Result[str]:
+    """The day on which begins what a person calls a day, a month, a year or last week; "" for no words."""
+    span = day_span(text, today) if text else Span()
+    if span is None:
+        hint = "write it as 2026-06-12, 2026-06 or 2026, or as yesterday, monday, last week, '3 days ago'"
+        return fail("usage", f"{text!r} is no date", hint=hint)
+    return Ok(span.since)
 
 
 def _bounds(filters: ConversationFilters, today: date) -> Result[Span]:
-    ends = []
-    for text in (filters.since, filters.before):
-        span = day_span(text, today) if text else Span()
-        if span is None:
-            hint = "write it as 2026-06-12, 2026-06 or 2026, or as yesterday, monday, last week, '3 days ago'"
-            return fail("usage", f"{text!r} is no date", hint=hint)
-        ends.append(span.since)
-    return Ok(Span(*ends))
+    since, before = first_day(filters.since, today), first_day(filters.before, today)
+    if isinstance(since, Err):
+        return since
+    return before if isinstance(before, Err) else Ok(Span(since.value, before.value))
 
 
 def _project(workspace: Workspace, database: Database, asked: str) -> Result[str]:
@@ -379,15 +373,10 @@ def _project(workspace: Workspace, database: Database, asked: str) -> Result[str
 
 
 def _understood(span: Span, folder: str) -> str:
-    days = span.since if not span.before or span.before == str(_after(span.since)) else f"{span.since} to {span.before}"
-    days = f"from {days} on" if not span.before else f"on {days}" if "to" not in days else f"from {days}"
+    one_day = span.before and span.before == str(date.fromisoformat(span.since) + timedelta(days=1))
+    days = f"from {span.since} to {span.before}" if span.before else f"from {span.since} on"
+    days = f"on {span.since}" if one_day else days
     return f"understood as: {days}{f', in {folder}' if folder else ''} (quotation marks search the words as they stand)"
-
-
-def _after(day: str) -> date:
-    from datetime import timedelta
-
-    return date.fromisoformat(day) + timedelta(days=1)
 
 
 def _hit(found: Found) -> ConversationHit:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from core.commands.library.documents import check_library
 from core.commands.project import project_problem
 from core.commands.search import check_index
 from core.commands.sources import set_sources
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import reunite
 from core.factindex.listing import fact_file_names
 from core.harvest.recovery import with_store
@@ -116,32 +115,29 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
             if sha not in plans[run] and not (shared and not holds(place, sha)):
                 message = f"no committed plan proves the harvest of {place or sha}; it will be harvested again"
                 where = f"{paths.ledger}#{sha}"
-                yield Finding("no-plan", message, where, partial(_amend, paths, sha, _set_unproven))
+                yield Finding(
+                    "no-plan", message, where, partial(_amend, paths, sha, lambda entry: entry.update(UNPROVEN))
+                )
         if entry.get("deleted") and entry.get("status") != "pruned" and holds(place, sha):
             message = f"the ledger says that this conversation was reclaimed, but it is in its place: {place}"
-            yield Finding("not-deleted", message, place, partial(_amend, paths, sha, _set_present))
+            yield Finding(
+                "not-deleted", message, place, partial(_amend, paths, sha, lambda entry: entry.update(deleted=False))
+            )
         for name in entry.get("trash", {}) if isinstance(entry.get("trash"), dict) else ():
             if not shared and not files.exists(paths.trash / name):
                 message = f"the ledger looks for a conversation in the trash that is not there: {place}"
                 where = str(paths.trash / name)
-                yield Finding("trash-missing", message, where, partial(_amend, paths, sha, partial(_drop, name)))
+                yield Finding(
+                    "trash-missing", message, where, partial(_amend, paths, sha, partial(drop_from_trash, name=name))
+                )
     for sha, entry in archived.items():
         if sha not in entries and entry.get("status") == "harvested":
             message = f"a proven harvest has no entry in the ledger: {entry.get('path', sha)}"
             yield Finding("no-entry", message, f"{paths.ledger}#{sha}", partial(_add_entry, paths, sha, entry))
 
 
-def _set_present(entry: Entry) -> None:
-    entry["deleted"] = False
-
-
-def _set_unproven(entry: Entry) -> None:
-    """What the entry knows stays in it; only the word that stands for a proof goes."""
-    entry["status"], entry["error"] = "harvest-failed", "no committed plan proves its harvest"
-
-
-def _drop(name: str, entry: Entry) -> None:
-    drop_from_trash(entry, name)
+UNPROVEN = {"status": "harvest-failed", "error": "no committed plan proves its harvest"}
+"""What the entry knows beside this stays in it; only the word that stands for a proof goes."""
 
 
 def _amend(paths: Paths, sha: str, change: Callable[[Entry], None]) -> None:
@@ -185,7 +181,7 @@ def _set_aside(paths: Paths, name: str, sha: str) -> None:
     """What has changed in the trash gets a name that no purge takes and no restore believes; not a byte of it goes."""
     files.rename_without_replacing(paths.trash / name, paths.trash / f"kept-{name}")
     files.sync_folder(paths.trash)
-    _amend(paths, sha, partial(_drop, name))
+    _amend(paths, sha, partial(drop_from_trash, name=name))
 
 
 ROUNDS = 3
@@ -218,7 +214,7 @@ def doctor(
     repair: bool = False,
     merge_conflicts: bool = False,
     *,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
     editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[DoctorReport]:
     """Check the whole store; with `repair`, mend it under the run lock; with `merge_conflicts`, end those in files of
@@ -259,7 +255,7 @@ def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]
     return Ok(DoctorReport([found if key in left else replace(found, repaired=True) for key, found in seen.items()]))
 
 
-def _end_conflicts(workspace: Workspace, now: Callable[[], datetime]) -> Result[list[Finding]]:
+def _end_conflicts(workspace: Workspace, now: Clock) -> Result[list[Finding]]:
     """Keep both sides of every conflict where that is certain; what was done, as findings that are repaired. One edit,
     which `undo` takes back."""
     paths, run = workspace.paths, new_edit_run(now())
@@ -279,9 +275,8 @@ def _end_conflicts(workspace: Workspace, now: Callable[[], datetime]) -> Result[
             written = change_file(paths, name, hunks, now(), seen=seen, run=run, ends_conflict=True)
             if isinstance(written, Err):
                 return written
-            message = (
-                f"both sides of a merge conflict stand here now, each line once ('knowledge undo {run}' takes it back)"
-            )
+            way = f"('knowledge undo {run}' takes it back)"
+            message = f"both sides of a merge conflict stand here now, each line once {way}"
             done.append(Finding("merge-ended", message, str(path), repaired=True))
     except OSError as error:
         return could_not_write(Path(error.filename or paths.knowledge), error)
@@ -301,7 +296,8 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_journal(paths, locked),
         check_leftovers(paths, clear_leftovers),
         check_bullets(paths),
-        check_conflicts(paths, _others(paths)),
+        # The files of other rooms in which a merge may have left its marks: memories.
+        check_conflicts(paths, sorted(paths.memories.glob("*.md"))),
         _check_memories(paths),
         check_changes(paths),
         check_notes(paths),
@@ -329,17 +325,11 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
 def _check_rights(paths: Paths) -> Iterator[Finding]:
     folder = unwritable_folder(paths)
     if folder is not None:
-        yield Finding(
-            "read-only", "you do not have permission to write to this home: check its owner and rights", str(folder)
-        )
+        message = "you do not have permission to write to this home: check its owner and rights"
+        yield Finding("read-only", message, str(folder))
 
 
 # --- memories --------------------------------------------------------------------------------------------------------
-
-
-def _others(paths: Paths) -> list[Path]:
-    """The files of other rooms in which a merge may have left its marks."""
-    return sorted(paths.memories.glob("*.md")) if paths.memories.is_dir() else []
 
 
 def _check_memories(paths: Paths) -> Iterator[Finding]:

@@ -32,13 +32,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from core.base import files, locks
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
-from core.base.paths import Paths, cache_folder, shipped_root
+from core.base.paths import Paths, shipped_root
 from core.base.ready import has_settled, keep, look, recalled
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.commands.runs import UNDO_RUN
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import FILE_NOTE
 from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, is_domain, normalised, sort_key
@@ -79,7 +79,9 @@ def unchanged(workspace: Workspace, now: datetime) -> list[int] | None:
         seen = state_of(workspace, now)
     except OSError:
         return None
-    kept = recalled(_file(workspace), seen, lambda counts: list(map(int, counts))) if seen is not None else None
+    if seen is None:
+        return None
+    kept = recalled(workspace.cache / "facts", seen, lambda counts: list(map(int, counts)))
     return kept[0] if kept is not None else None
 
 
@@ -90,11 +92,7 @@ def remember(workspace: Workspace, now: datetime, counts: list[int]) -> None:
     except OSError:
         return
     if seen is not None:
-        keep(_file(workspace), seen, counts, time.time())
-
-
-def _file(workspace: Workspace) -> Path:
-    return cache_folder(workspace.paths.home, workspace.environment) / "facts"
+        keep(workspace.cache / "facts", seen, counts, time.time())
 
 
 @dataclass(frozen=True)
@@ -264,7 +262,7 @@ def sync_facts(
     undone: str = "",
     accepted: bool = False,
     accept_removals: bool = False,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
     wait: float = LOCK_SECONDS,
     too_long: list[str] | None = None,
 ) -> Result[SyncReport]:
@@ -340,7 +338,7 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[dict[str, int] | None, list[str], Any]:
+def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | None, list[str], Any]:
     """The feed at the end of a run: counts for the report (None: switched off), notes, and what went wrong or None."""
     if not workspace.config.fact_index:
         return None, [], None
@@ -363,7 +361,7 @@ def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[di
     return counts, notes, failed
 
 
-def after_undo(workspace: Workspace, run: str, now: Callable[[], datetime]) -> list[str] | ErrorInfo:
+def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str] | ErrorInfo:
     """Take the facts of a run that was undone out again; notes for the report, or what went wrong."""
     if not workspace.config.fact_index:
         return []
@@ -380,7 +378,7 @@ def after_undo(workspace: Workspace, run: str, now: Callable[[], datetime]) -> l
     return notes
 
 
-def after_accept(workspace: Workspace, now: Callable[[], datetime]) -> str:
+def after_accept(workspace: Workspace, now: Clock) -> str:
     """What was let out of the quarantine becomes a fact; what went wrong in words, or ""."""
     if not workspace.config.fact_index:
         return ""
@@ -436,13 +434,7 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
 
 
 def taught_by(
-    sha: str,
-    run: str,
-    state: Pending,
-    plan: FrozenPlan,
-    known: KnownProjects,
-    secrets: bool,
-    too_long: list[str],
+    sha: str, run: str, state: Pending, plan: FrozenPlan, known: KnownProjects, secrets: bool, too_long: list[str]
 ) -> Taught:
     """One committed plan as lessons: the lines of facts.md, playbooks.md and questions.md, with what the model said
     about them; `too_long` gets those that do not fit. Old plans do not say where they were learned: then it is the

@@ -8,7 +8,7 @@ taken back with `knowledge undo`, and reaches the index at once.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -24,7 +24,7 @@ from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
 from core.commands import fact_feed
 from core.commands.fact_feed import lines_too_long, sync_facts, with_facts
-from core.commands.workspace import Workspace, utc_now, without_secrets
+from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.factindex import index
 from core.factindex.bootstrap import BUDGET, choose, from_index
 from core.factindex.bootstrap import Bootstrap as Bootstrap
@@ -47,6 +47,8 @@ from core.knowledge.projects import is_inside
 
 FEW = 5
 """So many damaged files are named one by one."""
+fact_yaml = item_text
+"""A fact as an item of a YAML list."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def facts_list(
     stale: bool = False,
     similar: bool = False,
     format: str = "",
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[FactList]:
     """`knowledge facts list`: the facts that are asked for in a `format`, or (`similar`) the pairs of them that are
     alike."""
@@ -132,7 +134,7 @@ def list_facts(
     tag: str = "",
     *,
     stale: bool = False,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[FactList]:
     """The facts of these domains, of a category, with a tag, or (`stale`) only those that have expired."""
     if category and category not in CATEGORIES:
@@ -158,11 +160,7 @@ def list_facts(
 
 
 def bootstrap(
-    workspace: Workspace,
-    domains: Sequence[str] = (),
-    *,
-    budget: int | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, domains: Sequence[str] = (), *, budget: int | None = None, now: Clock = utc_now
 ) -> Result[Bootstrap]:
     """The facts that a new conversation starts with: those of `domains` (none given: of the repository around the
     current folder) and the global ones. Read from index.json, which is what it is for; from the YAML files where that
@@ -210,11 +208,6 @@ def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:
     if read.broken:
         return fail("facts-unreadable", read.problems[0].message, path)
     return Ok(list(entries((row.fact for row in read.placed), str(path))))
-
-
-def fact_yaml(fact: Fact) -> str:
-    """A fact as an item of a YAML list."""
-    return item_text(fact)
 
 
 # --- validation ------------------------------------------------------------------------------------------------------
@@ -299,7 +292,7 @@ class Merged:
         return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
 
 
-def facts_view(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -> Result[FactsView]:
+def facts_view(workspace: Workspace, *, now: Clock = utc_now) -> Result[FactsView]:
     """What a window shows. Reads only."""
     try:
         facts, found, history = project(workspace.paths.knowledge, workspace.paths.state, now())
@@ -314,12 +307,7 @@ def facts_view(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -
 
 
 def edit_fact(
-    workspace: Workspace,
-    fact_id: str,
-    values: Mapping[str, Any],
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, fact_id: str, values: Mapping[str, Any], *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Edited]:
     """Give a fact other words, confidence, tags, expiry or related ids (EDITABLE). Everything else in its file stays.
     Secrets in new words are replaced and reported as the warning, unless the setting `redact` is off.
@@ -339,9 +327,7 @@ def edit_fact(
     return _finished(workspace, _change(workspace, placed.value, wanted, now(), seen), now, notice)
 
 
-def delete_fact(
-    workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
-) -> Result[Edited]:
+def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Clock = utc_now) -> Result[Edited]:
     """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
     placed = _placed(workspace, fact_id)
     if isinstance(placed, Err):
@@ -350,24 +336,20 @@ def delete_fact(
 
 
 def merge_facts(
-    workspace: Workspace,
-    keep: str,
-    gone: str,
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, keep: str, gone: str, *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Merged]:
     """Make `gone` a part of `keep`: confirmations added up, tags and related ids joined, the surer confidence, the
     earlier first and the later last date. The id of `gone` stays as a related one, and what its words say in later
     conversations confirms `keep`. Both words stand in the history: `knowledge undo` brings `gone` back."""
     if keep == gone:
         return fail("usage", "a fact cannot be merged with itself", hint="give the ids of two facts")
-    found = [_placed(workspace, name) for name in (keep, gone)]
-    for one in found:
-        if isinstance(one, Err):
-            return one
-    first, second = (one.value for one in found if isinstance(one, Ok))
-    a, b = first.fact, second.fact
+    first = _placed(workspace, keep)
+    if isinstance(first, Err):
+        return first
+    second = _placed(workspace, gone)
+    if isinstance(second, Err):
+        return second
+    a, b = first.value.fact, second.value.fact
     values: dict[str, Any] = {"related": _joined(a.related, (b.id, *b.related), a.id)}
     if b.id not in a.related:  # else a crash came between the two steps: the counts are added up already
         counts = (a.source_count, b.source_count)
@@ -378,11 +360,11 @@ def merge_facts(
             "first_seen": min(filter(None, (a.first_seen, b.first_seen)), default=""),
             "last_confirmed": max(a.last_confirmed, b.last_confirmed),
         }
-    able = read_editable(workspace.paths, second.file)
+    able = read_editable(workspace.paths, second.value.file)
     if isinstance(able, Err):
         return able
     run, moment = new_edit_run(now()), now()
-    changed = _change(workspace, first, values, moment, seen, run)
+    changed = _change(workspace, first.value, values, moment, seen, run)
     if isinstance(changed, Err) and changed.error.code != "unchanged":  # that is how the crash left it
         return changed
     # After the first step, so that a refused merge is none; before the second, so that no harvest in between takes the
@@ -434,9 +416,7 @@ class Renumbering:
         }
 
 
-def renumber_facts(
-    workspace: Workspace, apply: bool = False, *, now: Callable[[], datetime] = utc_now
-) -> Result[Renumbering]:
+def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = utc_now) -> Result[Renumbering]:
     """Give every fact whose number stands twice one of its own, as two machines leave it that were merged through git.
     Without `apply` nothing is written. Err while a file is broken: the numbers in it are not known."""
     try:
@@ -478,14 +458,8 @@ def renumber_facts(
             errors.append(ErrorInfo("not-editable", message))
         if text == read.text:
             continue
-        written = change_file(
-            workspace.paths,
-            file,
-            partial(becoming, text),
-            moment,
-            seen=read.sha256,
-            run=run,
-        )
+        hunks = partial(becoming, text)
+        written = change_file(workspace.paths, file, hunks, moment, seen=read.sha256, run=run)
         if isinstance(written, Err):
             errors.append(written.error)
     synced = sync_facts(workspace, now=now)
@@ -536,9 +510,9 @@ def _change(
         size += not read.text.endswith("\n") and here.item.end == len(read.text)
         if values is None:
             return Ok([made(lines, start, size, ())[1]])
-        problem = _why_not(here.fact, values)
-        if problem:
-            return fail("bad-field", f"{placed.fact.id}: {problem}", placed.file)
+        wrong = check({**here.fact._asdict(), **values})
+        if wrong:
+            return fail("bad-field", f"{placed.fact.id}: {wrong[0][1]}", placed.file)
         if not differing(here.item, values):
             return fail("unchanged", f"{placed.fact.id} says that already", placed.file)
         text = with_values(read.text, here.item, values)
@@ -552,15 +526,7 @@ def _change(
     return change_file(workspace.paths, placed.file, hunks, moment, seen=seen, run=run)
 
 
-def _why_not(fact: Fact, values: Mapping[str, Any]) -> str:
-    """What is wrong with a fact that had these values, "" for nothing."""
-    wrong = check({**fact._asdict(), **values})
-    return wrong[0][1] if wrong else ""
-
-
-def _finished(
-    workspace: Workspace, result: Result[Edited], now: Callable[[], datetime], notice: str = ""
-) -> Result[Edited]:
+def _finished(workspace: Workspace, result: Result[Edited], now: Clock, notice: str = "") -> Result[Edited]:
     """Bring the index up to date after a change; when that fails the change stands, with a warning behind `notice`."""
     if isinstance(result, Err):
         return result

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from importlib import import_module
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files
-from core.base.answer import price
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.late import replace
-from core.base.paths import cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting
 from core.commands.harvest_options import (
@@ -27,12 +27,12 @@ from core.commands.harvest_options import (
     window_tokens,
 )
 from core.commands.sources import chosen_sources, elsewhere
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
-from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
+from core.knowledge.categories import CATEGORIES
 from core.knowledge.changes import read_changes
 from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.ledger_index import LedgerOnDemand
@@ -45,10 +45,8 @@ from core.sources.incremental import earlier_by_path
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
-    from core.base.markdown import Bullet
     from core.commands.library.use import UsageReader
     from core.harvest.imports import ImportReport
-    from core.harvest.known import KnownStore
 
 
 MANY = 10
@@ -61,7 +59,7 @@ def harvest(
     *,
     progress: Report = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
     generate: Generate | None = None,
     editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[HarvestReport]:
@@ -80,8 +78,9 @@ def harvest(
     if generate is None and not (request.rough or request.no_harvest):
         window = window_tokens(workspace, options.value.limits.provider, request.model)
         options = Ok(replace(options.value, distil=replace(options.value.distil, context_tokens=window)))
-    cache_file = cache_folder(workspace.paths.home, workspace.environment) / "hashes"
-    cache = _read_cache(cache_file)
+    cache_file, cache = workspace.cache / "hashes", HashCache()
+    with suppress(OSError):
+        cache = HashCache.from_bytes(files.read_or_empty(cache_file))
     reader = _usage_reader(workspace) if request.apply else None
     if reader is not None:
         options = Ok(replace(options.value, read_by=reader))
@@ -130,27 +129,22 @@ def _little_found(report: HarvestReport) -> list[str]:
 def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
     """What stands in the files since this run, by category, the best first: what more conversations said before what
     was said once, the newest before the older. Nothing of what waits in the quarantine. Raises OSError."""
+    from core.commands.statements import bullets_of  # a dry run needs nothing of bullets
+
     came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
     if not came:
         return []
     found = []
     for category in CATEGORIES:
-        for name, bullets in _bullets_of(workspace, category):
-            rows = [row for row in statements(bullets) if not row.bullet.struck]
+        for name, rows_of_file in groupby(bullets_of(workspace.paths, (category.name,)), attrgetter("file")):
+            rows = [row for row in statements(row.bullet for row in rows_of_file) if not row.bullet.struck]
             new = [row for row in rows if any((name, one.raw) in came for one in (row.bullet, *row.others))]
             new.sort(key=lambda row: row.conversations)
             found += [(category.name, row.bullet.text, row.conversations) for row in reversed(new)]
     return found
 
 
-def _bullets_of(workspace: Workspace, category: Category) -> list[tuple[str, list[Bullet]]]:
-    """The bullets of a category by the file (below the knowledge folder) in which they stand. Raises OSError."""
-    if category.file:
-        return [(category.file, read_category(workspace.paths, category.name))]
-    return [(f"files/{note.name}", bullets_in(read_text(note), "files")) for note in note_files(workspace.paths)]
-
-
-def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], datetime]) -> None:
+def _feed_facts(workspace: Workspace, report: HarvestReport | ImportReport, now: Clock) -> None:
     """The fact index gets what committed harvests taught. Like the digest, it blocks nothing: the next run goes on."""
     from core.commands.fact_feed import after_harvest
 
@@ -159,7 +153,7 @@ def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], d
     report.errors += [problem] if problem is not None else []
 
 
-def finish_harvest(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -> Result[HarvestReport]:
+def finish_harvest(workspace: Workspace, *, now: Clock = utc_now) -> Result[HarvestReport]:
     """Bring a harvest that was cut off to its end, as the next one would: lines, ledger, digest, facts. Reads no
     conversation and takes none away. Its report says in a note what was finished."""
     nothing_new = HarvestRequest(apply=True, keep=True, limit=0, provider="offline")
@@ -259,13 +253,9 @@ def _dry_run(
     notes += [*plan.notes, *_before_applying(workspace, request, options)]
     if request.look_around and not request.sources:  # who names a source knows what they want
         notes += elsewhere(workspace, workspace.config.sources, entries)
+    errors = [*plan.errors]
     report = HarvestReport(
-        applied=False,
-        plan=plan,
-        interrupted=interrupted,
-        notes=notes,
-        ledger=str(paths.ledger),
-        errors=[*plan.errors],
+        False, plan=plan, interrupted=interrupted, notes=notes, ledger=str(paths.ledger), errors=errors
     )
     actions = [step.action for step in plan.steps]
     report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
@@ -307,46 +297,36 @@ def _apply(
     cache: HashCache,
     progress: Report,
     cancelled: Callable[[], bool],
-    now: Callable[[], datetime],
+    now: Clock,
     generate: Generate | None,
 ) -> Result[HarvestReport]:
-    if generate is None and options.limits.provider != "offline" and not request.no_harvest:
-        generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
-        if workspace.config.workers:
-            from core.commands.library.cluster import on_cluster
+    with ExitStack() as stack:
+        if generate is None and options.limits.provider != "offline" and not request.no_harvest:
+            generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
+            if workspace.config.workers:
+                from core.commands.library.cluster import on_cluster
 
-            far = on_cluster(workspace, options.limits.provider, request.model)
-            if isinstance(far, Err):
-                return far
-            with closing(far.value):
-                wide = replace(options, jobs=max(options.jobs, far.value.threads))
-                return _harvested(workspace, wide, cache, progress, cancelled, now, far.value)
-    return _harvested(workspace, options, cache, progress, cancelled, now, generate)
+                far = on_cluster(workspace, options.limits.provider, request.model)
+                if isinstance(far, Err):
+                    return far
+                generate = stack.enter_context(closing(far.value))
+                options = replace(options, jobs=max(options.jobs, far.value.threads))
+        from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
 
-
-def _harvested(
-    workspace: Workspace,
-    options: HarvestOptions,
-    cache: HashCache,
-    progress: Report,
-    cancelled: Callable[[], bool],
-    now: Callable[[], datetime],
-    generate: Generate | None,
-) -> Result[HarvestReport]:
-    from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
-
-    counted = Counted(generate) if generate is not None else None
-    done = run_harvest(workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache)
-    if counted is not None and options.usage is not None:
-        note_usage(options.usage, options.asked, counted.usage)
-    if counted is not None and isinstance(done, Ok):
-        done.value.sent_tokens = counted.sent
-        if not options.caps:  # else every call was booked at once
-            _book(workspace, options, done.value, now)
-    return done
+        counted = Counted(generate) if generate is not None else None
+        done = run_harvest(
+            workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache
+        )
+        if counted is not None and options.usage is not None:
+            note_usage(options.usage, options.asked, counted.usage)
+        if counted is not None and isinstance(done, Ok):
+            done.value.sent_tokens = counted.sent
+            if not options.caps:  # else every call was booked at once
+                _book(workspace, options, done.value, now)
+        return done
 
 
-def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Callable[[], datetime]) -> None:
+def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Clock) -> None:
     """What the run has cost goes into the account, for a cap that is set tomorrow. It blocks nothing."""
     tokens = report.input_tokens + report.output_tokens
     if not tokens:
@@ -361,36 +341,29 @@ def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:
     """Fill in tokens and prices: what the plan would cost, or what the run did cost."""
-    config, provider = workspace.config, options.limits.provider
-    override = (config.price_input_per_million, config.price_output_per_million)
-    model, notes = request.model or config.model, list[str]()
-    if provider == "offline" or request.no_harvest or request.rough:
+    notes = list[str]()
+    if options.limits.provider == "offline" or request.no_harvest or request.rough:
         report.tokens = report.plan.bytes_to_send() // BYTES_A_TOKEN  # about what a model would read of them
     elif report.applied:
         report.tokens, report.expected_output = report.input_tokens, report.output_tokens
     else:
         from core.harvest.estimate import estimate
+        from core.harvest.known import KnownStore  # with what it needs: the offline rules ask no model
 
         if options.limits.harvest:
-            options = replace(options, known=_known(workspace))
+            ledger = seen_ledger(workspace.paths)
+            shown = KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
+            options = replace(options, known=shown)
         usage = read_usage(options.usage, options.asked) if options.usage is not None else UNKNOWN
         found = estimate(report.plan, options, usage=usage)
         report.calls, report.tokens, report.expected_output = found.total
         report.token_factor, report.factor_calls = usage.factor, usage.calls
         notes = _cap_note(options.max_run_tokens, found.fitting, report)
     priced = round(report.tokens * report.token_factor)
-    report.price = price(provider, model, priced, report.expected_output, override)
+    report.price = options.price(priced, report.expected_output)
     report.notes += notes
     if report.applied:
-        report.spent = price(provider, model, report.input_tokens, report.output_tokens, override)
-
-
-def _known(workspace: Workspace) -> KnownStore:
-    """What the run would show the model of the store."""
-    from core.harvest.known import KnownStore  # with what it needs: the offline rules ask no model
-
-    ledger = seen_ledger(workspace.paths)
-    return KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
+        report.spent = options.price(report.input_tokens, report.output_tokens)
 
 
 def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]:
@@ -402,31 +375,15 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
     return [f"the cap of {cap:,} tokens a run (max_run_tokens) is too low for all: {how_many}; the others wait"]
 
 
-# --- the cache of hashes ---------------------------------------------------------------------------------------------
-
-
-def _read_cache(path: Path) -> HashCache:
-    try:
-        return HashCache.from_bytes(files.read_or_empty(path))
-    except OSError:
-        return HashCache()
-
-
 # --- what other tools remember ----------------------------------------------------------------------------------------
 
 __all__ = ["ImportReport", "import_memories"]
 
 
 def import_memories(
-    workspace: Workspace,
-    path: str,
-    *,
-    apply: bool = False,
-    now: Callable[[], datetime] = utc_now,
-    editor_wait: EditorWait = EDITOR_WAIT,
+    workspace: Workspace, path: str, *, apply: bool = False, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> Result[ImportReport]:
     """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
-    from core.commands.fact_feed import after_harvest
     from core.harvest.imports import plan_import, run_import
     from core.knowledge.ledger import rebuild
 
@@ -442,8 +399,5 @@ def import_memories(
         return options
     done = run_import(workspace.paths, where, options.value, now)
     if isinstance(done, Ok) and done.value.imported:
-        report = done.value
-        report.facts, notes, problem = after_harvest(workspace, now)
-        report.notes += notes
-        report.errors += [problem] if problem is not None else []
+        _feed_facts(workspace, done.value, now)
     return done

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base.answer import price
 from core.base.late import dataclass, field, replace
-from core.base.paths import asking_folder, cache_folder, shipped_root
+from core.base.paths import asking_folder, shipped_root
 from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources, days_kept, set_sources
 from core.commands.workspace import Workspace
@@ -90,7 +90,6 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
     named = chosen_sources(request.sources or of_settings)
     if isinstance(named, Err):
         return named
-    caches = cache_folder(workspace.paths.home, workspace.environment)
     distil = DistilSettings(
         attempts=config.harvest_max_attempts,
         summarize_bytes=config.summarize_threshold_bytes,
@@ -100,7 +99,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         harvest_prompt=prompts[0],
         summarize_prompt=prompts[1],
         style=config.harvest_style,
-        waiting=caches / "waiting.json",
+        waiting=workspace.cache / "waiting.json",
         long=config.long_conversations,
         context_tokens=config.model_context_tokens,
         answer_tokens=config.max_output_tokens,
@@ -117,13 +116,13 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
             max_run_tokens=config.max_run_tokens,
             editor_wait=editor_wait,
             home=HOME in named.value or ALL in named.value,
-            copies=caches / "stores",
-            kept=caches / "answers",
-            usage=caches / "usage.json",
+            copies=workspace.cache / "stores",
+            kept=workspace.cache / "answers",
+            usage=workspace.cache / "usage.json",
             asked=asked,
             places=(found := places(named.value, workspace.environment, config.project_roots)),
-            caps=_caps(workspace, asked, caches / "usage.json"),
-            price=partial(_price, workspace, limits.provider, request.model or config.model),
+            caps=_caps(workspace, asked, workspace.cache / "usage.json"),
+            price=partial(price_of, workspace, limits.provider, request.model or config.model),
             quiet_seconds=QUIET_SECONDS if request.since_last else 0.0,
             ended=request.ended,
             days_kept={name: days for name in {row.source for row in found} if (days := days_kept(name, found))},
@@ -138,7 +137,8 @@ def _caps(workspace: Workspace, asked: str, usage: Path) -> Caps:
     return replace(caps, factor=max(1.0, read_usage(usage, asked).factor)) if caps else caps
 
 
-def _price(workspace: Workspace, provider: str, model: str, tokens_in: int, tokens_out: int) -> float | None:
+def price_of(workspace: Workspace, provider: str, model: str, tokens_in: int, tokens_out: int) -> float | None:
+    """What tokens cost in US dollars, by the person's own prices where they have set them; None: nobody knows."""
     own = (workspace.config.price_input_per_million, workspace.config.price_output_per_million)
     return price(provider, model, tokens_in, tokens_out, own)
 

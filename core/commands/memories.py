@@ -5,7 +5,6 @@ beside them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
-from core.commands.workspace import BY_COMMAND, Workspace, all_without_secrets, utc_now
+from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import Memories, Shelf, all_of, archive_memory, recall, restore_memory, write_memory
 from core.memories import newest_first as newest_first
@@ -36,6 +35,13 @@ def in_two_scopes(memories: Iterable[Memory]) -> bool:
     """Whether some belong to the home and some to a project. Each counts from 1: only then does an id need its scope in
     front, and the texts for one folder stay as they are otherwise."""
     return len({row.scope for row in memories}) > 1
+
+
+def told(memory: Memory, *names: str) -> dict[str, Any]:
+    """These attributes of a memory for JSON; what others may have written goes through the gate."""
+    safe = {"content": tame(memory.content), "summary": tame(memory.summary), "tags": list(map(tame, memory.tags))}
+    values = {**vars(memory), **safe, "path": str(memory.path)}
+    return {name: values[name] for name in names}
 
 
 @dataclass(frozen=True)
@@ -95,16 +101,7 @@ class Recalled:
 
     def tool_result(self) -> dict[str, Any]:
         """The return value of the tool `recall_memory`."""
-        results = [
-            {
-                "id": row.id,
-                "content": tame(row.content),
-                "tags": list(map(tame, row.tags)),
-                "created": row.created,
-                "path": str(row.path),
-            }
-            for row in self.memories
-        ]
+        results = [told(row, "id", "content", "tags", "created", "path") for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(results)), "results": results}
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -118,10 +115,7 @@ class Recalled:
                 "score": number - at,
                 "why": self.why,
                 "provenance": f"[from: {row.source}, {row.created[:10]}]",
-                "id": row.id,
-                "tags": list(map(tame, row.tags)),
-                "created": row.created,
-                "path": str(row.path),
+                **told(row, "id", "tags", "created", "path"),
             }
             for at, row in enumerate(self.memories)
         ]
@@ -153,17 +147,7 @@ class Listed:
 
     def to_json(self) -> dict[str, Any]:
         """The return value of the tool `list_memories`; each row has its scope and path too."""
-        rows = [
-            {
-                "id": row.id,
-                "created": row.created,
-                "tags": list(map(tame, row.tags)),
-                "summary": tame(row.summary),
-                "scope": row.scope,
-                "path": str(row.path),
-            }
-            for row in self.memories
-        ]
+        rows = [told(row, "id", "created", "tags", "summary", "scope", "path") for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
 
 
@@ -226,7 +210,7 @@ def save(
     tag: Sequence[str] | None = None,
     project: str = "",
     keep_secrets: bool = False,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[Saved]:
     """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced and
     reported, unless the person insists with `keep_secrets` or the setting `redact` is off."""
@@ -313,7 +297,7 @@ def memories_edit(
     project: str = "",
     keep_secrets: bool = False,
     seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[Edited]:
     """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the person looked at.
     Secrets in the new words: as in `save`."""
@@ -345,19 +329,13 @@ def memories_edit(
 def memories_archive(workspace: Workspace, which: str, *, project: str = "", seen: str | None = None) -> Result[Moved]:
     """Move one out of the way: it is listed and recalled no more."""
     chosen = _chosen(workspace, which, project, seen=seen)
-    if isinstance(chosen, Err):
-        return chosen
-    where = Paths(chosen.value.path.parents[2])
-    return _moved(workspace, where, chosen.value, archive_memory, archived=True)
+    return chosen if isinstance(chosen, Err) else _moved(workspace, chosen.value, archive_memory, archived=True)
 
 
 def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> Result[Moved]:
     """Bring one back from the archive."""
     chosen = _chosen(workspace, which, project, archived=True)
-    if isinstance(chosen, Err):
-        return chosen
-    where = Paths(chosen.value.path.parents[3])
-    return _moved(workspace, where, chosen.value, restore_memory, archived=False)
+    return chosen if isinstance(chosen, Err) else _moved(workspace, chosen.value, restore_memory, archived=False)
 
 
 def _chosen(
@@ -371,13 +349,13 @@ def _chosen(
         return found
     chosen = choose_memory(found.value, which)
     if isinstance(chosen, Ok) and seen is not None and seen != chosen.value.sha256:
-        return _stale(chosen.value.path)
+        message = "the memory has changed since you saw it; nothing was written"
+        return fail("changed-outside", message, chosen.value.path, "look again")
     return chosen
 
 
-def _moved(
-    workspace: Workspace, where: Paths, memory: Memory, move: Callable[[Path], Path], *, archived: bool
-) -> Result[Moved]:
+def _moved(workspace: Workspace, memory: Memory, move: Callable[[Path], Path], *, archived: bool) -> Result[Moved]:
+    where = Paths(memory.path.parents[2 if archived else 3])  # from out of the archive, one folder more
     moved = _locked(where, lambda: move(memory.path))
     if isinstance(moved, Err):
         return moved
@@ -456,10 +434,6 @@ def _with_body(lines: list[str], content: str) -> Result[list[Hunk]]:
         return fail("unchanged", "this is the text it has already")
     _, hunk = made(lines, close, len(lines) - close, tuple(body))
     return Ok([hunk])
-
-
-def _stale(path: Path) -> Err:
-    return fail("changed-outside", "the memory has changed since you saw it; nothing was written", path, "look again")
 
 
 def _warnings(errors: Sequence[ErrorInfo], more: Sequence[str] = ()) -> tuple[str, ...]:

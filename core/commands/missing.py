@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -13,7 +12,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.commands.statements import refresh_digest
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Missing, Proofs, find_missing
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.changes import Change, append_changes
@@ -47,7 +46,7 @@ def missing(
     action: str = "list",
     which: str = "",
     *,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
     editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[list[Missing]] | Result[Settled]:
     """`knowledge missing list|restore|accept`. `which` begins a conversation's hash or is a run's id, "" is all."""
@@ -62,9 +61,7 @@ def missing(
     )
 
 
-def missing_list(
-    workspace: Workspace, which: str = "", *, now: Callable[[], datetime] = utc_now
-) -> Result[list[Missing]]:
+def missing_list(workspace: Workspace, which: str = "", *, now: Clock = utc_now) -> Result[list[Missing]]:
     """What is missing of the harvests within the grace period and of those whose conversation is in the trash."""
     entries = seen_ledger(workspace.paths)
     return entries if isinstance(entries, Err) else _chosen(workspace, entries.value, which, now())

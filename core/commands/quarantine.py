@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from core.base import files
@@ -19,7 +18,7 @@ from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.statements import Found, Match, choose, refresh_digest
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import HELD as HELD
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef, ways_to_read
@@ -38,7 +37,8 @@ Takes = Mapping[str, Collection[str]]
 def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, object]) -> Err | None:
     """A usage error that names what of `given` (name -> its value; None, False or nothing in it: not given) the
     action does not take; None when there is nothing of that kind."""
-    wrong = [name for name, value in given.items() if _is_given(value) and name not in takes[action]]
+    known = [name for name, value in given.items() if value or (type(value) is int and value == 0)]
+    wrong = [name for name in known if name not in takes[action]]
     if not wrong:
         return None
     name, _, narrowed = action.partition(" ")  # `list --similar`: what `list` takes, this does not
@@ -50,13 +50,6 @@ def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, objec
         if able:
             hints.append(f"{name} goes with {' or '.join(able)}")
     return fail("usage", f"'knowledge {command} {action}' takes no {' and no '.join(wrong)}", hint="; ".join(hints))
-
-
-def _is_given(value: object) -> bool:
-    return bool(value) or (type(value) is int and value == 0)
-
-
-"""Why an item is held back: the mark in the file, and what it means."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +91,7 @@ _NUMBERS = re.compile(r"\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*,?")
 
 
 def quarantine(
-    workspace: Workspace,
-    action: str = "list",
-    match: Sequence[str] | str = (),
-    all: bool = False,
-    run: str = "",
+    workspace: Workspace, action: str = "list", match: Sequence[str] | str = (), all: bool = False, run: str = ""
 ) -> Result[list[HeldItem]] | Result[Released] | Result[ReleasedMany]:
     """`knowledge quarantine list|accept|drop`. `match` is words of one item, or the numbers of several; `run` names all
     that a harvest has held back, `all` everything."""
@@ -141,7 +130,7 @@ def quarantine_list(workspace: Workspace) -> Result[list[HeldItem]]:
 
 
 def quarantine_accept(
-    workspace: Workspace, match: Match, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
+    workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Released]:
     """Let one item in: it goes into its category file, or a note to its file, with its provenance; what can be a fact
     becomes one. An item that was held back for its length goes in whole."""
@@ -150,7 +139,7 @@ def quarantine_accept(
 
 
 def quarantine_drop(
-    workspace: Workspace, match: Match, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
+    workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[Released]:
     """Remove one item for good; `knowledge undo RUN` brings it back."""
     found = _chosen(workspace.paths, match, seen)
@@ -166,9 +155,7 @@ def _one(done: Result[ReleasedMany]) -> Result[Released]:
     return Ok(Released(done.value.run, file, text, done.value.sha256, done.value.warning))
 
 
-def accept_all(
-    workspace: Workspace, items: Sequence[HeldItem], *, now: Callable[[], datetime] = utc_now
-) -> Result[ReleasedMany]:
+def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, now: Clock = utc_now) -> Result[ReleasedMany]:
     """Let several items in, each file written once. One that cannot go in stays held and is reported; Err when none
     can, or when they are in their files and could not leave the quarantine."""
     paths, at, errors = workspace.paths, now(), list[ErrorInfo]()
@@ -223,11 +210,7 @@ def _stays(error: OSError) -> ErrorInfo:
 
 
 def drop_all(
-    workspace: Workspace,
-    items: Sequence[HeldItem],
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, items: Sequence[HeldItem], *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[ReleasedMany]:
     """Remove several items; `knowledge undo RUN` brings them back."""
     gone = delete_bullets(workspace.paths, [item.ref for item in items], now(), seen=seen)

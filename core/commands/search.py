@@ -20,7 +20,7 @@ from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.homes import own_target
 from core.base.late import asdict, dataclass, field, replace
-from core.base.paths import Paths, cache_folder
+from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import SearchEntry, SearchSource
 from core.base.secrets.redact import redact
@@ -171,7 +171,7 @@ def _without_secrets(entry: SearchEntry) -> SearchEntry:
 def search_folder(workspace: Workspace, project: Path | None) -> Path:
     """Where the index for the home, seen from `project`, lies."""
     name = f"search-{hashlib.sha256(os.fsencode(project)).hexdigest()[:16]}" if project is not None else "search"
-    return cache_folder(workspace.paths.home, workspace.environment) / name
+    return workspace.cache / name
 
 
 # --- searching -------------------------------------------------------------------------------------------------------
@@ -207,16 +207,14 @@ def search(
         return asked
     here = asked.value
     from core.search.candidates import Filters
-    from core.search.index import open_index
     from core.search.query import search as find
     from core.search.store import counted
     from core.search.words import storable
 
-    folder = search_folder(workspace, here)
-    try:
-        index = open_index(folder, search_sources(workspace, here))
-    except OSError as error:
-        return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
+    folder, opened = search_folder(workspace, here), _opened(workspace, here)
+    if isinstance(opened, Err):
+        return opened
+    index = opened.value
     try:
         filters = Filters(
             (kind,) if kind else (), tuple(tag or ()), since, storable(str(here or "")) if project else "", before
@@ -229,6 +227,15 @@ def search(
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += project_warnings(workspace, project)
     return Ok(SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings)))
+
+
+def _opened(workspace: Workspace, project: Path | None) -> Result[Index]:
+    from core.search.index import open_index
+
+    try:
+        return Ok(open_index(search_folder(workspace, project), search_sources(workspace, project)))
+    except OSError as error:
+        return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
 
 
 def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -282,7 +289,7 @@ def search_everything(
         built = made.value
         if not text.strip():
             return Ok(FoundReport("", (), 0, built.conversations, built.turns, built=built))
-    asked = _filters(workspace, kind, since, before, tag, project, source, role)
+    asked = _filters(kind, since, before, tag, project, source, role)
     if isinstance(asked, Err):
         return asked
     wanted = asked.value
@@ -311,20 +318,12 @@ def search_everything(
 
 
 def _filters(
-    workspace: Workspace,
-    kind: str,
-    since: str,
-    before: str,
-    tag: Sequence[str] | None,
-    project: str,
-    source: Sequence[str] | None,
-    role: str,
+    kind: str, since: str, before: str, tag: Sequence[str] | None, project: str, source: Sequence[str] | None, role: str
 ) -> Result[ConversationFilters]:
     """What was asked for, days as dates. Err for a filter that is none, or for two that exclude each other."""
     from datetime import date
 
-    from core.commands.conversations import ConversationFilters
-    from core.search.days import day_span
+    from core.commands.conversations import ConversationFilters, first_day
 
     if kind and kind not in SEARCH_KINDS:
         return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
@@ -337,11 +336,10 @@ def _filters(
         )
     days = []
     for text in (since, before):
-        span = day_span(text, date.today()) if text else None
-        if text and span is None:
-            hint = "write it as 2026-06-12, 2026-06 or 2026, or as yesterday, monday, last week, '3 days ago'"
-            return fail("usage", f"{text!r} is no date", hint=hint)
-        days.append(span.since if span is not None else "")
+        day = first_day(text, date.today())
+        if isinstance(day, Err):
+            return day
+        days.append(day.value)
     names = []
     for text in source or ():
         from core.sources.tools import EXPORTS, NAMES, known_name
@@ -427,18 +425,15 @@ def build_vectors(
     if isinstance(embed, Err):
         return embed
     from core.harvest.report import Progress
-    from core.search.index import open_index
     from core.search.vectors import open_vectors
 
     def step(name: str, done: int, total: int) -> None:
         progress(Progress(done, total, name, "made"))
 
-    folder = search_folder(workspace, asked.value)
-    try:
-        index = open_index(folder, search_sources(workspace, asked.value))
-    except OSError as error:
-        return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
-    name = embedder_name(workspace)
+    folder, opened = search_folder(workspace, asked.value), _opened(workspace, asked.value)
+    if isinstance(opened, Err):
+        return opened
+    index, name = opened.value, embedder_name(workspace)
     try:
         made = open_vectors(
             folder, index.database, name, embed.value, step=partial(step, "entries"), cancelled=cancelled
@@ -470,7 +465,6 @@ def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
 def check_index(workspace: Workspace) -> Iterator[Finding]:
     """For the doctor: how the index of the home differs from the files. It is a projection, so this is a note; no
     index is no finding."""
-    from core.base import files
     from core.knowledge.check import Finding
 
     folder = search_folder(workspace, None)

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from core.base.repository import folders_around
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
-from core.commands.workspace import Workspace, reopened, utc_now
+from core.commands.workspace import Clock, Workspace, reopened, utc_now
 
 
 @dataclass(frozen=True)
@@ -50,10 +48,8 @@ class Settings:
 def config_show(workspace: Workspace, key: str = "") -> Result[Settings]:
     """Every setting in the order of the shipped file, or only the one that is called `key`."""
     loaded = workspace.loaded
-    rows = tuple(
-        SettingValue(row.key, _plain(getattr(loaded.config, row.key)), loaded.origins[row.key], row.accepted)
-        for row in SETTINGS
-    )
+    values = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(loaded.config).items()}
+    rows = tuple(SettingValue(row.key, values[row.key], loaded.origins[row.key], row.accepted) for row in SETTINGS)
     writable = writable_config_file(loaded, workspace.environment)
     chosen = tuple(row for row in rows if key in ("", row.key))
     if not chosen:
@@ -93,7 +89,7 @@ def config_set(workspace: Workspace, key: str, value: str, seen: str | None = No
 def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen: str | None) -> Err | None:
     """Put one value into the file; Err when it is another by now, or cannot be written."""
     try:
-        data = _read(file)
+        data = file.read_bytes() if file.exists() else b""
         if seen is not None and hashlib.sha256(data).hexdigest() != seen:
             return fail("changed-outside", "the settings file has changed since you saw it", file, "look again")
         changed = changed_config(data, key, value)
@@ -134,18 +130,10 @@ def settings_to_open(workspace: Workspace) -> Result[Path]:
     return Ok(file)
 
 
-def _read(file: Path) -> bytes:
-    return Path(file).read_bytes() if file.exists() else b""
-
-
 def _key_of(name: str) -> str:
     """The short name of a setting that exists: `jobs` for `ai_settings.knowledge.jobs`."""
     setting = find_setting(name)
     return setting.key if setting is not None else name
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 # --- what a folder's own settings and knowledge may do ----------------------------------------------------------------
@@ -193,7 +181,7 @@ def trust_list(workspace: Workspace) -> Result[TrustReport]:
 
 
 def trust_allow(
-    workspace: Workspace, file: str = "", *, seen: str | None = None, now: Callable[[], datetime] = utc_now
+    workspace: Workspace, file: str = "", *, seen: str | None = None, now: Clock = utc_now
 ) -> Result[TrustReport]:
     """Allow what waits here, or one file or project; `seen` is the `mark` that the person looked at, for one file."""
     around = [] if file else here(workspace)

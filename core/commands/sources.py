@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.late import asdict, dataclass, field
-from core.base.paths import cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
@@ -178,7 +177,7 @@ def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[
     """The conversations in these stores; those of `asked` folders were named by the person."""
     from core.sources.sessions import StoreCache, list_sessions  # the start of a dry run does not wait for it
 
-    with StoreCache(cache_folder(workspace.paths.home, workspace.environment) / "stores") as opened:
+    with StoreCache(workspace.cache / "stores") as opened:
         return list_sessions(stores, opened, asked)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
@@ -19,7 +18,7 @@ from core.base.late import dataclass, replace
 from core.base.markdown import BY_HAND, Bullet, parse_bullets
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
-from core.commands.workspace import Workspace, utc_now, without_secrets
+from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
@@ -42,7 +41,7 @@ _WORDS_OF = {
     "files": "note on a file",
     **{name: f"bullet of {name}" for name in ("facts", "decisions", "questions", "playbooks")},
 }
-_ADDRESS = re.compile(r"(?P<file>[^:]+\.md):(?P<line>\d{1,9})\Z|(?P<note>files/.+\.md):(?P<at>\d{1,9})\Z")
+_ADDRESS = re.compile(r"(?P<file>(?:[^:]+|files/.+)\.md):(?P<line>\d{1,9})\Z")
 
 Match = str | BulletRef
 
@@ -151,8 +150,7 @@ def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> R
         return fail("no-match", "an empty text names no bullet", hint="give some words of it")
     address = _ADDRESS.match(wanted)
     if address is not None:
-        file, line = address["file"] or address["note"], int(address["line"] or address["at"])
-        here = [row for row in rows if row.file == file and row.bullet.line == line]
+        here = [row for row in rows if row.file == address["file"] and row.bullet.line == int(address["line"])]
         if here:
             return Ok(_very_line(rows, here[0]))
     if struck:
@@ -168,7 +166,7 @@ def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> R
         message = f"{len(found)} bullets match {wanted!r}: {shown}{more}"
         return fail("ambiguous", message, hint="give more of the text, or FILE:LINE as it stands here")
     if address is not None:
-        return _no_such_line(rows, address["file"] or address["note"], address["line"] or address["at"], where)
+        return _no_such_line(rows, address["file"], address["line"], where)
     return fail("no-match", f"no {where} matches {wanted!r}", hint=_nearest(rows, wanted))
 
 
@@ -231,11 +229,7 @@ def _nearest(rows: list[Found], wanted: str) -> str:
 
     texts = [row.bullet.text for row in rows]
     near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
-    return (
-        f"the nearest is {_shown(rows[near[2]])}"
-        if near is not None
-        else "'knowledge status' tells where the files are"
-    )
+    return f"the nearest is {_shown(rows[near[2]])}" if near else "'knowledge status' tells where the files are"
 
 
 Lines = list[str]
@@ -265,7 +259,7 @@ def change_all(
     keep_secrets: bool = False,
     note: str = "",
     seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
 ) -> Result[Edited]:
     """Do one of `ACTS` to all lines of one statement (of one file), in one write: all of them or none.
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import conversation_index
+from core.base import files
 from core.base.figures import count
 from core.base.late import dataclass
-from core.base.paths import cache_folder
 from core.base.repository import is_working_place, project_root
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace
@@ -33,7 +33,7 @@ LOOK_SECONDS = 0.4
 
 def index_folder(workspace: Workspace) -> Path:
     """Where the index of conversations lies."""
-    return cache_folder(workspace.paths.home, workspace.environment) / "conversations"
+    return workspace.cache / "conversations"
 
 
 def where_of(workspace: Workspace) -> tuple[Where, str]:
@@ -50,7 +50,7 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
     where = Where(
         workspace.paths,
         index_folder(workspace),
-        cache_folder(workspace.paths.home, workspace.environment) / "stores",
+        workspace.cache / "stores",
         ALL in names or HOME in names,
         tuple(place for place in all_places if place not in slow),
         tuple(slow),
@@ -63,7 +63,6 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
 
 def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
     """The ledger; nothing where it cannot be read."""
-
     loaded = seen_ledger(workspace.paths)
     return loaded.value if isinstance(loaded, Ok) else {}
 
@@ -171,7 +170,6 @@ def read(
 def read_entry(workspace: Workspace, key: str) -> Result[ReadableConversation]:
     """All of the conversation of a ledger entry (its whole key), wherever it lies by now."""
     from core.commands.panel.conversations import GONE, place_of_entry
-    from core.sources.artifact import HOME
 
     entry = known_entries(workspace).get(key)
     if entry is None:
@@ -197,22 +195,19 @@ def read_held(
     allowed: Callable[[str], bool] | None = None,
 ) -> Result[ReadableConversation]:
     """The same of a conversation that was located."""
-    from core.conversations.readable import page
+    from core.conversations.readable import ReadableConversation, page
 
-    name = row.name
     opened = _read(workspace, row)
     if isinstance(opened, Err):
         # Why it cannot be read is told of one that may be read alone.
-        return opened if allowed is None or allowed(row.folder) else _unknown(name)
+        return opened if allowed is None or allowed(row.folder) else _unknown(row.name)
     whole = opened.value
     facts = whole.conversation
     if allowed is not None and not allowed(facts.folder or row.folder):
-        return _unknown(name)
+        return _unknown(row.name)
     turns = len(facts.turns)
     if not 1 <= first <= max(1, turns):
         return fail("usage", f"there is no turn {first}", row.name, f"it has {count(turns, 'turn')}")
-    from core.conversations.readable import ReadableConversation
-
     items, warnings = harvested(workspace, row)
     shown = page(whole, first, number, items)
     after = first + len(shown)
@@ -228,10 +223,7 @@ def read_held(
 
 
 def locate(
-    workspace: Workspace,
-    name: str,
-    allowed: Callable[[str], bool] | None = None,
-    seconds: float = LOOK_SECONDS,
+    workspace: Workspace, name: str, allowed: Callable[[str], bool] | None = None, seconds: float = LOOK_SECONDS
 ) -> Result[Held]:
     """The conversation of that name; of several with one name the one that is in its place, and the newest. Err for
     none, and for a part of a name that several have. Nothing is told of those whose folder `allowed` refuses. `seconds`
@@ -284,13 +276,10 @@ def _read(workspace: Workspace, row: Held) -> Result[Cleared]:
     inside = "#" in row.path and not os.path.lexists(row.path)
     try:
         if inside:
-            copies = cache_folder(workspace.paths.home, workspace.environment) / "stores"
-            with StoreCache(copies) as stores:
+            with StoreCache(workspace.cache / "stores") as stores:
                 data = stores.content(Artifact(row.path, row.name, "session", source=row.source))
             state = ""
         else:
-            from core.base import files
-
             found = os.stat(row.path)
             state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
             known = _kept.get(row.path)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
 from core.harvest.reclaim import Guard, purge, purge_split, restore, restore_split
@@ -134,11 +134,7 @@ def _trashed(paths: Paths, entries: Mapping[str, Entry], trash_days: int) -> lis
 
 
 def trash_restore(
-    workspace: Workspace,
-    which: str,
-    *,
-    now: Callable[[], datetime] = utc_now,
-    editor_wait: EditorWait = EDITOR_WAIT,
+    workspace: Workspace, which: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> Result[Restored]:
     """Put one conversation back where it was. `which` is its name in the trash or a prefix of its hash that only one
     has. An occupied place is refused."""
@@ -185,11 +181,7 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Result[Resto
 
 
 def trash_release(
-    workspace: Workspace,
-    which: str,
-    *,
-    now: Callable[[], datetime] = utc_now,
-    editor_wait: EditorWait = EDITOR_WAIT,
+    workspace: Workspace, which: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> Result[ReleasedFromTrash]:
     """Let the next harvest take a restored conversation away again. `which` begins its hash."""
     return with_store(
@@ -218,11 +210,7 @@ def _release(paths: Paths, which: str, store: Recovered) -> Result[ReleasedFromT
 
 
 def trash_purge(
-    workspace: Workspace,
-    *,
-    everything: bool = False,
-    now: Callable[[], datetime] = utc_now,
-    editor_wait: EditorWait = EDITOR_WAIT,
+    workspace: Workspace, *, everything: bool = False, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> Result[PurgeReport]:
     """Remove what is past its grace period, or with `everything` all that the trash holds.
 

@@ -8,7 +8,7 @@ leave the files. A line that the person has changed since stays, and so does one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
@@ -20,7 +20,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
 from core.commands.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.reclaim import restore
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.changes import EDIT_RUN, Change, append_changes, read_changes
@@ -36,11 +36,7 @@ NEEDED = "another harvest rests on it"
 
 
 def undo(
-    workspace: Workspace,
-    run: str,
-    *,
-    now: Callable[[], datetime] = utc_now,
-    editor_wait: EditorWait = EDITOR_WAIT,
+    workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> Result[UndoReport]:
     """Take back one run: of the home, or an edit of the project around the current folder. Err when there is no such
     run or the store cannot be used; what could not be taken back of a run that exists stands in `errors` of the report,
@@ -64,11 +60,7 @@ def undo(
 
 
 def redo(
-    workspace: Workspace,
-    run: str,
-    *,
-    now: Callable[[], datetime] = utc_now,
-    editor_wait: EditorWait = EDITOR_WAIT,
+    workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
 ) -> Result[Redone]:
     """Make an edit of the home again that was taken back. Err when it was not, and when somebody has changed since what
     stands there."""
@@ -81,7 +73,7 @@ def redo(
     return made
 
 
-def _undo_facts(workspace: Workspace, report: UndoReport, now: Callable[[], datetime]) -> None:
+def _undo_facts(workspace: Workspace, report: UndoReport, now: Clock) -> None:
     """What the run taught leaves the fact index too; cut off here, the next sync of the index does it."""
     from core.commands.fact_feed import after_undo
 
@@ -146,8 +138,9 @@ def _undo_harvest(
             report.notes.append(f"{sha.removeprefix('path:')} was removed for good and cannot be brought back")
         elif _bring_back(paths, sha, entry, archived.get(sha), report):
             forgotten.add(sha)
-    waiting = states_by_sha(read_journal(paths.journal))
-    waiting = {sha: state for sha, state in waiting.items() if sha in forgotten and _is_of(state, run)}
+    # Plans of this run that could not be written yet.
+    planned = {sha: state for sha, state in states_by_sha(read_journal(paths.journal)).items() if sha in forgotten}
+    waiting = {sha: state for sha, state in planned.items() if state.plan and state.plan.entry.get("run") == run}
     rows = [*rows, *_tell_unfinished(paths, run, waiting, now)]
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
     lines = {line for row in rows if row.sha in forgotten for line in row.added}
@@ -213,11 +206,6 @@ def _surviving(paths: Paths, run: str, forgotten: set[str], lines: set[str]) -> 
                 (planned.name, line) for planned in state.plan.files for line in planned.all_lines if line in lines
             )
     return entries, needed
-
-
-def _is_of(state: Pending, run: str) -> bool:
-    """Whether a plan that could not be written yet is one of that run."""
-    return state.plan is not None and state.plan.entry.get("run") == run
 
 
 def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: datetime) -> list[Change]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from core.base.paths import Paths, cache_folder, choose_home
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed
 
+Clock = Callable[[], datetime]
+"""Who tells the time: `utc_now`, unless a command is handed another."""
 VECTOR_BYTES = 64 << 20
 """The longest answer of an embedder: 64 texts, 4096 numbers each, written out."""
 
@@ -84,7 +86,7 @@ def reopened(workspace: Workspace) -> Result[Workspace]:
 
 
 def utc_now() -> datetime:
-    """The clock that commands use unless they are handed another."""
+    """The time now."""
     return datetime.now(UTC)
 
 

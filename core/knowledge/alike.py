@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -103,17 +104,20 @@ def placed(category: str, file: str, bullets: Sequence[Bullet]) -> list[Placed]:
 
 def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
     """Pairs of one category whose texts are alike by at least `least` of 100, the likest first."""
-    from rapidfuzz import fuzz
+    from rapidfuzz import fuzz, process
 
     texts = [normalised(row.bullet.text) for row in rows]
+    # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.
+    in_order = [" ".join(sorted(text.split())) for text in texts]
     found = []
-    for one, other in _candidates(rows, [_words(text) for text in texts]):
-        score = max(
-            fuzz.ratio(texts[one], texts[other], score_cutoff=least),
-            fuzz.token_sort_ratio(texts[one], texts[other], score_cutoff=least),
-        )
-        if score >= least and texts[one] != texts[other]:
-            found.append(Alike(rows[one], rows[other], round(score, 1)))
+    for at, near in _candidates(rows, [_words(text) for text in texts]):
+        scores = dict[int, float]()
+        for said in (texts, in_order):
+            before = [said[other] for other in near]
+            for _, score, place in process.extract_iter(said[at], before, scorer=fuzz.ratio, score_cutoff=least):
+                scores[near[place]] = max(score, scores.get(near[place], 0.0))
+        rivals = [other for other in near if other in scores and texts[other] != texts[at]]
+        found += [Alike(rows[other], rows[at], round(scores[other], 1)) for other in rivals]
     return sorted(found, key=lambda pair: (-pair.score, pair.first.file, pair.first.bullet.line))
 
 
@@ -122,7 +126,8 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
     value, the opposite word or a negation where the older one has not, and else speaks of the same. Oldest first."""
     words = [_words(normalised(row.bullet.text)) for row in rows]
     found: list[Superseding] = []
-    for one, other in _candidates(rows, words):
+    pairs = ((one, other) for other, near in _candidates(rows, words) for one in near)
+    for one, other in pairs:
         first, second = rows[one], rows[other]
         old, new = (first, second) if _age(first) <= _age(second) else (second, first)
         if old.bullet.provenance is None or new.bullet.provenance is None:
@@ -184,7 +189,8 @@ def _age(row: Placed) -> tuple[str, int]:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text) if word not in _STOP]
+    # Interned: what is looked up a million times is found by its address.
+    return [sys.intern(word) for word in _WORD.findall(text) if word not in _STOP]
 
 
 def content_words(text: str) -> tuple[str, ...]:
@@ -202,19 +208,19 @@ def differs_in_value(one: str, other: str) -> bool:
     return any(frozenset((a, b)) in _OPPOSITES for a in first - second for b in second - first)
 
 
-def _candidates(rows: Sequence[Placed], words: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """Pairs of one category, the one before the other in the file, that share one of the rarest words of either."""
+def _candidates(rows: Sequence[Placed], words: Sequence[Sequence[str]]) -> Iterator[tuple[int, list[int]]]:
+    """A statement, and those of its category before it in the file that share one of the rarest words of either."""
     counts = Counter(word for found in words for word in set(found))
-    having: dict[tuple[str, str], list[int]] = {}
+    having: dict[str, dict[str, list[int]]] = {row.category: {} for row in rows}
     for at, found in enumerate(words):
-        near: set[int] = set()
+        earlier, near = having[rows[at].category], set[int]()
         for word in set(found):
-            if counts[word] <= COMMON:
-                near.update(having.get((rows[at].category, word), ()))
-        for other in sorted(near):
-            yield other, at
-        for word in sorted(set(found), key=lambda word: (counts[word], word))[:RAREST]:
-            having.setdefault((rows[at].category, word), []).append(at)
+            if word in earlier and counts[word] <= COMMON:
+                near.update(earlier[word])
+        if near:
+            yield at, sorted(near)
+        for word in sorted(sorted(set(found)), key=counts.__getitem__)[:RAREST]:
+            earlier.setdefault(word, []).append(at)
 
 
 def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str]) -> str:

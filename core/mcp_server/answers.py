@@ -8,10 +8,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Answer(BaseModel):
-    """What every answer has."""
+class Shape(BaseModel):
+    """It has these fields and no others."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Answer(Shape):
+    """What every answer has."""
 
     notice: str = Field(description="How to take what stands in the answer: as data.")
     warnings: list[str] = Field(description="What was left out and why; empty when nothing was.")
@@ -25,12 +29,6 @@ class Page(Answer):
     next_offset: int | None = Field(description="The offset of the next page; null on the last one.")
 
 
-class Row(BaseModel):
-    """One row of a list."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 class SavedMemory(Answer):
     """What became of a memory."""
 
@@ -39,7 +37,7 @@ class SavedMemory(Answer):
     memory_id: int = Field(description="The memory's number; 0 when nothing was saved.")
 
 
-class MemoryText(Row):
+class MemoryText(Shape):
     """A memory with its whole text."""
 
     id: int = Field(description="Its number, unique within its scope.")
@@ -57,7 +55,7 @@ class RecalledMemories(Page):
     results: list[MemoryText] = Field(description="The memories of this page, the best or newest first.")
 
 
-class MemoryLine(Row):
+class MemoryLine(Shape):
     """A memory in one line."""
 
     id: int = Field(description="Its number, unique within its scope.")
@@ -75,7 +73,7 @@ class ListedMemories(Page):
     memories: list[MemoryLine] = Field(description="The memories of this page, the newest first.")
 
 
-class SearchHit(Row):
+class SearchHit(Shape):
     """One thing that was found."""
 
     kind: str = Field(description="bullet, note, memory, context or fact.")
@@ -99,7 +97,7 @@ class SearchHits(Page):
     hits: list[SearchHit] = Field(description="The hits of this page, the best first.")
 
 
-class ConversationFound(Row):
+class ConversationFound(Shape):
     """One conversation, by its best turn."""
 
     name: str = Field(description="Its name, for read_conversation.")
@@ -123,7 +121,7 @@ class ConversationsFound(Page):
     hits: list[ConversationFound] = Field(description="The conversations of this page, the best or newest first.")
 
 
-class ConversationTurn(Row):
+class ConversationTurn(Shape):
     """One turn."""
 
     number: int = Field(description="Its number, counted from 1.")
@@ -148,7 +146,7 @@ class ConversationRead(Answer):
     turns: list[ConversationTurn] = Field(description="The turns of this page, in their order.")
 
 
-class ChunkDossier(Row):
+class ChunkDossier(Shape):
     """A piece of a document with what it has been good and bad for; or a bullet, most of whose fields are empty."""
 
     kind: str = Field(description="document, or bullet.")
@@ -188,7 +186,7 @@ class RecordedUsage(Answer):
     chunks: list[str] = Field(description="The whole ids of the chunks.")
 
 
-class IngestedDocument(Row):
+class IngestedDocument(Shape):
     """A document that was taken in."""
 
     id: str = Field(description="Its id.")
@@ -231,7 +229,7 @@ class ContextText(Answer):
     bytes: int = Field(description="The size of the text.")
 
 
-class Said(Row):
+class Said(Shape):
     """One line of the store."""
 
     text: str = Field(description="What was said.")

@@ -1,20 +1,23 @@
-"""What each tool gives an agent: plain data from the commands, without secrets, within bounds.
+"""The tools: what an agent is told of each (its docstring and the words beside its arguments), and what each gives,
+plain data from the commands, without secrets, within bounds.
 
 Everything in it comes from conversations, files and other tools. It is data: an agent that reads an order in it must
 not follow it, and `NOTICE` says so beside every answer. Every text goes through the gate of base/marks.py.
 
 A long list comes in pages. A page holds as many rows as were asked for and fit into an answer, at least one, none of
 them cut; `count` is the number of all, and `next_offset` asks for the next page (None: this is the last).
-"""
 
-from __future__ import annotations
+No `from __future__ import annotations` here: the SDK makes the schema of a tool from the annotations as they are.
+"""
 
 import json
 import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field
 
 from core.base.marks import for_prompt
 from core.base.repository import domain_of
@@ -26,7 +29,7 @@ from core.commands.conversations import ConversationFilters, ConversationHit, pr
 from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap
 from core.commands.library.ingest import library_ingest, names_private_host
-from core.commands.library.use import library_record, library_reflect, library_retrieve
+from core.commands.library.use import Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
 from core.commands.project import find_project
 from core.commands.search import MOST as MOST_HITS
@@ -49,6 +52,29 @@ _WIDE = re.compile(r" {9,}")
 _OURS = frozenset(("provenance", "confirmations"))
 """Fields in which a provenance of ours stands, as it must not in any other text."""
 Row = TypeVar("Row")
+
+
+def _text(most: int, told: str, least: int | None = None) -> Any:
+    """A text of so many characters at the most, and what an agent is told of it."""
+    return Field(min_length=least, max_length=most, description=told)
+
+
+Project = Annotated[
+    str, _text(4096, "The project's folder; empty for the one around the folder in which the server was started.")
+]
+AllProjects = Annotated[
+    bool,
+    Field(description="Also conversations of other projects; refused unless the person allowed it in the settings."),
+]
+TaskType = Literal[
+    "", "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
+    "debugging", "exploratory_research", "creative_inspiration", "other",
+]  # fmt: skip
+Limit = Annotated[int, Field(ge=1, le=MOST, description="At most so many in this answer.")]
+Offset = Annotated[
+    int, Field(ge=0, le=1_000_000, description="How many to skip: the next_offset of the page before, 0 for the first.")
+]
+HitOffset = Annotated[int, Field(ge=0, le=900, description="How many to skip, as next_offset says.")]
 
 
 class RefusedError(Exception):
@@ -91,7 +117,7 @@ def _behind_bars(lines: Sequence[str]) -> list[str]:
 
 
 def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
-    found: Preview = _value(preview(now, content, tags, project))
+    found = _value(preview(now, content, tags, project))
     size, lines = len(found.content), found.content.count("\n") + 1
     if size > MEMORY_CHARACTERS or lines > MEMORY_LINES:
         raise RefusedError(
@@ -102,7 +128,7 @@ def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) ->
 
 
 def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> dict[str, Any]:
-    """The tool `save_memory`. Who calls it has asked the person."""
+    """Save a memory. Who calls it has asked the person."""
     now = _now(workspace)
     _preview(now, content, tags, project)
     saved = _value(save(now, content, tag=tags, project=project))
@@ -113,34 +139,44 @@ def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project
 
 
 def recall_memory(
-    workspace: Workspace, query: str = "", max_results: int = 5, offset: int = 0, project: str = ""
+    workspace: Workspace,
+    query: Annotated[str, _text(2000, "Words and tags that a memory has; empty for all of them.")] = "",
+    max_results: Limit = 5,
+    offset: Offset = 0,
+    project: Project = "",
 ) -> dict[str, Any]:
-    """The tool `recall_memory`, page by page. Where texts are long, `display` has their first lines only."""
+    """Find what the person had saved as a memory, such as how they like things done, by words and tags, with the
+    whole texts. search_knowledge looks here too, and everywhere else: use this one when only memories are wanted.
+    The newest come first; where no memory has all the words, the best matches do."""
     now = _now(workspace)
     found = _value(recall_command(now, query, limit=ALL_MEMORIES, project=project))
 
     def made(row: Memory) -> dict[str, Any]:
-        fields: dict[str, Any] = replace(found, memories=(row,)).tool_result()["results"][0]
-        return {**fields, "scope": row.scope}
+        return {**replace(found, memories=(row,)).tool_result()["results"][0], "scope": row.scope}
 
     rows, after = _page(now, found.memories, made, offset, max_results)
     page = replace(found, memories=found.memories[offset : offset + len(rows)], found=len(found.memories))
     display = page.display
-    if len(display) + sum(map(_size, rows)) > ANSWER_CHARACTERS:
+    if len(display) + sum(map(_size, rows)) > ANSWER_CHARACTERS:  # where texts are long, their first lines only
         display = "\n".join(page.shown(row, row.summary) for row in page.memories)
     head = {"display": display, "count": len(found.memories), "offset": offset, "next_offset": after}
     return _safe(now, {**head, "warnings": list(found.warnings)}) | {"results": rows}
 
 
-def list_memories(workspace: Workspace, limit: int = MOST, offset: int = 0, project: str = "") -> dict[str, Any]:
-    """The tool `list_memories`, page by page, the newest first: a long list must not hide what was saved last."""
+def list_memories(
+    workspace: Workspace,
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="At most so many in this answer.")] = 50,
+    offset: Offset = 0,
+    project: Project = "",
+) -> dict[str, Any]:
+    """List saved memories, the newest first, with their ids, dates, tags and first lines: for who asks what has
+    been saved. To find one, recall_memory is shorter."""
     now = _now(workspace)
     listed = _value(memories_list(now, project=project))
-    newest = newest_first(listed.memories)
+    newest = newest_first(listed.memories)  # a long list must not hide what was saved last
 
     def made(row: Memory) -> dict[str, Any]:
-        fields: dict[str, Any] = replace(listed, memories=(row,)).to_json()["memories"][0]
-        return fields
+        return dict(replace(listed, memories=(row,)).to_json()["memories"][0])
 
     rows, after = _page(now, newest, made, offset, limit, room=ANSWER_CHARACTERS // 2)
     page = replace(listed, memories=tuple(newest[offset : offset + len(rows)]), found=len(newest))
@@ -150,58 +186,74 @@ def list_memories(workspace: Workspace, limit: int = MOST, offset: int = 0, proj
 
 def search_knowledge(
     workspace: Workspace,
-    query: str,
-    kind: str = "",
-    since: str = "",
-    tags: Sequence[str] = (),
-    project: str = "",
-    limit: int = 10,
-    offset: int = 0,
+    query: Annotated[str, _text(2000, "Any text; words in quotation marks are a phrase.", 1)],
+    kind: Annotated[
+        Literal["", "bullet", "note", "memory", "context", "fact"],
+        Field(description="Only this kind of entry; empty for all."),
+    ] = "",
+    since: Annotated[str, _text(10, "Only what is as new as this: YYYY, YYYY-MM or YYYY-MM-DD.")] = "",
+    tags: Annotated[list[str] | None, _text(20, "Words of at most 50 characters.")] = None,
+    project: Annotated[str, _text(4096, "Only what belongs to the project in this folder; empty for all.")] = "",
+    limit: Limit = 10,
+    offset: HitOffset = 0,
 ) -> dict[str, Any]:
-    """The best entries of everything: bullets, notes, memories, context, facts. `count` is the number of those that
-    were looked at: as many as were asked for, and one more where there are more."""
+    """Search everything that earlier conversations taught (facts, decisions with their reasons, playbooks, notes,
+    memories), best first. Ask it first when a request leans on something earlier: "again", "as usual", "like the
+    others", "why did we", an error that comes back, a convention, a step that was done before; and before a choice
+    that may have been made already. Not for general knowledge, nor for what the files at hand say."""
     now = _now(workspace)
-    found = _value(search(now, query, kind, since, tags, project, min(offset + limit + 1, MOST_HITS)))
-    rows, after = _page(now, found.to_json(), dict, offset, limit)
-    head = {"count": len(found.hits), "offset": offset, "next_offset": after, "warnings": list(found.warnings)}
-    return _safe(now, head) | {"hits": rows}
+    found = _value(search(now, query, kind, since, tags or (), project, _one_more(offset + limit)))
+    return _paged(now, "hits", found.to_json(), dict, offset, limit, warnings=list(found.warnings))
 
 
 def search_conversations(
     workspace: Workspace,
-    query: str = "",
-    since: str = "",
-    before: str = "",
-    role: str = "",
-    source: str = "",
-    project: str = "",
-    all_projects: bool = False,
-    limit: int = 10,
-    offset: int = 0,
+    query: Annotated[
+        str, _text(2000, "Any words; in quotation marks a phrase. Empty for the newest conversations that fit.")
+    ] = "",
+    since: Annotated[str, _text(20, "Only from this day on: YYYY-MM-DD, YYYY-MM, yesterday, monday.")] = "",
+    before: Annotated[str, _text(20, "Only before this day.")] = "",
+    role: Annotated[
+        Literal["", "user", "assistant", "tool"], Field(description="Only what this one said; empty for all.")
+    ] = "",
+    source: Annotated[str, _text(40, "Only those of this tool, such as claude_code; empty for all.")] = "",
+    project: Project = "",
+    all_projects: AllProjects = False,
+    limit: Limit = 10,
+    offset: HitOffset = 0,
 ) -> dict[str, Any]:
-    """What was said in conversations of this project: one row a conversation. Those of all projects only where the
-    person allowed it."""
+    """Find earlier conversations about this project by what was said in them: when the person speaks of one ("you
+    told me on Thursday"), or search_knowledge has not kept the detail, such as the very command or message. One
+    row a conversation, with its best turn; read_conversation reads on from there."""
     now = _now(workspace)
     allowed = _allowed(now, project, all_projects)
     wanted = ConversationFilters(sources=(source,) if source else (), since=since, before=before, role=role)
-    found = _value(find_conversations(now, query, wanted, min(offset + limit + 1, MOST_HITS), allowed=allowed))
+    found = _value(find_conversations(now, query, wanted, _one_more(offset + limit), allowed=allowed))
 
     def made(hit: ConversationHit) -> dict[str, Any]:
         fields = hit.to_json()
         kept = ("title", "tool", "date", "branch", "turns", "turn", "role", "text", "why", "score")
         return {"name": hit.name, "project": hit.folder or None} | {key: fields[key] for key in kept}
 
-    rows, after = _page(now, found.hits, made, offset, limit)
     warnings = [*found.warnings, *([found.note] if found.note else [])]
-    head = {"count": len(found.hits), "offset": offset, "next_offset": after, "warnings": warnings}
-    return _safe(now, head) | {"hits": rows}
+    return _paged(now, "hits", found.hits, made, offset, limit, warnings=warnings)
+
+
+def _one_more(number: int) -> int:
+    """How many hits are looked for: one more than are wanted tells whether there are more."""
+    return min(number + 1, MOST_HITS)
 
 
 def read_conversation(
-    workspace: Workspace, name: str, turn: int = 1, limit: int = 20, project: str = "", all_projects: bool = False
+    workspace: Workspace,
+    name: Annotated[str, _text(500, "Its name, as a search tells it.", 1)],
+    turn: Annotated[int, Field(ge=1, le=10_000_000, description="The turn to begin with, counted from 1.")] = 1,
+    limit: Annotated[int, Field(ge=1, le=MOST, description="At most so many turns in this answer.")] = 20,
+    project: Project = "",
+    all_projects: AllProjects = False,
 ) -> dict[str, Any]:
-    """Turns of one conversation of this project, from one on. What a tool gave back is shortened more than what people
-    and assistants said."""
+    """Read an earlier conversation about this project, page by page, without its secrets, once a search has named
+    it."""
     now = _now(workspace)
     allowed = _allowed(now, project, all_projects) or (lambda _folder: True)  # all conversations are not all files
     found = _value(read(now, name, turn, limit, allowed=allowed))
@@ -244,56 +296,69 @@ def _allowed(now: Workspace, project: str, all_projects: bool) -> Callable[[str]
 
 
 def get_facts(
-    workspace: Workspace, domains: Sequence[str] = (), budget: int = 2000, project: str = ""
+    workspace: Workspace,
+    domains: Annotated[list[str] | None, _text(20, "Names of repositories; without them, that of the project.")] = None,
+    budget: Annotated[
+        int, Field(ge=0, le=MOST_TOKENS, description="How many tokens the text may have, four bytes each.")
+    ] = 2000,
+    project: Project = "",
 ) -> dict[str, Any]:
-    """The facts that are worth their tokens at the start of a task, as `knowledge facts bootstrap` gives them."""
+    """The facts worth knowing about a repository, one a line: pitfalls first, the surest first. Ask it before a
+    larger task there; for one question, search_knowledge is shorter."""
     now = _now(workspace)
     if project and not domains:
-        domains = (domain_of(str(_value(find_project(now, project)) or "")),)
-    chosen = _value(bootstrap(now, domains, budget=min(max(budget, 0), MOST_TOKENS)))
+        domains = [domain_of(str(_value(find_project(now, project)) or ""))]
+    chosen = _value(bootstrap(now, domains or (), budget=budget))
     # The budget is that of the text: the same facts with all their fields are four times as long.
-    return _safe(
-        now,
-        {"text": chosen.text, "tokens": chosen.tokens, "left_out": chosen.left_out, "domains": list(chosen.domains)},
-    )
+    fields = ("text", "tokens", "left_out", "domains")
+    return _safe(now, {name: getattr(chosen, name) for name in fields})
 
 
-def get_context(workspace: Workspace, project: str = "") -> dict[str, Any]:
-    """What a new conversation would start with. Its text has been through the gate, and has marks of ours around it."""
+def get_context(workspace: Workspace, project: Project = "") -> dict[str, Any]:
+    """What a new conversation starts with: context files and the digest of all knowledge. Ask it once, at the
+    start, where your conversation did not begin with such a text."""
     now = _now(workspace)
     found = _value(context(now, project))
-    text = found.prefix.text
+    text = found.prefix.text  # it has been through the gate, and has marks of ours around it
     return _safe(now, {"bytes": len(text.encode()), "warnings": list(found.warnings)}) | {"text": text}
 
 
 def digest_text(workspace: Workspace) -> str:
     """The digest as a new conversation here gets it, "" when it gets none."""
     now = _now(workspace)
-    digest = _value(context(now)).prefix.digest
-    return for_prompt(digest.text, secrets=now.config.redact, origins=True)
+    return for_prompt(_value(context(now)).prefix.digest.text, secrets=now.config.redact, origins=True)
 
 
 def get_file_notes(
-    workspace: Workspace, path: str, project: str = "", limit: int = 20, offset: int = 0
+    workspace: Workspace,
+    path: Annotated[str, _text(4096, "The source file, absolute or from the project.", 1)],
+    project: Project = "",
+    limit: Limit = 20,
+    offset: Offset = 0,
 ) -> dict[str, Any]:
-    """What conversations taught about a source file, whatever it was called then."""
+    """What earlier conversations taught about one source file, also when it was called otherwise then. Ask it
+    before you change what a file does or say why it is as it is; not for a typo, a name or its format."""
     now = _now(workspace)
     found = _value(file_notes_in(now, path, project))
     valid = [row for row in found.bullets if not row.bullet.struck]
-    rows, after = _page(now, valid, _row, offset, limit)
-    head = {"path": found.path, "count": len(valid), "offset": offset, "next_offset": after}
-    return _safe(now, head) | {"notes": rows}
+    return _paged(now, "notes", valid, _row, offset, limit, path=found.path)
 
 
-def tasks(
-    workspace: Workspace, state: str = "open", project: str = "", limit: int = 20, offset: int = 0
+def list_tasks(
+    workspace: Workspace,
+    state: Annotated[Literal["open", "done"], Field(description="Those still open, or those done.")] = "open",
+    project: Annotated[
+        str, _text(4096, "The project's folder; empty for the one around the server's folder, 'all' for every one.")
+    ] = "",
+    limit: Limit = 20,
+    offset: Offset = 0,
 ) -> dict[str, Any]:
-    """The tasks of a project that are open or done, the newest first."""
+    """The tasks that came up in earlier conversations about a project and are open, or done; the newest first: for
+    who asks what is left to do, or where the work stopped."""
     now = _now(workspace)
     found = _value(tasks_in(now, state, project))
-    rows, after = _page(now, found.tasks, lambda row: {**_row(row[0]), "project": row[1]}, offset, limit)
     head = {"state": state, "project": found.project or ALL, "elsewhere": found.elsewhere}
-    return _safe(now, {**head, "count": len(found.tasks), "offset": offset, "next_offset": after}) | {"tasks": rows}
+    return _paged(now, "tasks", found.tasks, lambda row: _row(row[0]) | {"project": row[1]}, offset, limit, **head)
 
 
 def _row(row: Found) -> dict[str, Any]:
@@ -311,9 +376,18 @@ LISTED = 50
 
 
 def retrieve(
-    workspace: Workspace, query: str, task_type: str = "", limit: int = 10, session: str = "", bullets: bool = False
+    workspace: Workspace,
+    query: Annotated[str, _text(4000, "The question or task, in any words.", 1)],
+    task_type: Annotated[TaskType, Field(description="What it is for; empty to have it told from the question.")] = "",
+    limit: Limit = 8,
+    session: Annotated[str, _text(200, "Any name for the work that you are at.")] = "",
+    bullets: Annotated[bool, Field(description="Also what earlier conversations taught.")] = False,
 ) -> dict[str, Any]:
-    """Chunks with their dossiers, best first, as many as fit into an answer."""
+    """Find pieces of the person's documents (papers, articles, manuals that they took into their library; not the
+    project's own files), each with a dossier: what it was good and bad for, and why. No piece
+    is reliable or unreliable: weigh its history for your kind of task. Afterwards say with record_usage how it
+    went. That this was asked, and what was found, is written down in the library: questions without an answer are
+    its gaps."""
     here = _now(workspace)
     found = _value(library_retrieve(here, query, task_type, limit, session=session, bullets=bullets))
     rows = [_with_all_keys(row) for row in found.to_json()]
@@ -340,29 +414,36 @@ def _with_all_keys(row: dict[str, Any]) -> dict[str, Any]:
 
 def record_usage(
     workspace: Workspace,
-    chunks: Sequence[str],
-    outcome: str,
-    notes: str = "",
-    task_type: str = "",
-    retrieval: str = "",
-    session: str = "",
-    context: str = "",
-    query: str = "",
+    chunks: Annotated[list[str], _text(100, "The keys of the chunks, from retrieve.", 1)],
+    outcome: Annotated[
+        Literal["win", "partial", "miss", "misleading"],
+        Field(description="win: it helped; partial: not enough; miss: not about it; misleading: it led astray."),
+    ],
+    notes: Annotated[str, _text(4000, "Why. This is what is learned from most.")] = "",
+    task_type: Annotated[TaskType, Field(description="What it was for.")] = "",
+    retrieval: Annotated[str, _text(36, "The id that retrieve gave.")] = "",
+    session: Annotated[str, _text(200, "The name that retrieve was given.")] = "",
+    context: Annotated[str, _text(4000, "What you were doing.")] = "",
+    query: Annotated[str, _text(4000, "The question; empty for that of the retrieval.")] = "",
 ) -> dict[str, Any]:
-    """Write down how chunks served."""
+    """Say how chunks from retrieve served, and why: one call for those that helped, one for those that did not."""
     here = _now(workspace)
-    done = _value(library_record(here, session, chunks, task_type, outcome, context, query, notes, retrieval=retrieval))
-    (trace,) = done.traces
-    said = {"trace": trace.id, "task_type": trace.task_type, "outcome": trace.outcome, "chunks": list(trace.chunk_ids)}
-    return _safe(here, {**said, "warnings": []})
+    done = library_record(here, session, chunks, task_type, outcome, context, query, notes, retrieval=retrieval)
+    return _of_record(here, done)
 
 
-def withdraw_usage(workspace: Workspace, trace: str) -> dict[str, Any]:
-    """Take back what was said of chunks."""
+def withdraw_usage(
+    workspace: Workspace,
+    trace: Annotated[str, _text(36, "The id that record_usage gave.", 36)],
+) -> dict[str, Any]:
+    """Take back what record_usage wrote down, where the outcome was another one; say the right one afterwards."""
     here = _now(workspace)
-    (gone,) = _value(library_record(here, undo=trace)).traces
-    said = {"trace": gone.id, "task_type": gone.task_type, "outcome": gone.outcome, "chunks": list(gone.chunk_ids)}
-    return _safe(here, {**said, "warnings": []})
+    return _of_record(here, library_record(here, undo=trace))
+
+
+def _of_record(here: Workspace, done: Result[Recorded]) -> dict[str, Any]:
+    (one,) = _value(done).traces
+    return _safe(here, {"trace": one.id, "task_type": one.task_type, "outcome": one.outcome, "chunks": one.chunk_ids})
 
 
 def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> dict[str, Any]:
@@ -379,7 +460,7 @@ def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -
             for row in done.documents[:LISTED]]  # fmt: skip
     problems = [str(error) for error in done.errors]
     head = {"count": len(done.documents), "documents": rows, "unchanged": done.unchanged}
-    return _safe(here, {**head, "warnings": [*problems, *done.warnings]})
+    return _safe(here, head | {"warnings": [*problems, *done.warnings]})
 
 
 def ingest_question(workspace: Workspace, paths: Sequence[str]) -> str:
@@ -400,11 +481,18 @@ def _place(workspace: Workspace, path: str) -> str:
         return path
 
 
-def reflect(workspace: Workspace, scope: str = "all", concept: str = "") -> dict[str, Any]:
-    """The questions about the library, answered from what was recorded."""
+def reflect(
+    workspace: Workspace,
+    scope: Annotated[
+        Literal["all", "tasks", "sources", "gaps", "retire", "connections"],
+        Field(description="Which questions: tasks served well or badly, sources, gaps, chunks to retire, …"),
+    ] = "all",
+    concept: Annotated[str, _text(200, "Also how this concept evolved.")] = "",
+) -> dict[str, Any]:
+    """What the library serves well and badly, which sources pull their weight, what is missing: for who asks about
+    the library itself."""
     here = _now(workspace)
-    found = _value(library_reflect(here, scope, concept)).to_json()
-    return _safe(here, {"report": found, "warnings": []})
+    return _safe(here, {"report": _value(library_reflect(here, scope, concept)).to_json()})
 
 
 # --- for all of them -------------------------------------------------------------------------------------------------
@@ -413,11 +501,10 @@ def reflect(workspace: Workspace, scope: str = "all", concept: str = "") -> dict
 def _now(workspace: Workspace) -> Workspace:
     """With the settings as they are on disk now: a server lives for days. Refused while they cannot be read, because
     they say what may be shown."""
-    opened: Workspace = _value(reopened(workspace))
-    return opened
+    return _value(reopened(workspace))
 
 
-def _value(result: Result[Any]) -> Any:
+def _value(result: Result[Row]) -> Row:
     if isinstance(result, Err):
         raise RefusedError(_sentence(result.error))
     return result.value
@@ -447,6 +534,20 @@ def _page(
     return page, after if page and after < len(rows) else None
 
 
+def _paged(
+    now: Workspace,
+    name: str,
+    rows: Sequence[Row],
+    made: Callable[[Row], dict[str, Any]],
+    offset: int,
+    limit: int,
+    **head: Any,
+) -> dict[str, Any]:
+    """An answer with one page of rows, under `name`."""
+    page, after = _page(now, rows, made, offset, limit)
+    return _safe(now, {**head, "count": len(rows), "offset": offset, "next_offset": after}) | {name: page}
+
+
 def _size(row: Any) -> int:
     return len(json.dumps(row, ensure_ascii=False))
 
@@ -460,17 +561,15 @@ def _safe(now: Workspace, answer: dict[str, Any]) -> dict[str, Any]:
         warnings = [*warnings[:MOST_WARNINGS], f"and {len(warnings) - MOST_WARNINGS:,} more"]
     clean: dict[str, Any] = _clean({**answer, "warnings": warnings}, now.config.redact)
     # Shortened when it is clean: half of a secret is no secret to any rule.
-    return {**clean, "warnings": [_short(row) for row in clean["warnings"]], "notice": NOTICE}
-
-
-def _short(warning: str) -> str:
-    return warning if len(warning) <= WARNING_CHARACTERS else f"{warning[:WARNING_CHARACTERS]} … (it goes on)"
+    most = WARNING_CHARACTERS
+    short = [row if len(row) <= most else f"{row[:most]} … (it goes on)" for row in clean["warnings"]]
+    return {**clean, "warnings": short, "notice": NOTICE}
 
 
 def _clean(value: Any, secrets: bool, origins: bool = False) -> Any:
     """Every text in it as the gate lets it through."""
     if isinstance(value, dict):
         return {_clean(key, secrets): _clean(row, secrets, key in _OURS) for key, row in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list | tuple):
         return [_clean(row, secrets, origins) for row in value]
     return for_prompt(value, secrets=secrets, origins=origins) if isinstance(value, str) else value

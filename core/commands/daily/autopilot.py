@@ -20,7 +20,7 @@ from core.base import files, locks
 from core.base.late import asdict, dataclass, replace
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 
 if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a harvest
     from core.commands.harvest_options import HarvestRequest
@@ -102,7 +102,7 @@ def run_by_itself(
     ended: Sequence[str],
     harvest: Harvest,
     *,
-    now: Callable[[], datetime] = utc_now,
+    now: Clock = utc_now,
     **named: Any,
 ) -> Result[HarvestReport]:
     """`harvest --apply --since-last`; `harvest` does one, and gets what is `named` too.
@@ -125,12 +125,7 @@ def run_by_itself(
         return fail("store-failed", message, error.filename or "", "check its owner and rights")
 
 
-def _rounds(
-    workspace: Workspace,
-    request: HarvestRequest,
-    harvest: Harvest,
-    now: Callable[[], datetime],
-) -> Result[HarvestReport]:
+def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now: Clock) -> Result[HarvestReport]:
     from core.harvest.meter import DOUBTFUL, HOPELESS
     from core.harvest.report import HarvestReport
 
@@ -196,9 +191,7 @@ def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
     return report
 
 
-def _state(
-    workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Callable[[], datetime]
-) -> Autopilot:
+def _state(workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Clock) -> Autopilot:
     from core.knowledge.spending import Account
 
     at = now().astimezone(UTC).isoformat(timespec="seconds")
@@ -284,10 +277,10 @@ def _take_ended(paths: Paths) -> Mapping[str, int]:
 # --- where the person is ---------------------------------------------------------------------------------------------
 
 
-def at_session_start(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> str:
+def at_session_start(workspace: Workspace, now: Clock = utc_now) -> str:
     """For the hook of a tool whose session begins: what the person should be told, and a run for what was missed."""
     state = read_autopilot(workspace.paths)
-    if state is None or _hours_since(state.at, now()) >= CATCH_UP_HOURS or files.exists(workspace.paths.ended):
+    if state is None or now().timestamp() >= _caught_up_until(state) or files.exists(workspace.paths.ended):
         from core.commands.daily.connect import hand_over
 
         hand_over(workspace)
@@ -303,14 +296,12 @@ def quiet_until(workspace: Workspace) -> float:
     state = read_autopilot(workspace.paths)
     if state is None or files.exists(workspace.paths.ended) or (state.problem is not None and not state.problem.told):
         return 0.0
+    return _caught_up_until(state)
+
+
+def _caught_up_until(state: Autopilot) -> float:
+    """Until when (seconds since 1970) there is nothing to catch up with; 0.0 where nobody knows when that run was."""
     try:
         return datetime.fromisoformat(state.at).timestamp() + CATCH_UP_HOURS * 3600
     except (ValueError, TypeError):
         return 0.0
-
-
-def _hours_since(at: str, now: datetime) -> float:
-    try:
-        return (now - datetime.fromisoformat(at)).total_seconds() / 3600
-    except (ValueError, TypeError):
-        return float("inf")

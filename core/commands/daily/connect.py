@@ -83,16 +83,7 @@ class ConnectReport(ChangeReport):
 
 def standing_json(row: Standing) -> dict[str, Any]:
     """One tool for `--json`."""
-    return {
-        "name": row.tool,
-        "title": row.title,
-        "there": row.there,
-        "connected": row.connected,
-        "parts": list(row.parts),
-        "missing": list(row.missing),
-        "problems": list(row.problems),
-        "files": list(row.files),
-    }
+    return {"name" if key == "tool" else key: value for key, value in vars(row).items()}
 
 
 def program_for(workspace: Workspace) -> Program:
@@ -101,7 +92,7 @@ def program_for(workspace: Workspace) -> Program:
     home = () if workspace.paths.home == usual else ("--home", str(workspace.paths.home))
     if workspace.named is not None:
         home = (*home, "--config", str(workspace.named.absolute()))
-    return own_program(home, str(workspace.paths.digest), workspace.environment)
+    return own_program(home, str(workspace.paths.digest))
 
 
 def hand_over(workspace: Workspace) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from core.base.figures import count, size
 from core.base.result import Err, Ok, Result
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.daily.setup import SetupReport, apply_answers, default_model, survey, wanted
-from core.commands.workspace import Workspace, utc_now
+from core.commands.workspace import Clock, Workspace, utc_now
 
 if TYPE_CHECKING:
     from core.agents.connections import Standing
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 MODELS_SHOWN = 12
 
 
-def setup(
-    workspace: Workspace,
-    *,
-    yes: bool = False,
-    ask: Ask = nobody,
-    now: Callable[[], datetime] = utc_now,
-) -> Result[SetupReport]:
+def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now) -> Result[SetupReport]:
     """Look around, ask at most three questions, and write what was answered. `yes` takes the defaults, which turn on
     nothing that costs money, no hook and no timer. Where nobody can be asked and nobody said yes, nothing changes."""
     looked = survey(workspace, now)
@@ -52,7 +46,7 @@ def setup(
             report.asked = report.asked or answer is not None
         if not report.asked:
             return Ok(report)
-    return apply_answers(workspace, report, model, read_all, tools, now)
+    return apply_answers(workspace, report, model, read_all, tools)
 
 
 def overview(report: SetupReport) -> str:
@@ -66,7 +60,7 @@ def overview(report: SetupReport) -> str:
 
 def found_sentence(report: SetupReport) -> str:
     """`27 Claude Code and 5 Codex conversations; Claude Code deletes the first on 22 December`."""
-    counted = [f"{row.conversations} {_whose(row)}" for row in report.found]
+    counted = [f"{row.conversations} {'of your own' if row.name == 'home' else row.title}" for row in report.found]
     if not counted:
         return "no conversations were found on this computer yet"
     listed = " and ".join([", ".join(counted[:-1]), counted[-1]]) if len(counted) > 1 else counted[0]
@@ -77,10 +71,6 @@ def found_sentence(report: SetupReport) -> str:
         first = min(expiring, key=lambda row: row.next_expiry)
         sentence += f"; {first.title} deletes the first {_on_day(first.next_expiry)}"
     return sentence
-
-
-def _whose(row: SourceFound) -> str:
-    return "of your own" if row.name == "home" else row.title
 
 
 def source_line(row: SourceFound) -> str:

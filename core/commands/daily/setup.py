@@ -6,20 +6,19 @@ Looking changes nothing and sends nothing away from this machine. The answers ar
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.agents.connections import Standing
-from core.base.answer import price
-from core.base.paths import cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.daily.connect import connect, connections, standing_json
-from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of
+from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of, price_of
 from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, SourceFound, sources
-from core.commands.workspace import Workspace, reopened, utc_now
+from core.commands.workspace import Clock, Workspace, reopened, utc_now
 from core.harvest.meter import UNKNOWN, read_usage
 from core.harvest.plan import plan_harvest
 from core.knowledge.ledger import seen_ledger
@@ -36,6 +35,7 @@ SAMPLE_BYTES = 6 << 20
 LARGE_WINDOW = 128_000
 """The window of a model that does not run on this machine, as far as an estimate needs one."""
 OFFLINE, LOCAL = "offline", "local"
+Estimator = Callable[[int, str], tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
@@ -114,18 +114,7 @@ class SetupReport:
                 }
                 for row in self.found
             ],
-            "models": [
-                {
-                    "provider": row.provider,
-                    "model": row.model,
-                    "where": row.where,
-                    "ready": row.ready,
-                    "problem": row.problem,
-                    "free": row.free,
-                    "estimate": vars(row.estimate),
-                }
-                for row in self.models
-            ],
+            "models": [{key: value for key, value in asdict(row).items() if key != "settings"} for row in self.models],
             "tools": [standing_json(row) for row in self.tools if row.there or row.connected],
             "settings": self.settings,
             "changed": self.changed,
@@ -137,7 +126,7 @@ class SetupReport:
         }
 
 
-def survey(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> Result[SetupReport]:
+def survey(workspace: Workspace, now: Clock = utc_now) -> Result[SetupReport]:
     """Look around: what lies where, what could read it and at what price. Changes nothing, sends nothing away."""
     from core.llm.found import found_models
 
@@ -148,7 +137,7 @@ def survey(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> Resul
     report.notes += looked.value.notes
     report.errors += looked.value.errors
     models = found_models(workspace.environment, keys_of(workspace))
-    costs = _Costs(workspace, tuple(row.name for row in report.found), now())
+    costs = _estimator(workspace, tuple(row.name for row in report.found), now())
     offline = ModelChoice(OFFLINE, "", "", True, "", True, Cost(), {"provider": OFFLINE, "model": "", "base_url": ""})
     report.models = [offline, *(_choice(workspace, row, costs) for row in models)]
     _fill_in_what_is_set(workspace, report)
@@ -156,50 +145,45 @@ def survey(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> Resul
     return Ok(report)
 
 
-class _Costs:
-    """Estimates of a harvest of everything found, one for each size of window."""
+def _estimator(workspace: Workspace, names: tuple[str, ...], now: datetime) -> Estimator:
+    """Estimates of a harvest of everything found, one for each size of window: calls, input and output tokens."""
+    known: dict[int, tuple[int, int, int]] = {}
 
-    def __init__(self, workspace: Workspace, names: tuple[str, ...], now: datetime) -> None:
-        self._workspace, self._names, self._now = workspace, names, now
-        self._known: dict[int, tuple[int, int, int]] = {}
+    def estimated(window: int, asked: str) -> tuple[int, int, int]:
+        if window not in known:
+            known[window] = _estimated(workspace, names, now, window, asked)
+        return known[window]
 
-    def of(self, window: int, asked: str) -> tuple[int, int, int]:
-        """Calls, input and output tokens."""
-        if window not in self._known:
-            self._known[window] = self._estimated(window, asked)
-        return self._known[window]
-
-    def _estimated(self, window: int, asked: str) -> tuple[int, int, int]:
-        from core.harvest.estimate import estimate
-
-        workspace = self._workspace
-        request = HarvestRequest(provider="ollama", sources=self._names)
-        found = harvest_options(workspace, request, EDITOR_WAIT)
-        if isinstance(found, Err) or not self._names:
-            return 0, 0, 0
-        options: HarvestOptions = found.value
-        options = replace(options, asked=asked, distil=replace(options.distil, context_tokens=window))
-        ledger = seen_ledger(workspace.paths)
-        try:
-            plan = plan_harvest(
-                workspace.paths, options, ledger.value if isinstance(ledger, Ok) else {}, self._now, HashCache()
-            )
-        except OSError:
-            return 0, 0, 0
-        usage = read_usage(cache_folder(workspace.paths.home, workspace.environment) / "usage.json", asked)
-        total = estimate(plan, options, SAMPLE_BYTES, usage if usage.calls else UNKNOWN).total
-        return total.calls, total.input_tokens, total.output_tokens
+    return estimated
 
 
-def _choice(workspace: Workspace, row: FoundModel, costs: _Costs) -> ModelChoice:
-    config = workspace.config
-    own = (config.price_input_per_million, config.price_output_per_million)
+def _estimated(
+    workspace: Workspace, names: tuple[str, ...], now: datetime, window: int, asked: str
+) -> tuple[int, int, int]:
+    from core.harvest.estimate import estimate
+
+    found = harvest_options(workspace, HarvestRequest(provider="ollama", sources=names), EDITOR_WAIT)
+    if isinstance(found, Err) or not names:
+        return 0, 0, 0
+    options: HarvestOptions = found.value
+    options = replace(options, asked=asked, distil=replace(options.distil, context_tokens=window))
+    ledger = seen_ledger(workspace.paths)
+    try:
+        plan = plan_harvest(workspace.paths, options, ledger.value if isinstance(ledger, Ok) else {}, now, HashCache())
+    except OSError:
+        return 0, 0, 0
+    usage = read_usage(workspace.cache / "usage.json", asked)
+    total = estimate(plan, options, SAMPLE_BYTES, usage if usage.calls else UNKNOWN).total
+    return total.calls, total.input_tokens, total.output_tokens
+
+
+def _choice(workspace: Workspace, row: FoundModel, costs: Estimator) -> ModelChoice:
     settings = {"provider": row.provider, "model": row.model, "base_url": row.base_url}
     if row.free and row.provider == "openai":
         # A server of the person's own sends no bill, and the price table must not take it for a maker's.
         settings |= {"price_input_per_million": "0", "price_output_per_million": "0"}
-    calls, sent, answered = costs.of(0 if row.free else LARGE_WINDOW, f"{row.provider} {row.model} {row.base_url}")
-    dollars = 0.0 if row.free else price(row.provider, row.model, sent, answered, own)
+    calls, sent, answered = costs(0 if row.free else LARGE_WINDOW, f"{row.provider} {row.model} {row.base_url}")
+    dollars = 0.0 if row.free else price_of(workspace, row.provider, row.model, sent, answered)
     cost = Cost(calls, sent, answered, dollars)
     return ModelChoice(row.provider, row.model, row.where, row.ready, row.problem, row.free, cost, settings)
 
@@ -263,13 +247,12 @@ def apply_answers(
     model: int,
     read_all: bool,
     tools: Sequence[str] = (),
-    now: Callable[[], datetime] = utc_now,
 ) -> Result[SetupReport]:
     """Write what was chosen: the model at that place of `models` (-1: as it is), whether the tools that were found are
     read, and which tools to connect. The report says what came of it."""
     rows = wanted(workspace, report, model, read_all)
     for key, value in rows.items():
-        text = value if isinstance(value, str) else _as_list(value)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         done = config_set(workspace, key, text)
         if isinstance(done, Err):
             report.errors.append(done.error)
@@ -286,9 +269,3 @@ def apply_answers(
         report.errors += made.value.errors
         report.tools = connections(workspace)
     return Ok(report)
-
-
-def _as_list(value: Sequence[str]) -> str:
-    import json
-
-    return json.dumps(list(value), ensure_ascii=False)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.base import files
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from core.library.catalogue import Shown
     from core.library.database import Library
 
+T = TypeVar("T")
+
 
 # --- opening ----------------------------------------------------------------------------------------------------------
 
@@ -28,9 +30,9 @@ def library_address(workspace: Workspace) -> str:
     return workspace.config.library_url or str(workspace.paths.library)
 
 
-def open_home_library(workspace: Workspace, *, make: bool = False, patience: float | None = None) -> Result[Library]:
+def _open_home_library(workspace: Workspace, patience: float | None, make: bool) -> Result[Library]:
     """The library of this home. Err, in one sentence, where there is none yet (unless it may be made), where its
-    packages are missing, or it cannot be opened. `patience`: for how many seconds another writer is waited for."""
+    packages are missing, or it cannot be opened."""
     if not make and not workspace.config.library_url and not files.exists(workspace.paths.library):
         hint = "'knowledge library ingest PATH' makes one"
         return fail("no-library", "there is no library yet", workspace.paths.library, hint)
@@ -40,20 +42,22 @@ def open_home_library(workspace: Workspace, *, make: bool = False, patience: flo
     return open_library(library_address(workspace), workspace.paths.backups, make=make, patience=waits)
 
 
-@contextmanager
-def closing(library: Library) -> Iterator[Library]:
-    """Let go of the library afterwards."""
-    try:
-        yield library
-    finally:
-        library.close()
+def with_library(
+    workspace: Workspace, work: Callable[[Library], Result[T]], patience: float | None = None, *, make: bool = False
+) -> Result[T]:
+    """Do something with the library of this home; what a database says becomes one sentence. `patience`: for how many
+    seconds another writer is waited for; `make`: one that is not there yet is made."""
+    opened = _open_home_library(workspace, patience, make)
+    if isinstance(opened, Err):
+        return opened
+    from core.library.database import cause_of, database_errors
 
-
-def failed_database(error: Exception) -> Err:
-    """What a database said, as an error for a person."""
-    from core.library.database import cause_of
-
-    return fail("library-failed", f"the library cannot be used: {cause_of(error)}", hint="run 'knowledge doctor'")
+    with closing(opened.value) as library:
+        try:
+            return work(library)
+        except database_errors() as error:
+            why = f"the library cannot be used: {cause_of(error)}"
+            return fail("library-failed", why, hint="run 'knowledge doctor'")
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
@@ -74,26 +78,27 @@ def library_list(workspace: Workspace, *, type: str = "", status: str = "active"
     """Documents of a status ("all": of any) and a type, the latest first."""
     if limit < 1:
         return fail("usage", "--limit must be at least 1")
-    opened = open_home_library(workspace)
-    if isinstance(opened, Err):
-        return Ok(Shelf((), 0)) if opened.error.code == "no-library" else opened
-    with closing(opened.value) as library:
+
+    def work(library: Library) -> Result[Shelf]:
         from core.library.catalogue import listed
 
         found, number = listed(library, type, "" if status == "all" else status, limit)
-    return Ok(Shelf(tuple(found), number))
+        return Ok(Shelf(tuple(found), number))
+
+    done = with_library(workspace, work)
+    return Ok(Shelf((), 0)) if isinstance(done, Err) and done.error.code == "no-library" else done
 
 
 def library_show(workspace: Workspace, which: str) -> Result[Shown]:
     """One document, by its id (the beginning is enough), the id of one of its chunks, or its path."""
-    opened = open_home_library(workspace)
-    if isinstance(opened, Err):
-        return opened
-    with closing(opened.value) as library:
+
+    def work(library: Library) -> Result[Shown]:
         from core.library.catalogue import chosen, shown_document
 
         found = chosen(library, which, workspace.cwd)
         return found if isinstance(found, Err) else Ok(shown_document(library, found.value))
+
+    return with_library(workspace, work)
 
 
 # --- taking out -------------------------------------------------------------------------------------------------------
@@ -125,12 +130,8 @@ def library_forget(workspace: Workspace, which: str) -> Result[Changed]:
 
 
 def _set_status(workspace: Workspace, which: str, status: str) -> Result[Changed]:
-    opened = open_home_library(workspace)
-    if isinstance(opened, Err):
-        return opened
-    with closing(opened.value) as library:
+    def work(library: Library) -> Result[Changed]:
         from core.library.catalogue import chosen, erase, set_status
-        from core.library.database import database_errors
 
         found = chosen(library, which, workspace.cwd)
         if isinstance(found, Err):
@@ -140,11 +141,10 @@ def _set_status(workspace: Workspace, which: str, status: str) -> Result[Changed
             return fail("unchanged", f"it is {status} already: {document.title}")
         if status and document.status == "superseded":
             return fail("superseded", "it is a former version; name the one that is there now")
-        try:
-            number = set_status(library, document.id, status) if status else erase(library, document.id)
-        except database_errors() as error:
-            return failed_database(error)
-    return Ok(Changed(document.id, document.title, status or "erased", number))
+        number = set_status(library, document.id, status) if status else erase(library, document.id)
+        return Ok(Changed(document.id, document.title, status or "erased", number))
+
+    return with_library(workspace, work)
 
 
 # --- state, copies, checks --------------------------------------------------------------------------------------------
@@ -169,18 +169,23 @@ class LibraryState:
 
 def library_status(workspace: Workspace, check: bool = False) -> Result[LibraryState]:
     """What the library holds; with `check`, whether it is whole."""
-    opened = open_home_library(workspace)
-    if isinstance(opened, Err):
-        return opened
-    with closing(opened.value) as library:
+    folder = workspace.paths.backups
+
+    def work(library: Library) -> Result[LibraryState]:
         from core.library.catalogue import state_of
         from core.library.database import problems_of, shown_url
 
-        state = state_of(library)
         problems = tuple(problems_of(library)) if check else ()
-    folder = workspace.paths.backups
-    names = tuple(sorted(path.name for path in folder.glob("library-*.db"))) if folder.is_dir() else ()
-    return Ok(LibraryState(shown_url(library_address(workspace)), **vars(state), backups=names, problems=problems))
+        names = tuple(sorted(path.name for path in folder.glob("library-*.db")))
+        address = shown_url(library_address(workspace))
+        return Ok(LibraryState(address, **vars(state_of(library)), backups=names, problems=problems))
+
+    return with_library(workspace, work)
+
+
+def errors_json(errors: Iterable[ErrorInfo]) -> list[dict[str, str]]:
+    """Errors as a report lists them."""
+    return [{"path": one.path, "code": one.code, "error": one.message} for one in errors]
 
 
 @dataclass(frozen=True)
@@ -196,28 +201,26 @@ class Copied:
 def library_backup(workspace: Workspace, to: str = "", *, now: Callable[[], datetime] = utc_now) -> Result[Copied]:
     """Copy the library as it is at this moment, while others use it: into the folder of copies, or to `to`, a folder
     or the address of another, empty library (from a file to PostgreSQL, or back)."""
-    opened = open_home_library(workspace)
-    if isinstance(opened, Err):
-        return opened
-    with closing(opened.value) as library:
-        from core.library.copies import back_up, copy_library
-        from core.library.database import database_errors, open_library, shown_url
 
-        try:
-            if "://" in to:
-                target = open_library(to)
-                if isinstance(target, Err):
-                    return target
-                with closing(target.value):
-                    copied = copy_library(library, target.value)
-                return copied if isinstance(copied, Err) else Ok(Copied(shown_url(to), 0, copied.value))
-            folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(to))) if to else workspace.paths.backups
-            made = back_up(library, folder, now=now())
-        except database_errors() as error:
-            return failed_database(error)
-        except OSError as error:
-            return fail("store-failed", f"the copy cannot be written: {error.strerror or error}", error.filename or to)
-    return made if isinstance(made, Err) else Ok(Copied(str(made.value), made.value.stat().st_size))
+    def work(library: Library) -> Result[Copied]:
+        from core.library.copies import back_up, copy_library
+        from core.library.database import open_library, shown_url
+
+        if "://" in to:
+            target = open_library(to)
+            if isinstance(target, Err):
+                return target
+            with closing(target.value):
+                copied = copy_library(library, target.value)
+            return copied if isinstance(copied, Err) else Ok(Copied(shown_url(to), 0, copied.value))
+        folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(to))) if to else workspace.paths.backups
+        made = back_up(library, folder, now=now())
+        return made if isinstance(made, Err) else Ok(Copied(str(made.value), made.value.stat().st_size))
+
+    try:
+        return with_library(workspace, work)
+    except OSError as error:
+        return fail("store-failed", f"the copy cannot be written: {error.strerror or error}", error.filename or to)
 
 
 def check_library(workspace: Workspace) -> Iterator[Finding]:

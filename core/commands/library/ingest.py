@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core.base.answer import Answer, Generate
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.library.cluster import Travelling
-from core.commands.library.documents import closing, failed_database, open_home_library
+from core.commands.library.documents import errors_json, with_library
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 
@@ -41,17 +41,7 @@ class Ingested:
     backup: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "documents": list(self.documents),
-            "counts": self.counts,
-            "unchanged": self.unchanged,
-            "skipped": self.skipped,
-            "redacted": self.redacted,
-            "errors": [{"path": row.path, "code": row.code, "error": row.message} for row in self.errors],
-            "warnings": list(self.warnings),
-            "stopped": self.stopped,
-            "backup": self.backup,
-        }
+        return {**vars(self), "errors": errors_json(self.errors)}
 
 
 def library_ingest(
@@ -68,12 +58,10 @@ def library_ingest(
 ) -> Result[Ingested]:
     """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
     another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
-    opened = open_home_library(workspace, make=True)
-    if isinstance(opened, Err):
-        return opened
-    with closing(opened.value) as library:
-        from core.library.database import database_errors
+
+    def work(library: Library) -> Result[Ingested]:
         from core.library.ingest import ingest
+        from core.library.prepare import Way, prepare
 
         asked = provider or workspace.config.provider
         elsewhere = _engine(workspace, scheduler, asked)
@@ -83,28 +71,24 @@ def library_ingest(
         made = Ok(None) if far else way_of(workspace, asked)
         if isinstance(made, Err):
             return made
-        work = partial(_prepare_there, Travelling.of(workspace), asked) if far else None
-        from core.library.prepare import Way, prepare
-
-        try:
-            report = ingest(
-                library,
-                list(paths),
-                made.value or Way(),
-                now=now,
-                folder=workspace.cwd,
-                content_type=type,
-                open_executor=open_executor,
-                at_once=at_once,
-                worth=1 if far or asked != "offline" else WORTH_PROCESSES,
-                again=again,
-                progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
-                stopped=cancelled,
-                work=work or prepare,
-            )
-        except database_errors() as error:
-            return failed_database(error)
+        report = ingest(
+            library,
+            list(paths),
+            made.value or Way(),
+            now=now,
+            folder=workspace.cwd,
+            content_type=type,
+            open_executor=open_executor,
+            at_once=at_once,
+            worth=1 if far or asked != "offline" else WORTH_PROCESSES,
+            again=again,
+            progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
+            stopped=cancelled,
+            work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
+        )
         return Ok(_ingested(report, library))
+
+    return with_library(workspace, work, make=True)
 
 
 def names_private_host(source: str) -> bool:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from core.base import reading
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
-from core.commands.library.documents import closing, failed_database, open_home_library
+from core.commands.library.documents import errors_json, with_library
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.events import Call
 
@@ -36,24 +36,6 @@ if TYPE_CHECKING:
 
 LIMIT = 10
 CONVERSATION_BYTES = 64 << 20
-T = TypeVar("T")
-
-
-def with_library(
-    workspace: Workspace, work: Callable[[Library], Result[T]], patience: float | None = None
-) -> Result[T]:
-    """Do something with the library of this home; what a database says becomes one sentence. `patience`: for how many
-    seconds another writer is waited for."""
-    opened = open_home_library(workspace, patience=patience)
-    if isinstance(opened, Err):
-        return opened
-    from core.library.database import database_errors
-
-    with closing(opened.value) as library:
-        try:
-            return work(library)
-        except database_errors() as error:
-            return failed_database(error)
 
 
 def _cleared(workspace: Workspace, text: str) -> str:
@@ -67,8 +49,7 @@ def _model(workspace: Workspace) -> Result[Generate | None]:
         return Ok(None)
     from core.commands.harvest_options import connect_provider
 
-    found = connect_provider(workspace, workspace.config.provider, "")
-    return found if isinstance(found, Err) else Ok(found.value)
+    return connect_provider(workspace, workspace.config.provider, "")  # type: ignore[return-value]
 
 
 def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
@@ -99,7 +80,7 @@ class Answered:
         """The list of `--json`: each row with `kind`, `key`, `text`, `score`, `why`, `provenance`, and what a dossier
         has more."""
         rows = [*self.retrieved.to_json(), *(hit.to_json() for hit in self.bullets)]
-        return sorted(rows, key=lambda row: -float(row["score"])) if not self.retrieved.reasoning else rows
+        return rows if self.retrieved.reasoning else sorted(rows, key=lambda row: -float(row["score"]))
 
 
 def library_retrieve(
@@ -117,8 +98,6 @@ def library_retrieve(
 ) -> Result[Answered]:
     """The best chunks of the library for a question, each with its dossier. `judge` lets the model of the settings
     read them; `bullets` adds what the harvested files say; `unlogged` leaves no trace of the question."""
-    from core.library.use.retrieve import STRATEGIES, retrieve
-
     text = _cleared(workspace, query if isinstance(query, str) else " ".join(query)).strip()
     if not text:
         return fail("usage", "what is looked for is empty")
@@ -130,10 +109,12 @@ def library_retrieve(
     notes = []
     if judge and model.value is None:
         notes.append("No model is configured (provider = offline), so the order is that of the scores.")
-    embedder, note = _embedder(workspace)
-    notes += [note] if note else []
 
     def work(library: Library) -> Result[Answered]:
+        from core.library.use.retrieve import STRATEGIES, retrieve
+
+        embedder, note = _embedder(workspace)
+        notes.extend([note] if note else [])
         found = retrieve(
             library, text, now=now(), task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
             embedder=embedder, generate=model.value, session_id=session, log=not unlogged,
@@ -169,14 +150,7 @@ class Recorded:
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
-        rows = [trace_json(trace) for trace in self.traces]
-        errors = [{"path": one.path, "code": one.code, "error": one.message} for one in self.errors]
-        return {
-            "traces": rows,
-            "conversations": self.conversations,
-            "errors": errors,
-            "withdrawn": self.withdrawn,
-        }
+        return {**vars(self), "traces": [*map(trace_json, self.traces)], "errors": errors_json(self.errors)}
 
 
 def trace_json(trace: UsageTrace) -> dict[str, Any]:
@@ -222,12 +196,12 @@ def library_record(
         return with_library(workspace, lambda library: _inferred(workspace, library, conversation, now()))
     if not outcome:
         return fail("usage", "which outcome? --outcome win, partial, miss or misleading", hint="or give --from FILE")
-    from core.library.use.usage import record
-
     said = {"context_summary": context, "query": query, "notes": notes}
     clean = {name: _cleared(workspace, text) for name, text in said.items()}
 
     def work(library: Library) -> Result[Recorded]:
+        from core.library.use.usage import record
+
         made = record(
             library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
             task_type=task, retrieval_id=retrieval or None, **clean,
@@ -254,8 +228,7 @@ def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now:
         try:
             data = reading.read_file(path, CONVERSATION_BYTES).data
         except OSError as error:
-            why = error.strerror or str(error)
-            errors.append(ErrorInfo("unreadable", f"it cannot be read: {why}", str(path)))
+            errors.append(ErrorInfo("unreadable", f"it cannot be read: {error.strerror or error}", str(path)))
             continue
         for one in read_all(path.name, data):
             number += 1
@@ -360,16 +333,15 @@ class Traced:
 
     def to_json(self) -> list[dict[str, Any]]:
         """Stable keys for `--json`."""
-        return [
-            {"session": one.session_id, "traces": [trace_json(trace) for trace in one.traces]} for one in self.sessions
-        ]
+        return [{"session": one.session_id, "traces": [*map(trace_json, one.traces)]} for one in self.sessions]
 
 
 def library_traces(workspace: Workspace, session: str = "", chunk: str = "", limit: int = 20) -> Result[Traced]:
     """What was recorded, by session."""
-    from core.library.use.usage import sessions
 
     def work(library: Library) -> Result[Traced]:
+        from core.library.use.usage import sessions
+
         found = sessions(library, session, chunk, limit)
         return found if isinstance(found, Err) else Ok(Traced(tuple(found.value)))
 
@@ -387,9 +359,10 @@ def library_consolidate(
     model: Result[Generate | None] = Ok(None) if rules or dry_run else _model(workspace)
     if isinstance(model, Err):
         return model
-    from core.library.use.consolidate import consolidate
 
     def work(library: Library) -> Result[Consolidation]:
+        from core.library.use.consolidate import consolidate
+
         done = consolidate(library, now=now(), generate=model.value, dry_run=dry_run)
         if not dry_run and isinstance(done, Ok):
             _tell_digest(workspace, library)
@@ -411,9 +384,10 @@ def library_undo(
     workspace: Workspace, run: str = "", *, now: Callable[[], datetime] = utc_now
 ) -> Result[Undone | list[ChangeRun]]:
     """Take a consolidation back; without a run, the list of them."""
-    from core.library.use.changes import list_runs, undo
 
     def work(library: Library) -> Result[Undone | list[ChangeRun]]:
+        from core.library.use.changes import list_runs, undo
+
         return undo(library, run, now()) if run else list_runs(library)  # type: ignore[return-value]
 
     return with_library(workspace, work)
@@ -428,8 +402,12 @@ def library_reflect(
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Reflection]:
     """Questions about the library, answered from what was recorded; with `days`, lately."""
-    from core.library.use.reflect import reflect
-
     if not 0 <= days <= 36_500:
         return fail("usage", "--days must be from 1 to 36500")
-    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, days=days, now=now()))
+
+    def work(library: Library) -> Result[Reflection]:
+        from core.library.use.reflect import reflect
+
+        return reflect(library, scope=scope, concept=concept, days=days, now=now())
+
+    return with_library(workspace, work)

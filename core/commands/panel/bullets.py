@@ -19,7 +19,7 @@ from core.commands.statements import Found, said_with
 from core.commands.workspace import Workspace
 from core.harvest.freeze import mark_of_text
 from core.knowledge.bullet_text import split_quote
-from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files
+from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files, read_text
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.journal import read_plans
 
@@ -80,13 +80,8 @@ def category_view(workspace: Workspace, name: str) -> Result[CategoryView]:
 def category_views(workspace: Workspace, before: tuple[CategoryView, ...] = ()) -> tuple[CategoryView, ...]:
     """All of `VIEWS`, in that order. A view that is the same as in `before` is that very object; so is the tuple."""
     known = {view.name: view for view in before}
-    found = []
-    for name in VIEWS:
-        view = _view(workspace, name, known.get(name))
-        old = known.get(name)
-        found.append(old if old is not None and old == view else view)
-    same = len(found) == len(before) and all(one is other for one, other in zip(found, before, strict=True))
-    return before if same else tuple(found)
+    found = tuple(_view(workspace, name, known.get(name)) for name in VIEWS)
+    return before if found == before else found
 
 
 def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -> CategoryView:
@@ -97,15 +92,17 @@ def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -
         exists = bool(data) or files.exists(path)
     except OSError as error:
         problem = ErrorInfo("unreadable", f"{file} cannot be read: {error.strerror or error}", str(path))
-        return CategoryView(name, file, str(path), True, 0, "", problem=problem)
+        view = CategoryView(name, file, str(path), True, 0, "", problem=problem)
+        return before if before == view else view
     sha = hashlib.sha256(data).hexdigest()
     if before is not None and (before.sha256, before.exists) == (sha, exists):
         return before
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    bullets = bullets_in(text, name)
-    return CategoryView(
-        name, file, str(path), exists, len(data), sha, tuple(Found(name, file, bullet) for bullet in bullets)
-    )
+    rows = tuple(Found(name, file, bullet) for bullet in bullets_in(_text(data), name))
+    return CategoryView(name, file, str(path), exists, len(data), sha, rows)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def all_bullets(workspace: Workspace) -> Bullets:
@@ -120,11 +117,9 @@ def all_bullets(workspace: Workspace) -> Bullets:
         errors["files"] = ErrorInfo("unreadable", f"the notes cannot be listed: {error.strerror}", str(error.filename))
     for note in notes:
         try:
-            text = files.read_or_empty(note).decode("utf-8", "replace").removeprefix("\ufeff")
+            rows += _rows(f"files/{note.name}", read_text(note))
         except OSError as error:
             errors[note.name] = ErrorInfo("unreadable", f"a note cannot be read: {error.strerror}", str(note))
-            continue
-        rows += [Found("files", f"files/{note.name}", bullet) for bullet in parse_bullets(text)]
     return Bullets(tuple(rows), tuple(errors.values()))
 
 
@@ -159,6 +154,12 @@ def bullet_history(workspace: Workspace, file: str, raw: str) -> Result[tuple[Ev
     return Ok(tuple(events))
 
 
+def events_of(workspace: Workspace, file: str, raw: str) -> tuple[Event, ...]:
+    """The same; nothing where the history cannot be read."""
+    past = bullet_history(workspace, file, raw)
+    return past.value if isinstance(past, Ok) else ()
+
+
 def _is_same_file(recorded: str, file: str) -> bool:
     """A note file is renamed with its source, so all notes count as one."""
     return recorded == file or (recorded.startswith("files/") and file.startswith("files/"))
@@ -187,13 +188,9 @@ def _what(row: Change, before: str, after: str) -> str:
         return "harvested" if row.sha else "added"
     if before == after:
         return "moved"
-    if _plain(before) == _plain(after):
+    if before.replace("~~", "") == after.replace("~~", ""):
         return "struck" if after.count("~~") > before.count("~~") else "unstruck"
     return "edited" if row.run.startswith(EDIT_RUN) else "harvested"
-
-
-def _plain(raw: str) -> str:
-    return raw.replace("~~", "")
 
 
 def local_day(when: str) -> str:
@@ -235,12 +232,10 @@ def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Res
         data = files.read_or_empty(path)
     except OSError as error:
         return fail("unreadable", f"{file} cannot be read: {error.strerror or error}", path)
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    rows = _rows(file, text)
+    rows = _rows(file, _text(data))
     same = [found for found in rows if found.bullet.raw == raw]
     found = min(same, key=lambda row: abs(row.bullet.line - line)) if same else None
-    past = bullet_history(workspace, file, raw)
-    events = past.value if isinstance(past, Ok) else ()
+    events = events_of(workspace, file, raw)
     key = next((event.sha for event in reversed(events) if event.sha), "")
     if not key and found is not None and found.bullet.provenance is not None:
         asked = conversation_key(workspace, found.bullet.provenance.source)

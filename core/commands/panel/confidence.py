@@ -57,29 +57,27 @@ def course_of(records: Sequence[Record], fact_id: str) -> Course:
     said = {
         key: fed for key, fed in now.fed.items() if any(row[1] in ids and row[2] in (NEW, SAME) for row in fed.rows)
     }
+    heard = [row.get("t") == "fed" and (str(row.get("sha")), str(row.get("run"))) in said for row in records]
     marked, others = [], []
     for at, row in enumerate(records, 1):
-        heard = row.get("t") == "fed" and (str(row.get("sha")), str(row.get("run"))) in said
         changed = row.get("t") == "known" and fact_id in (row.get("facts") or {})
-        if heard or changed or at == len(records):
+        if heard[at - 1] or changed or at == len(records):
             marked.append(at)
         elif row.get("t") == "fed":
             others.append(at)
     step = max(1, len(others) // max(1, MOMENTS - min(len(marked), MOMENTS)))
     moments: list[Moment] = []
     for at in sorted({*marked[-MOMENTS:], *others[::step]}):
-        then, row = history_of(records[:at]), records[at - 1]
+        then, row, said_now = history_of(records[:at]), records[at - 1], heard[at - 1]
         known = then.known.get(fact_id)
         if known is None:
             continue
         sure = decayed(float(known[0]), unconfirmed(fact_id, then))
-        heard = row.get("t") == "fed" and (str(row.get("sha")), str(row.get("run"))) in said
-        moment = Moment(then.total, sure, heard, str(row.get("day", "")) if heard else "")
-        if not moments or (moment.conversations, sure) != (moments[-1].conversations, moments[-1].confidence) or heard:
-            moments.append(moment)
-    return Course(
-        tuple(moments), tuple(Heard(fed.sha, PurePath(fed.path).name or fed.sha[:10], fed.day) for fed in said.values())
-    )
+        last = (moments[-1].conversations, moments[-1].confidence) if moments else None
+        if said_now or (then.total, sure) != last:
+            moments.append(Moment(then.total, sure, said_now, str(row.get("day", "")) if said_now else ""))
+    told = (Heard(fed.sha, PurePath(fed.path).name or fed.sha[:10], fed.day) for fed in said.values())
+    return Course(tuple(moments), tuple(told))
 
 
 def confidence_over_time(workspace: Workspace, fact_id: str) -> Result[Course]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from core.base import files
 from core.base.markdown import sanitise_name, split_lines, split_provenance
@@ -85,39 +86,31 @@ def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView
         given, problem = (), ErrorInfo("unreadable", f"its harvest cannot be read: {error.strerror}", error.filename)
     if (session := _session(workspace, key, entry, path)) is not None:
         where, read = session
-        now, read = path if read.turns else "", _without_secrets(workspace, read)
-        size = int(entry.get("bytes", 0))
-        return Ok(
-            ConversationView(
-                key, entry, path, where, now, "", size, read.title, read.format, read.turns, False, given, problem
-            )
-        )
+        view = ConversationView(key, entry, path, where, path if read.turns else "", given=given, problem=problem)
+        return Ok(_with_words(workspace, view, read, int(entry.get("bytes", 0))))
     where, now, trash = whereabouts(workspace.paths, key, entry, path)
+    view = ConversationView(key, entry, path, where, now, trash, given=given, problem=problem)
     if not now:
-        return Ok(ConversationView(key, entry, path, where, given=given, problem=problem))
+        return Ok(view)
     try:
         size, data = _beginning(now)
     except OSError as error:
         problem = ErrorInfo("unreadable", f"the conversation cannot be read: {error.strerror or error}", now)
-        return Ok(ConversationView(key, entry, path, where, now, trash, given=given, problem=problem))
-    read = _without_secrets(workspace, read_conversation(Path(path).name, data))
-    cut = size > len(data)
-    return Ok(
-        ConversationView(
-            key, entry, path, where, now, trash, size, read.title, read.format, read.turns, cut, given, problem
-        )
-    )
+        return Ok(replace(view, problem=problem))
+    read = read_conversation(Path(path).name, data)
+    return Ok(_with_words(workspace, replace(view, cut=size > len(data)), read, size))
 
 
-def _without_secrets(workspace: Workspace, read: Conversation) -> Conversation:
-    """The same conversation with placeholders where its words have secrets."""
-    if not workspace.config.redact:
-        return read
-    from core.conversations.readable import cleared
+def _with_words(workspace: Workspace, view: ConversationView, read: Conversation, size: int) -> ConversationView:
+    """The same with what was said, placeholders in the place of secrets."""
+    turns, title = read.turns, read.title
+    if workspace.config.redact:
+        from core.conversations.readable import cleared
 
-    whole = cleared(read)
-    turns = (replace(turn, text=text) for turn, text in zip(read.turns, whole.texts, strict=True))
-    return replace(read, turns=tuple(turns), title=whole.secrets.hide(read.title))
+        whole = cleared(read)
+        turns = tuple(replace(turn, text=text) for turn, text in zip(turns, whole.texts, strict=True))
+        title = whole.secrets.hide(title)
+    return replace(view, bytes=size, title=title, format=read.format, turns=turns)
 
 
 def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[str, Conversation] | None:
@@ -141,15 +134,19 @@ def conversation_key(workspace: Workspace, source: str) -> Result[str]:
     loaded = seen_ledger(workspace.paths)
     if isinstance(loaded, Err):
         return loaded
-    found = [(str(row.get("at", "")), key) for key, row in loaded.value.items() if _is_called(row, source)]
+    found = [
+        (str(row.get("at", "")), key)
+        for key, row in loaded.value.items()
+        if source in (own := name_of(row), sanitise_name(own))
+    ]
     if not found:
         return fail("no-entry", f"the ledger knows no conversation named {source}")
     return Ok(max(found)[1])
 
 
-def _is_called(entry: Mapping[str, object], source: str) -> bool:
-    own = str(entry.get("name", "")) or str(entry.get("path", "")).replace("\\", "/").rsplit("/", 1)[-1]
-    return source in (own, sanitise_name(own))
+def name_of(entry: Mapping[str, Any]) -> str:
+    """A conversation's own name, as provenances tell it."""
+    return str(entry.get("name") or "") or str(entry.get("path") or "").replace("\\", "/").rpartition("/")[2]
 
 
 def whereabouts(paths: Paths, key: str, entry: Entry, path: str) -> tuple[str, str, str]:
@@ -191,11 +188,7 @@ def _beginning(path: str) -> tuple[int, bytes]:
     """The size of a file and its first bytes. Raises OSError."""
     fd = files.open_regular(path)
     try:
-        chunks, left = [], SHOWN_BYTES
-        while left > 0 and (chunk := os.read(fd, left)):
-            chunks.append(chunk)
-            left -= len(chunk)
-        return files.identity_of(fd).size, b"".join(chunks)
+        return files.identity_of(fd).size, files.read_beginning(fd, SHOWN_BYTES)
     finally:
         os.close(fd)
 
@@ -214,15 +207,8 @@ def given_by(paths: Paths, key: str, entry: Entry) -> tuple[Given, ...]:
         lines: dict[str, int] = {}
         for number, line in enumerate(split_lines(read_text(paths.knowledge / file)), start=1):
             lines.setdefault(line, number)
-        found += [Given(file, lines.get(raw, 0), raw, _words(raw)) for raw in planned.all_lines if raw.startswith("- ")]
-    return _in_order(found)
-
-
-def _words(raw: str) -> str:
-    return split_provenance(raw[2:])[0]
-
-
-def _in_order(found: list[Given]) -> tuple[Given, ...]:
+        bullets = [raw for raw in planned.all_lines if raw.startswith("- ")]
+        found += [Given(file, lines.get(raw, 0), raw, split_provenance(raw[2:])[0]) for raw in bullets]
     order = {name: at for at, name in enumerate((*CATEGORY_FILES, QUARANTINE))}
     return tuple(sorted(found, key=lambda row: (order.get(row.file, len(order)), row.line or 10**9)))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from core.base import files
 from core.base.markdown import split_provenance
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
-from core.commands.panel.bullets import Event, bullet_history
+from core.commands.panel.bullets import Event, events_of
 from core.commands.panel.conversations import conversation_key, place_of_entry
 from core.commands.statements import bullets_of, resolve_bullet
 from core.commands.workspace import Workspace
@@ -96,8 +96,7 @@ def evidence(workspace: Workspace, match: str, *, steps: bool = False) -> Result
         parts = steps_in(text) if ref.file == "playbooks.md" else ()
         hint = "steps stand in playbooks.md, joined by ' -> '"
         return Ok(parts) if parts else fail("no-steps", f"{ref.file}:{ref.line} is no list of steps", hint=hint)
-    past = bullet_history(workspace, ref.file, ref.raw)
-    events = past.value if isinstance(past, Ok) else ()
+    events = events_of(workspace, ref.file, ref.raw)
     return Ok(evidence_of(workspace, ref.file, ref.line, ref.raw, events))
 
 
@@ -124,16 +123,14 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
         steps = tuple(kept)
     place = place if isinstance(place, dict) else {}
     turn, start, end = (_whole(place.get(key)) for key in ("turn", "start", "end"))
-    path = str(entry.get("path", ""))
     known = Evidence(
-        file, line, text, run or str(entry.get("run", "")), sha, path, _clear(workspace, quote),
+        file, line, text, run or str(entry.get("run", "")), sha, str(entry.get("path", "")), _clear(workspace, quote),
         max(0, turn + 1), max(0, start), max(0, end), steps,
     )  # fmt: skip
     if not known.quote:
         return known
-    said = str(place.get("said", ""))
-    passage, problem = _passage(workspace, known, entry, said)
-    return Evidence(**{**vars(known), "passage": passage, "problem": problem})
+    passage, problem = _passage(workspace, known, entry, str(place.get("said", "")))
+    return replace(known, passage=passage, problem=problem)
 
 
 def _clear(workspace: Workspace, words: object) -> str:
@@ -156,10 +153,8 @@ def told_by(workspace: Workspace, words: str) -> tuple[str, int]:
     except OSError:
         return "", 0
     for row in reversed(rows):
-        past = bullet_history(workspace, row.file, row.bullet.raw)
-        kept = evidence_of(
-            workspace, row.file, row.bullet.line, row.bullet.raw, past.value if isinstance(past, Ok) else ()
-        )
+        events = events_of(workspace, row.file, row.bullet.raw)
+        kept = evidence_of(workspace, row.file, row.bullet.line, row.bullet.raw, events)
         if kept.sha256:
             return kept.sha256, kept.turn
     return "", 0

@@ -12,14 +12,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.base.result import Err, Ok, Result
-from core.commands.library.documents import Shelf, library_list
+from core.commands.library.documents import Shelf, library_list, with_library
 from core.commands.library.use import (
     library_consolidate,
     library_record,
     library_reflect,
     library_retrieve,
     library_undo,
-    with_library,
 )
 from core.commands.workspace import Workspace, utc_now
 

@@ -95,8 +95,7 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
     sizes = section_sizes(shown.text) if shown.exists else digest.bytes if digest else {}
     sections = tuple((CATEGORY[name].digest_title, size) for name, size in sizes.items())
     days = last_days(listed.value, now().astimezone().date())
-    dropped = digest.dropped if digest else 0
-    return Ok(Overview(state.value, rows, sections, dropped, days, tuple(listed.value)))
+    return Ok(Overview(state.value, rows, sections, digest.dropped if digest else 0, days, tuple(listed.value)))
 
 
 def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:
@@ -110,19 +109,9 @@ def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...
     rows = [words(name, "category") for name in CATEGORY_FILES]
     notes = note_files(paths)
     found = [words(f"files/{note.name}", "notes") for note in notes]
-    rows.append(
-        FileState(
-            "files",
-            str(paths.file_notes),
-            "notes",
-            bool(found),
-            sum(row.bytes for row in found),
-            sum(row.bullets or 0 for row in found),
-            max((row.modified for row in found), default=0.0),
-            sum(row.yours for row in found),
-            sum(row.gone for row in found),
-        )
-    )
+    sums = {name: sum(getattr(row, name) or 0 for row in found) for name in ("bytes", "bullets", "yours", "gone")}
+    latest = max((row.modified for row in found), default=0.0)
+    rows.append(FileState("files", str(paths.file_notes), "notes", bool(found), modified=latest, **sums))
     rows.append(_file(paths, paths.digest.name, "digest"))
     rows.append(_file(paths, paths.ledger.name, "ledger"))
     if files.exists(paths.quarantine):
@@ -149,7 +138,7 @@ def _file(paths: Paths, name: str, kind: str, lines: tuple[set[str], set[str]] |
 
 def last_days(listed: Sequence[Run], today: date, count: int = DAYS) -> tuple[Day, ...]:
     """The harvests of the last days, the oldest first; what was undone is not counted."""
-    days = {today - timedelta(days=back): Day(today - timedelta(days=back)) for back in range(count - 1, -1, -1)}
+    days = {day: Day(day) for day in (today - timedelta(days=back) for back in range(count - 1, -1, -1))}
     for run in listed:
         seconds = _seconds(run.when) if run.kind == "harvest" and not run.undone else 0.0
         when = datetime.fromtimestamp(seconds).astimezone().date() if seconds else None

@@ -19,6 +19,7 @@ from core.base.answer import price
 from core.base.markdown import sanitise_name
 from core.commands.history import LedgerRow
 from core.commands.panel.bullets import all_bullets
+from core.commands.panel.conversations import name_of
 from core.commands.panel.titles import NO_TOOL, UNCALLED, Called, Titles, called
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
@@ -136,11 +137,6 @@ def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) ->
         Talk("", names.by_name.get(name, UNCALLED), days[name], name, HARVESTED, by_source[name]) for name in by_source
     ]
     return Timeline(tuple(sorted(talks, key=lambda talk: talk.day)), dict(own), own_days)
-
-
-def name_of(entry: Mapping[str, Any]) -> str:
-    """A conversation's own name, as provenances tell it."""
-    return str(entry.get("name") or "") or str(entry.get("path") or "").replace("\\", "/").rpartition("/")[2]
 
 
 def fate_of(entry: Mapping[str, Any]) -> str:

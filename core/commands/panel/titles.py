@@ -21,7 +21,7 @@ from core.base.paths import cache_folder
 from core.base.secrets.repeats import clear_title
 from core.commands import sources
 from core.commands.history import LedgerRow
-from core.commands.panel.conversations import whereabouts
+from core.commands.panel.conversations import name_of, whereabouts
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation
 from core.conversations.searched import title_of
@@ -121,7 +121,7 @@ def titles(workspace: Workspace, rows: Sequence[LedgerRow], before: Titles | Non
         here = called(entry, known)
         if here is UNCALLED:
             continue  # a hundred thousand names that nothing is known of are not kept
-        name = str(entry.get("name") or "") or str(entry.get("path", "")).replace("\\", "/").rpartition("/")[2]
+        name = name_of(entry)
         by_name.setdefault(name, here)  # the newest harvest of that name
         if not PLAIN_NAME.fullmatch(name):
             by_name.setdefault(sanitise_name(name), here)
