@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,28 +52,21 @@ def data(paths: Paths, name: str) -> bytes:
     return (paths.knowledge / name).read_bytes()
 
 
-def act(change: Callable[..., Result[list[Hunk]]], paths: Paths, ref: BulletRef, *words: str, **more: Any) -> Any:
+def act(change: Callable[..., Result[list[Hunk]]], paths: Paths, ref: BulletRef, *words: str) -> Any:
     """One change of one bullet, as the commands make it."""
-    return edit.change_file(paths, ref.file, lambda lines: change(lines, ref, *words), NOW, **more)
+    return edit.change_file(paths, ref.file, lambda lines: change(lines, ref, *words), NOW)
 
 
-def edit_text(paths: Paths, ref: BulletRef, text: str, _: datetime, *, seen: str | None = None) -> Any:
-    return act(bullet_text.with_text, paths, ref, text, seen=seen)
+edit_text = partial(act, bullet_text.with_text)
+strike = partial(act, bullet_text.struck)
+unstrike = partial(act, bullet_text.unstruck)
 
 
-def strike(paths: Paths, ref: BulletRef, _: datetime) -> Any:
-    return act(bullet_text.struck, paths, ref)
-
-
-def unstrike(paths: Paths, ref: BulletRef, _: datetime) -> Any:
-    return act(bullet_text.unstruck, paths, ref)
-
-
-def mark_done(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+def mark_done(paths: Paths, ref: BulletRef) -> Any:
     return act(bullet_text.moved, paths, ref, "done")
 
 
-def reopen(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+def reopen(paths: Paths, ref: BulletRef) -> Any:
     return act(bullet_text.moved, paths, ref, "open")
 
 

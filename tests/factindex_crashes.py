@@ -15,7 +15,7 @@ from core.base import files
 from core.factindex.listing import FOLDERS
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
-from core.knowledge.leftovers import clear_leftovers
+from core.knowledge.swap import clear_leftovers
 from tests.factindex_world import Shelf, lesson
 from tests.faults.fault import Counter, Fault, error_points, kill_points
 from tests.faults.store import performing, place

@@ -15,7 +15,7 @@ from core.base import files
 from core.base.result import Ok
 from core.knowledge.file_notes import merge_records
 from core.knowledge.ledger import merged_entry
-from core.knowledge.leftovers import folders_below
+from core.knowledge.swap import folders_below
 from tests.faults import machines, seeded, truth
 from tests.faults.errors import errors
 from tests.faults.fault import Counter, Fault, kill_points

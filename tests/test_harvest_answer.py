@@ -26,9 +26,10 @@ from core.harvest.answer import (
     items_from,
     parse_answer,
 )
-from core.harvest.asking import MAX_ROWS, RETRY_SUFFIX, ask, category_questions, category_schema, split_version
+from core.harvest.asking import MAX_ROWS, ask, category_questions, category_schema, split_version
 from core.harvest.distil import Harvest, distil
-from core.harvest.freeze import lessons_of, mark_of_text
+from core.harvest.freeze import mark_of_text, plan_facts
+from core.harvest.meter import RETRY_SUFFIX
 from core.harvest.playbook import steps_in
 from core.harvest.quotes import NO_SOURCE, Source, find_quote, source_of
 from core.harvest.steps import DistilSettings
@@ -36,6 +37,7 @@ from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import read_plans
 from tests.cpu_time import grows_faster
 from tests.harvest_world import FakeModel, World
+from tests.made_home import value
 
 # --- answer: Nothing in a model's answer is trusted: what it could do to the files, the disk and the time of a run.
 
@@ -44,9 +46,8 @@ EMPTY: dict[str, list[Any]] = {row.name: [] for row in CATEGORIES}
 
 
 def items(rows: dict[str, Any], quotes: str = "check", source: Source = NOTHING) -> list[tuple[str, str, str]]:
-    parsed = parse_answer(json.dumps(rows))
-    assert isinstance(parsed, Ok)
-    found = items_from(parsed.value, source, quotes=quotes, secrets=True)
+    parsed = value(parse_answer(json.dumps(rows)))
+    found = items_from(parsed, source, quotes=quotes, secrets=True)
     return [(item.category, item.text, item.held) for item in found.items]
 
 
@@ -107,9 +108,8 @@ def test_of_a_partly_readable_answer_what_was_not_read_is_counted() -> None:
         "decisions": [{"statement": "c", "because": "it is shorter"}, {"statement": "d", "id": None}],
         "insights": [{"statement": "e"}, "f"],
     }
-    parsed = parse_answer(json.dumps(rows))
-    assert isinstance(parsed, Ok)
-    found = items_from(parsed.value, NOTHING, quotes="check", secrets=True)
+    parsed = value(parse_answer(json.dumps(rows)))
+    found = items_from(parsed, NOTHING, quotes="check", secrets=True)
     assert [item.text for item in found.items] == ["a", "c", "d"]
     assert found.skipped == {"wrong shape": 2, "part of a row": 1, "not asked for": 2}
 
@@ -207,9 +207,8 @@ def test_steps_in_a_list_are_a_playbook() -> None:
     ]
     assert isinstance(parse_answer(json.dumps({"playbooks": [{"name": "n", "steps": ["a", 1]}]})), Err)
     secret = "gh" + "p_" + "aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW3xY5zA7"
-    parsed = parse_answer(json.dumps({"playbooks": [{"name": "n", "steps": ["export", f"T={secret}"]}]}))
-    assert isinstance(parsed, Ok)
-    held = items_from(parsed.value, NOTHING, quotes="check", secrets=True).items
+    parsed = value(parse_answer(json.dumps({"playbooks": [{"name": "n", "steps": ["export", f"T={secret}"]}]})))
+    held = items_from(parsed, NOTHING, quotes="check", secrets=True).items
     assert [item.held for item in held] == ["secret"] and secret not in held[0].text
 
 
@@ -399,7 +398,7 @@ def test_steps_come_back_from_their_line_in_their_order(said: Any, steps: list[s
     assert not item.held and list(item.steps) == steps
     assert list(steps_in(item.text)) == (steps if len(steps) > 1 else [])
     if len(steps) > 1:
-        told = lessons_of([item], "", [], quotes_checked=False)
+        told = plan_facts([item], "", [], quotes_checked=False)
         assert told["steps"] == {mark_of_text(item.text): steps}
 
 
@@ -483,9 +482,7 @@ def settings(style: str = "per_category", prompt: str = "") -> DistilSettings:
 
 
 def harvested(model: Asked, chosen: DistilSettings) -> Harvest:
-    found = distil(TALK, "t", chosen, model)
-    assert isinstance(found, Ok), found
-    return found.value
+    return value(distil(TALK, "t", chosen, model))
 
 
 def test_each_category_is_asked_once_and_all_answers_count() -> None:

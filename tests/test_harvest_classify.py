@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from core.base.result import Ok
 from core.commands import bullets
 from core.commands.trash import trash_list, trash_purge, trash_restore
-from core.commands.workspace import open_workspace
 from core.harvest.classify import classify, classify_conversation, plan_steps
 from core.harvest.steps import CLASSES, Limits
 from core.knowledge.changes import Change, append_changes
@@ -154,15 +153,7 @@ def test_an_index_that_is_a_link_counts_as_unreadable(world: World) -> None:
     assert path.exists() and "index-saved-conversations-1.json" in report.plan.careful
 
 
-def _fifo(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def _link(path: Path) -> None:
-    path.symlink_to("/etc/hostname")
-
-
-@pytest.mark.parametrize("make", [_link, _fifo, make_socket, Path.mkdir])
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("/etc/hostname"), os.mkfifo, make_socket, Path.mkdir])
 def test_what_is_no_regular_file_is_never_read_and_kept(world: World, make: Callable[[Path], None]) -> None:
     """A FIFO would hang the run for ever; a link would send a foreign file to the model."""
     world.converse()
@@ -309,11 +300,8 @@ def by_a_run(world: World) -> list[str]:
 
 def by_hand(world: World) -> list[str]:
     """`knowledge trash purge`."""
-    workspace = open_workspace(str(world.paths.home))
-    assert isinstance(workspace, Ok)
-    purged = trash_purge(workspace.value, now=lambda: world.clock, editor_wait=HURRIED)
-    assert isinstance(purged, Ok)
-    return [error.message for error in purged.value.errors]
+    purged = value(trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED))
+    return [error.message for error in purged.errors]
 
 
 @pytest.fixture(params=[by_a_run, by_hand])
@@ -347,34 +335,28 @@ def test_a_conversation_saved_meanwhile_stays(world: World, purge: Purge) -> Non
     assert "saved" in " ".join(purge(world)) and len(world.trash()) == 1
 
 
-def test_a_file_that_lost_a_whole_harvest_keeps_the_conversation(world: World, purge: Purge) -> None:
-    """An editor saved a stale buffer over one file of two: what stood there is only in the conversation now."""
-    harvested(world)
-    world.knowledge("facts.md", "# Facts\n")
-    assert "2 lines of its harvest vanished from facts.md" in " ".join(purge(world)) and len(world.trash()) == 1
-
-
-def test_the_only_line_of_a_harvest_is_missed_too(world: World, purge: Purge) -> None:
-    harvested(world, facts=["the only thing"])
-    (world.paths.knowledge / "facts.md").unlink()
-    assert "1 line of its harvest vanished from facts.md" in " ".join(purge(world)) and len(world.trash()) == 1
-
-
-def test_one_recorded_removal_does_not_excuse_the_rest(world: World, purge: Purge) -> None:
-    harvested(world)
-    one = lines_of(world, "facts.md")[0]
-    append_changes(world.paths, [Change("x", "edit-1", "facts.md", removed=(one,))])
-    world.knowledge("facts.md", "# Facts\n")
-    assert "1 line of its harvest vanished" in " ".join(purge(world)) and len(world.trash()) == 1
-
-
-def test_a_removal_that_was_undone_excuses_nothing(world: World, purge: Purge) -> None:
-    harvested(world, facts=["only"])
-    line = tuple(lines_of(world, "facts.md"))
-    append_changes(world.paths, [Change("x", "edit-1", "facts.md", removed=line)])
-    append_changes(world.paths, [Change("y", "undo-edit-1", "facts.md", added=line)])
-    world.knowledge("facts.md", "# Facts\n")
-    assert purge(world) and len(world.trash()) == 1
+@pytest.mark.parametrize(
+    ("facts", "told", "missed"),
+    [
+        (["one", "two"], "", "2 lines of its harvest vanished from facts.md"),
+        (["one", "two"], "removed", "1 line of its harvest vanished from facts.md"),
+        (["only"], "", "1 line of its harvest vanished from facts.md"),
+        (["only"], "removed, undone", "1 line of its harvest vanished from facts.md"),
+    ],
+)
+def test_what_vanished_without_a_word_keeps_the_conversation(
+    world: World, purge: Purge, facts: list[str], told: str, missed: str
+) -> None:
+    """An editor saved a stale buffer over one file of two: what stood there is only in the conversation now. One
+    removal that was told does not excuse the rest, and one that was undone excuses nothing."""
+    harvested(world, facts=facts, decisions=["three"])
+    line = tuple(lines_of(world, "facts.md")[:1])
+    if "removed" in told:
+        append_changes(world.paths, [Change("x", "edit-1", "facts.md", removed=line)])
+    if "undone" in told:
+        append_changes(world.paths, [Change("y", "undo-edit-1", "facts.md", added=line)])
+    world.knowledge("facts.md", "# Facts\n") if len(facts) > 1 else (world.paths.knowledge / "facts.md").unlink()
+    assert missed in " ".join(purge(world)) and len(world.trash()) == 1
 
 
 @pytest.mark.parametrize("how", ["removed", "reworded", "struck", "moved", "one deleted"])
@@ -408,9 +390,7 @@ def test_both_purges_agree_on_a_date_that_cannot_be_read(world: World, purge: Pu
     for entry in ledger["entries"].values():
         entry["trashed_until"] = recorded
     world.paths.ledger.write_text(json.dumps(ledger))
-    workspace = open_workspace(str(world.paths.home))
-    assert isinstance(workspace, Ok)
-    listed = trash_list(workspace.value)
+    listed = trash_list(workspace_of(world))
     assert isinstance(listed, Ok) and listed.value[0].until != recorded
     world.clock = NOW.now(NOW.tzinfo) + timedelta(days=13)
     assert purge(world) == [] and len(world.trash()) == 1
@@ -424,8 +404,7 @@ def test_a_bullet_that_the_person_removed_does_not_come_back_from_a_model(world:
     world.run(None)
     line = lines_of(world, "decisions.md")[0]
     text = line[2:].split(" [from")[0]
-    workspace = open_workspace(str(world.paths.home))
-    assert isinstance(workspace, Ok) and isinstance(bullets.remove(workspace.value, "decisions", text), Ok)
+    assert isinstance(bullets.remove(workspace_of(world), "decisions", text), Ok)
     world.run(says(decisions=[text, "another"]))
     assert [line.split(" [from")[0] for line in lines_of(world, "decisions.md")] == ["- another"]
     assert not list(world.paths.conversations.glob("talk-*"))

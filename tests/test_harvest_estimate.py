@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import random
@@ -20,16 +19,16 @@ import pytest
 from core.base.answer import Answer
 from core.base.result import Ok, Result, fail
 from core.cli.harvest import harvest_text
-from core.cli.main import main
 from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
-from core.harvest.asking import KEPT_DAYS, RETRY_SUFFIX
+from core.harvest.asking import KEPT_DAYS
 from core.harvest.committer import Committer
 from core.harvest.estimate import estimate
 from core.harvest.known import KnownStore
-from core.harvest.meter import ANSWER_TOKENS, ENOUGH_CALLS, Counted, Usage, note_usage, read_usage
+from core.harvest.meter import ANSWER_TOKENS, ENOUGH_CALLS, RETRY_SUFFIX, Counted, Usage, note_usage, read_usage
 from core.harvest.report import HarvestReport
 from core.knowledge.categories import CATEGORIES
 from tests.chatty_model import chatty_model
+from tests.cli_call import call
 from tests.harvest_world import World
 from tests.waiting import wait_until
 
@@ -163,13 +162,8 @@ def test_the_cap_of_a_run_is_told_before_it_stops_the_run(world: World) -> None:
 def told(world: World, *lines: str) -> tuple[str, dict[str, Any]]:
     config = world.folder / "config.toml"
     config.write_text("\n".join(["[ai_settings.knowledge]", 'provider = "ollama"', 'model = "small"', *lines]) + "\n")
-    said = []
-    for more in ([], ["--json"]):
-        out = io.StringIO()
-        words = ["--home", str(world.paths.home), "--config", str(config), "harvest", *more]
-        assert main(words, out, io.StringIO()) == 0
-        said.append(out.getvalue())
-    return said[0], json.loads(said[1])
+    words = ["--home", str(world.paths.home), "--config", str(config), "harvest"]
+    return call(*words)[1], json.loads(call(*words, "--json")[1])
 
 
 def test_seven_questions_are_announced_as_seven_calls(world: World) -> None:
@@ -203,10 +197,9 @@ def test_an_unknown_price_says_what_to_set_and_does_not_claim_to_know(world: Wor
     world.converse(talk(1, 3))
     config = world.folder / "config.toml"
     config.write_text('[ai_settings.knowledge]\nprovider = "openai"\nmodel = "nobody-knows-1"\n')
-    out = io.StringIO()
-    main(["--home", str(world.paths.home), "--config", str(config), "harvest"], out, io.StringIO())
-    assert "price: unknown for this model (1 call, " in out.getvalue()
-    assert "; set price_input_per_million and price_output_per_million" in out.getvalue()
+    out = call("--home", str(world.paths.home), "--config", str(config), "harvest")[1]
+    assert "price: unknown for this model (1 call, " in out
+    assert "; set price_input_per_million and price_output_per_million" in out
 
 
 # --- what a provider reports -----------------------------------------------------------------------------------------
@@ -227,14 +220,9 @@ price_input_per_million = 1000.0
 price_output_per_million = 0.0
 """
     )
-    out = io.StringIO()
-    assert (
-        main(
-            ["--home", str(world.paths.home), "--config", str(config), "harvest", "--json", *words], out, io.StringIO()
-        )
-        == 0
-    )
-    return dict(json.loads(out.getvalue()))
+    code, out, _ = call("--home", str(world.paths.home), "--config", str(config), "harvest", "--json", *words)
+    assert code == 0
+    return dict(json.loads(out))
 
 
 def readings(number: int, turns: int) -> str:

@@ -22,7 +22,7 @@ from core.base.result import Err, Ok
 from core.harvest.answer import Item
 from core.harvest.freeze import freeze
 from core.harvest.named_paths import Bindings, allowed_path, is_working_folder, source_file
-from core.harvest.reclaim import purge, reclaim, remove_split, restore
+from core.harvest.reclaim import reclaim, restore
 from core.knowledge.edit import add_bullet
 from core.knowledge.file_notes import file_id, merge_records, read_records, still_true
 from core.knowledge.journal import read_journal, states_by_sha
@@ -204,27 +204,6 @@ def test_a_conversation_that_stands_in_both_places_is_restored_and_leaves_the_tr
     path.write_text("a")
     assert restore(world.paths, sha256("a"), str(path), sha256("a")) == Ok(path)
     assert path.read_text() == "a" and not (world.paths.trash / sha256("a")).exists()
-
-
-def test_a_trashed_conversation_that_changed_is_not_purged(world: World) -> None:
-    path = world.converse("a")
-    reclaim(world.paths, str(path), sha256("a"), 14, NOW)
-    held = world.paths.trash / sha256("a")
-    held.write_text("changed")
-    assert isinstance(purge(held, sha256("a")), Err) and held.exists()
-    assert isinstance(restore(world.paths, sha256("a"), str(path), sha256("a")), Err)
-    held.write_text("a")
-    assert purge(held, sha256("a")) == Ok(1) and not held.exists()
-
-
-def test_only_folders_of_splits_are_removed(world: World) -> None:
-    world.paths.splits.mkdir(parents=True)
-    (world.folder / "mine").mkdir()
-    (world.paths.splits / "link").symlink_to(world.folder / "mine")
-    (world.paths.splits / "file").write_text("x")
-    for path in (world.folder / "mine", world.paths.splits / "link", world.paths.splits / "file", world.paths.splits):
-        assert isinstance(remove_split(world.paths, str(path), 14, NOW), Err)
-    assert (world.folder / "mine").is_dir()
 
 
 def test_nothing_is_purged_while_an_index_is_unreadable(world: World) -> None:

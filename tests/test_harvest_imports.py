@@ -32,6 +32,7 @@ from core.sources.tools import FILES, Place
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
 from tests.harvest_world import FakeModel, World
+from tests.made_home import value
 
 # --- imports: What other tools remember, taken over. A person would get it twice, get noise, or not be able to take
 # it back.
@@ -124,15 +125,11 @@ def test_any_text_is_taken_apart(text: str) -> None:
 
 
 def plan(world: World, path: Path) -> ImportReport:
-    found = plan_import(world.paths, path, world.entries(), secrets=True)
-    assert isinstance(found, Ok), found
-    return found.value
+    return value(plan_import(world.paths, path, world.entries(), secrets=True))
 
 
 def imported(world: World, path: Path) -> ImportReport:
-    found = run_import(world.paths, path, world.options, lambda: world.clock)
-    assert isinstance(found, Ok), found
-    return found.value
+    return value(run_import(world.paths, path, world.options, lambda: world.clock))
 
 
 def project(tmp_path: Path) -> Path:
@@ -218,9 +215,8 @@ def test_an_import_can_be_taken_back(tmp_path: Path) -> None:
     world, folder = World(tmp_path), project(tmp_path)
     world.knowledge("facts.md", "# Facts\n\n- mine\n")
     report = imported(world, folder)
-    opened = open_workspace(str(world.paths.home), None, {"HOME": str(tmp_path)}, tmp_path)
-    assert isinstance(opened, Ok)
-    assert isinstance(undo_command(opened.value, report.run), Ok)
+    opened = value(open_workspace(str(world.paths.home), None, {"HOME": str(tmp_path)}, tmp_path))
+    assert isinstance(undo_command(opened, report.run), Ok)
     assert world.bullets() == ["- mine"]
     assert imported(world, folder).imported == 4
 
@@ -357,9 +353,7 @@ def left(path: Path, *rows: Any) -> Path:
 def workspace(tmp_path: Path, settings: str = "") -> Workspace:
     (tmp_path / "config.toml").write_text(f"[ai_settings.knowledge]\n{settings}")
     environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    opened = open_workspace(str(tmp_path / "home"), tmp_path / "config.toml", environment, tmp_path)
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return value(open_workspace(str(tmp_path / "home"), tmp_path / "config.toml", environment, tmp_path))
 
 
 @pytest.mark.parametrize("name", ["conversations.json", "export.zip", "folder/conversations.json"])
@@ -381,9 +375,8 @@ def test_each_conversation_is_harvested_once_and_the_export_stays(
     assert {row["source"] for row in entries.values()} == {kind}
     assert not any(row.get("project") for row in entries.values())
     for key, row in entries.items():
-        view = conversation_view(workspace(tmp_path), key)
-        assert isinstance(view, Ok)
-        assert (view.value.where, view.value.now) == ("in place", row["path"])
+        view = value(conversation_view(workspace(tmp_path), key))
+        assert (view.where, view.now) == ("in place", row["path"])
     again = FakeModel()
     assert world.run(again, cache, **vars(options)).harvested == 0
     assert not again.prompts

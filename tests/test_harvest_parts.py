@@ -28,6 +28,7 @@ from core.harvest.steps import DistilSettings
 from tests.cli_call import call
 from tests.harvest_world import FakeModel, World, ordinary, sha256
 from tests.llm_server import model_server, reply
+from tests.made_home import value
 from tests.waiting import PATIENCE_SECONDS
 
 # --- parts: Long conversations: the model hears all of them, in parts that end between turns; nothing is cut off to
@@ -139,8 +140,7 @@ def test_the_border_is_strict(more: int, calls: int) -> None:
     left = SETTINGS.summarize_bytes - len(transcript(conversation(words, words)))
     text = conversation(words, words + "x" * (left + more))
     assert len(transcript(text)) == SETTINGS.summarize_bytes + more
-    result = distil(text, "c", SETTINGS, model)
-    assert isinstance(result, Ok)
+    value(distil(text, "c", SETTINGS, model))
     assert len(model.prompts) == calls
     assert ("word " * 300).strip() in model.prompts[-1] or calls > 1
     assert model.prompts[-1].startswith("HARVEST")
@@ -290,9 +290,8 @@ def test_a_quote_of_a_summary_is_looked_for_in_the_summary() -> None:
 
     prompts: list[str] = []
     settings = replace(WHOLE, long="summarise", summarize_prompt="SUMMARISE", part_bytes=2048)
-    done = distil(gauges(20), "c", settings, paraphrasing)
-    assert isinstance(done, Ok)
-    assert [item.held for item in done.value.items] == ["", "quote-not-found"]
+    done = value(distil(gauges(20), "c", settings, paraphrasing))
+    assert [item.held for item in done.items] == ["", "quote-not-found"]
 
 
 def test_a_title_does_not_tell_what_the_turns_no_longer_do() -> None:

@@ -30,6 +30,7 @@ from core.knowledge.same import statements
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot, workspace_of
+from tests.made_home import value
 from tests.waiting import wait_until
 
 # --- pipeline: A whole harvest, from what lies in the home to what stands in the files: each test is a thing a person
@@ -49,9 +50,8 @@ def test_a_dry_run_changes_nothing_below_the_home(tmp_path: Path) -> None:
     before = snapshot(world.paths.home)
     config = tmp_path / "config.toml"
     config.write_text('[ai_settings.knowledge]\nprovider = "openai"\n')
-    opened = open_workspace(str(world.paths.home), environment={"SLOP_CONFIG": str(config)}, cwd=tmp_path)
-    assert isinstance(opened, Ok)
-    report = harvest(opened.value, HarvestRequest(), generate=FakeModel(never))
+    opened = value(open_workspace(str(world.paths.home), environment={"SLOP_CONFIG": str(config)}, cwd=tmp_path))
+    report = harvest(opened, HarvestRequest(), generate=FakeModel(never))
     assert isinstance(report, Ok) and not report.value.applied and report.value.plan.counts["harvest"] == 1
     assert snapshot(world.paths.home) == before and not world.paths.knowledge.exists()
 
@@ -286,8 +286,7 @@ def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None
     assert "- Cache entries live for one hour [from: x, 2026-01-01]\n" in world.text("facts.md")
     workspace = workspace_of(world)
     for old in ("for one hour", "Measure the cache", "How long do"):
-        done = supersede_accept(workspace, old)
-        assert isinstance(done, Ok), done
+        value(supersede_accept(workspace, old))
     assert "- ~~Cache entries live for one hour~~" in world.text("facts.md")
     assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
     assert "~~How long do cache entries live?~~" in world.text("questions.md")
@@ -342,10 +341,9 @@ def test_what_the_person_prefers_goes_along_and_a_projects_lines_do_not(world: W
     new = world.folder / "new"
     new.mkdir()
     for _ in range(2):  # the second time the projects are remembered beside the ledger
-        shown = context(workspace_of(world), str(new))
-        assert isinstance(shown, Ok)
-        assert "two sentences" in shown.value.prefix.text
-        assert "ledger" not in shown.value.prefix.text and "Release" not in shown.value.prefix.text
+        shown = value(context(workspace_of(world), str(new)))
+        assert "two sentences" in shown.prefix.text
+        assert "ledger" not in shown.prefix.text and "Release" not in shown.prefix.text
 
 
 def test_rules_tell_a_preference_from_a_projects_bug() -> None:
@@ -446,8 +444,7 @@ def test_a_reader_can_stand_in_for_the_model(world: World) -> None:
     """A judgement of the program by what a careful reader would answer needs no key and no network."""
     desk = world.folder / "desk"
     command = (sys.executable, "-m", "tests.quality.by_hand", str(desk), "1")
-    model = connect(ModelSettings("command", command=command), credentials=lambda provider, variables: Ok(""))
-    assert isinstance(model, Ok)
+    model = value(connect(ModelSettings("command", command=command), credentials=lambda provider, variables: Ok("")))
     talk = session(world.folder / "app", 1, "which colour?", "The pipes of the annex are painted green.")
     world.converse(talk)
 
@@ -461,7 +458,7 @@ def test_a_reader_can_stand_in_for_the_model(world: World) -> None:
 
     reader = Thread(target=read_and_answer, daemon=True)
     reader.start()
-    report = world.limits(provider="command").run(model.value)  # type: ignore[arg-type]
+    report = world.limits(provider="command").run(model)  # type: ignore[arg-type]
     reader.join()
     assert report.items["facts"] == 1 and "- The annex has green pipes [" in world.text("facts.md")
 
@@ -495,9 +492,8 @@ def test_an_older_conversation_does_not_outdate_what_was_said_later(world: World
         return {"facts": [row], "finishes": [task]}
 
     world.run(FakeModel(answering))
-    left = supersede_list(workspace_of(world))
-    assert isinstance(left, Ok)
-    [pair] = left.value.to_json()
+    left = value(supersede_list(workspace_of(world)))
+    [pair] = left.to_json()
     assert "one day" in json.dumps(pair["old"]) and "one hour" in json.dumps(pair["new"])
 
 
@@ -548,6 +544,5 @@ def test_what_a_session_without_a_folder_changed_is_no_other_projects(world: Wor
     found = ["Rounding cuts instead of rounding", {"statement": "Prefers short answers", "scope": "person"}]
     world.run(FakeModel(lambda number, prompt: {"facts": found, "questions": [f"Why {number}?"]}))
     (world.folder / "new").mkdir()
-    shown = context(workspace_of(world), str(world.folder / "new"))
-    assert isinstance(shown, Ok)
-    assert "short answers" in shown.value.prefix.text and "Rounding" not in shown.value.prefix.text
+    shown = value(context(workspace_of(world), str(world.folder / "new")))
+    assert "short answers" in shown.prefix.text and "Rounding" not in shown.prefix.text

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ def test_nothing_is_taken_away_before_its_lines_are_durable(world: World) -> Non
     world.knowledge("tasks.md", "# Tasks\n")
     events: list[str] = []
     real = {name: getattr(files, name) for name in ("write_all", "sync", "sync_folder", "rename_without_replacing")}
-    extend = Journal.extend
+    append = Journal.append
 
     def name_of(fd: int) -> str:
         path = Path(os.readlink(f"/proc/self/fd/{fd}"))
@@ -57,15 +56,15 @@ def test_nothing_is_taken_away_before_its_lines_are_durable(world: World) -> Non
         events.append("take away" if source.parent.name == "conversations" else f"name {target.name}")
         real["rename_without_replacing"](source, target)
 
-    def journal(self: Journal, records: Sequence[dict[str, Any]], *, durable: bool = False) -> None:
+    def journal(self: Journal, *records: dict[str, Any], durable: bool = False) -> None:
         events.extend(f"journal {record['t']}" for record in records)
-        extend(self, records, durable=durable)
+        append(self, *records, durable=durable)
 
     world.converse("a")
     world.paths.trash.mkdir()
     with (
         patch.multiple(files, write_all=write_all, sync=sync, rename_without_replacing=move),
-        patch.object(Journal, "extend", journal),
+        patch.object(Journal, "append", journal),
     ):
         world.run(FakeModel())
     told = [event for event in events if event != "write journal"]
@@ -132,12 +131,11 @@ def test_a_move_that_was_not_recorded_is_found_in_the_trash(world: World) -> Non
     paths = [world.converse("same") for _ in range(2)]
     real, moves = Journal.append, []
 
-    def append(self: Journal, record: dict[str, Any], *, durable: bool = False) -> None:
-        if record["t"] == "reclaimed":
-            moves.append(record)
-            if len(moves) == 2:
-                raise KeyboardInterrupt
-        real(self, record, durable=durable)
+    def append(self: Journal, *records: dict[str, Any], durable: bool = False) -> None:
+        moves.extend(record for record in records if record["t"] == "reclaimed")
+        if len(moves) == 2:
+            raise KeyboardInterrupt
+        real(self, *records, durable=durable)
 
     with patch.object(Journal, "append", append), pytest.raises(KeyboardInterrupt):
         world.run(FakeModel())
@@ -194,10 +192,10 @@ def test_a_copy_in_the_trash_keeps_its_place_when_a_power_cut_brings_the_other_b
     path = world.converse("a")
     real = Journal.append
 
-    def append(self: Journal, record: dict[str, Any], *, durable: bool = False) -> None:
-        if record["t"] == "reclaimed":
+    def append(self: Journal, *records: dict[str, Any], durable: bool = False) -> None:
+        if any(record["t"] == "reclaimed" for record in records):
             raise KeyboardInterrupt
-        real(self, record, durable=durable)
+        real(self, *records, durable=durable)
 
     with (
         patch.object(Journal, "append", append),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,6 @@ from core.base.answer import Answer
 from core.base.result import Ok, Result
 from core.base.secrets import repeats
 from core.base.secrets.redact import Redacted, redact
-from core.cli.main import main
 from core.commands import bullets
 from core.commands.context import context
 from core.commands.conversations import ConversationFilters, find
@@ -32,6 +30,7 @@ from core.harvest.steps import DistilSettings
 from core.llm.command import run_command
 from core.llm.wire import excerpt
 from core.sources.scan import scan_conversations
+from tests.cli_call import call
 from tests.made_home import UUID, Clock, Model, converse, harvested, make_home, read, value, write
 
 MIXED = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
@@ -43,13 +42,15 @@ SAID = f"my token is {GITHUB} and DB_PASSWORD={PASSWORD}"
 
 
 class Echo(Model):
-    """A model that repeats secrets which its prompt did not hold, whole and cut in the middle by the length."""
+    """A model that keeps its prompts, and summarises where no items are asked for."""
 
-    prompts: list[str] = []  # noqa: RUF012  one test, one model
+    def __init__(self, **rows: Any) -> None:
+        super().__init__(**rows)
+        self.prompts: list[str] = []
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
         self.prompts.append(prompt)
-        return super().__call__(prompt, schema)
+        return super().__call__(prompt, schema) if schema else Ok(Answer(f"summary {len(self.prompts)}"))
 
 
 def everywhere(folder: Path) -> dict[str, bytes]:
@@ -93,11 +94,10 @@ def test_what_the_person_is_shown_has_kinds_and_counts_alone(tmp_path: Path) -> 
     talks = home / "conversations"
     talks.mkdir(parents=True)
     (talks / f"chat-{UUID}").write_text(f"User: {SAID}\n\nUser: We decided to use {GITHUB} for it.\n")
-    out, err = io.StringIO(), io.StringIO()
+    said = ""
     for words in (["harvest", "--apply", "--debug"], ["harvest", "--json"], ["ledger", "--json"], ["quarantine"],
                   ["undo"], ["doctor"], ["status", "--json"], ["context"]):  # fmt: skip
-        main([*words, "--home", str(home)], out, err)
-    said = out.getvalue() + err.getvalue()
+        said += "".join(call(*words, "--home", str(home))[1:])
     assert "secrets replaced: github-token:2, password:1" in said
     assert not any(secret in said for secret in SECRETS)
 
@@ -135,7 +135,6 @@ def test_a_title_tells_no_key_that_lost_its_punctuation(tmp_path: Path) -> None:
     bare = GITHUB.replace("_", "")
     title, said = f"Deploy with {bare[:24]}", [f"Deploy with {GITHUB} please", "It is deployed."]
     model, clock, told = Echo(), Clock(), []
-    model.prompts.clear()
     for more in ((), ("Now the second server.", "That one, too.")):
         said += more
         path = titled(workspace, title, *said)
@@ -174,17 +173,10 @@ def test_redaction_can_be_switched_off_by_the_person(tmp_path: Path) -> None:
 
 def test_a_long_conversation_is_summarised_without_its_secrets() -> None:
     """The summary is asked for part by part, with prompts of its own."""
-    from core.conversations.conversation import Conversation, Turn
-
-    seen: list[str] = []
-
-    def model(prompt: str, schema: object = None) -> Result[Answer]:
-        seen.append(prompt)
-        return Ok(Answer("{}" if schema else "short"))
-
+    model = Echo()
     talk = Conversation("x", "plain", tuple(Turn("user", f"{n} {SAID} " + "word " * 300) for n in range(8)))
     distil(talk, "x", DistilSettings(2, 2000, "check", True, "HARVEST", "SUMMARIZE", long="summarise"), model)
-    assert len(seen) > 3 and not any(secret in prompt for prompt in seen for secret in SECRETS)
+    assert len(model.prompts) > 3 and not any(secret in prompt for prompt in model.prompts for secret in SECRETS)
 
 
 def token(number: int) -> str:
@@ -219,16 +211,10 @@ def test_no_part_of_a_long_conversation_is_sent_with_its_secrets(tmp_path: Path)
     workspace = make_home(tmp_path)
     text, tokens = long_talk()
     converse(workspace).write_text(text)
-    prompts: list[str] = []
-
-    class Summarising(Model):
-        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-            prompts.append(prompt)
-            return super().__call__(prompt, schema) if schema else Ok(Answer(f"summary {len(prompts)}"))
-
-    report = harvested(workspace, Summarising(), Clock(), keep=True)
-    sent = "\n".join(prompts)
-    assert len(prompts) > 4 and len(sent) > 5 * 49_152
+    model = Echo()
+    report = harvested(workspace, model, Clock(), keep=True)
+    sent = "\n".join(model.prompts)
+    assert len(model.prompts) > 4 and len(sent) > 5 * 49_152
     assert [number for number, one in enumerate(tokens) if one[:12] in sent] == []
     assert report.redacted == {"github-token": len(tokens)}
     assert sent.count("[redacted: github-token]") >= len(tokens)
@@ -249,18 +235,12 @@ def test_a_secret_that_is_said_again_alone_is_sent_no_more_than_the_first_time(t
     workspace = make_home(tmp_path)
     path = converse(workspace, text=f"DB_PASSWORD={PASSWORD} is set")
     path.write_text(f"{path.read_text()}\n\nAssistant: It lets me in by {PASSWORD} then.\n")
-    prompts: list[str] = []
-
-    class Seeing(Model):
-        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-            prompts.append(prompt)
-            return super().__call__(prompt, schema)
-
-    harvested(workspace, Seeing(), Clock(), keep=True)
+    model = Echo()
+    harvested(workspace, model, Clock(), keep=True)
     path.write_text(f"{path.read_text()}\n\nUser: go on, {PASSWORD} still works.\n")
-    harvested(workspace, Seeing(), Clock(), keep=True)
-    assert len(prompts) > 1 and "still works" in prompts[-1] and "lets me in by" in "".join(prompts)
-    assert not any(PASSWORD in prompt for prompt in prompts)
+    harvested(workspace, model, Clock(), keep=True)
+    assert "still works" in model.prompts[-1] and "lets me in by" in "".join(model.prompts[:-1])
+    assert not any(PASSWORD in prompt for prompt in model.prompts)
 
 
 def test_a_title_that_comes_after_the_harvest_says_no_password_of_before(tmp_path: Path) -> None:
@@ -281,17 +261,11 @@ def test_a_title_that_cuts_a_key_in_two_shows_no_half_of_it(tmp_path: Path, cove
     workspace = make_home(tmp_path)
     path = converse(workspace)
     path.write_text(f"User: please look at the deploy again, it says that {cover.format(GITHUB)} is bad\n")
-    prompts: list[str] = []
-
-    class Seeing(Model):
-        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-            prompts.append(prompt)
-            return super().__call__(prompt, schema)
-
-    harvested(workspace, Seeing(facts=["the cache is warm"]), Clock(), keep=True)
+    model = Echo(facts=["the cache is warm"])
+    harvested(workspace, model, Clock(), keep=True)
     written = {name: data for name, data in everywhere(tmp_path).items() if "/trash/" not in name}
     half = MIXED[:10]
-    assert prompts and not any(half in prompt for prompt in prompts)
+    assert model.prompts and not any(half in prompt for prompt in model.prompts)
     assert [name for name, data in written.items() if half.encode() in data] == []
 
 
@@ -306,10 +280,9 @@ def test_a_key_in_the_name_of_a_file_is_piped_nowhere(tmp_path: Path) -> None:
     shown = []
     for words in (["sources"], ["harvest"], ["harvest", "--apply"], ["ledger"], ["trash"], ["undo"], ["missing"],
                   ["quarantine"], ["status"], ["doctor"], ["supersede"]):  # fmt: skip
-        out, err = io.StringIO(), io.StringIO()
-        main([*words, "--home", str(tmp_path / "home"), "--config", str(tmp_path / "config.toml")], out, err)
-        if any(secret[:12] in out.getvalue() + err.getvalue() for secret in SECRETS[:2]):
-            shown.append((words, out.getvalue(), err.getvalue()))
+        _, out, err = call(*words, "--home", str(tmp_path / "home"), "--config", str(tmp_path / "config.toml"))
+        if any(secret[:12] in out + err for secret in SECRETS[:2]):
+            shown.append((words, out, err))
     assert shown == []
 
 
@@ -332,9 +305,8 @@ def test_a_password_in_an_address_of_the_settings_is_not_repeated(tmp_path: Path
     config = tmp_path / "config.toml"
     config.write_text(f'[ai_settings.knowledge]\nbase_url = "http://dora:{PASSWORD}@127.0.0.1:9/v1"\n')
     for words in (["status"], ["config", "show"], ["config", "set", "base_url", f"http://dora:{PASSWORD}@h/v1"]):
-        out, err = io.StringIO(), io.StringIO()
-        code = main([*words, "--config", str(config), "--home", str(tmp_path)], out, err)
-        assert code != 0 and "base_url" in err.getvalue() and PASSWORD not in out.getvalue() + err.getvalue()
+        code, out, err = call(*words, "--config", str(config), "--home", str(tmp_path))
+        assert code != 0 and "base_url" in err and PASSWORD not in out + err
 
 
 def test_of_made_up_secrets_of_many_kinds_hardly_one_gets_through() -> None:
@@ -376,12 +348,11 @@ def test_a_person_may_insist_and_still_no_prompt_carries_it(tmp_path: Path) -> N
 
 
 def test_the_command_line_takes_the_flag(tmp_path: Path) -> None:
-    out, err = io.StringIO(), io.StringIO()
     home = ["--home", str(tmp_path / "home")]
     (tmp_path / "home").mkdir()
-    assert main(["add", "facts", f"a {GITHUB}", *home], out, err) == 0
-    assert GITHUB not in out.getvalue() + err.getvalue() and "--keep-secrets" in out.getvalue()
-    assert main(["edit", "facts", "redacted", f"a {GITHUB}", "--keep-secrets", *home], out, err) == 0
+    code, out, err = call("add", "facts", f"a {GITHUB}", *home)
+    assert code == 0 and GITHUB not in out + err and "--keep-secrets" in out
+    assert call("edit", "facts", "redacted", f"a {GITHUB}", "--keep-secrets", *home)[0] == 0
     assert GITHUB in (tmp_path / "home" / "knowledge" / "facts.md").read_text()
 
 
@@ -406,9 +377,8 @@ def test_an_unexpected_error_shows_no_control_characters(tmp_path: Path, monkeyp
         raise ValueError("\x1b]0;owned\x07\nknowledge: all is well")
 
     monkeypatch.setattr("core.commands.status.status", broken)
-    out, err = io.StringIO(), io.StringIO()
-    assert main(["status", "--home", str(tmp_path)], out, err) == 1
-    assert err.getvalue().count("\n") == 1 and err.getvalue().rstrip("\n").isprintable()
+    code, _, err = call("status", "--home", str(tmp_path))
+    assert code == 1 and err.count("\n") == 1 and err.rstrip("\n").isprintable()
 
 
 def test_a_settings_file_of_a_stranger_cannot_command_the_terminal(
@@ -417,9 +387,8 @@ def test_a_settings_file_of_a_stranger_cannot_command_the_terminal(
     """`./config.toml` may come with a cloned repository."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config.toml").write_text('[ai_settings.knowledge]\n"\\u001b[2Jx" = 1\n')
-    out, err = io.StringIO(), io.StringIO()
-    main(["status", "--home", str(tmp_path / "home")], out, err)
-    assert "does not count: ?[2Jx" in err.getvalue() and "\x1b" not in err.getvalue()
+    err = call("status", "--home", str(tmp_path / "home"))[2]
+    assert "does not count: ?[2Jx" in err and "\x1b" not in err
 
 
 def test_each_turn_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:

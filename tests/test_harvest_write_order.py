@@ -18,7 +18,6 @@ from core.base.paths import Paths
 from core.base.result import Err, Ok
 from core.commands.trash import trash_list, trash_restore
 from core.commands.undo import undo
-from core.commands.workspace import open_workspace
 from core.harvest import named_paths
 from core.harvest.answer import Item
 from core.harvest.batch import write_together
@@ -40,11 +39,9 @@ from core.knowledge.changes import Change, append_changes
 from core.knowledge.file_notes import NoteRecords
 from core.knowledge.journal import FrozenPlan, encode, plan_to_json, read_plans
 from core.knowledge.ledger import (
-    PART_BYTES,
     counts_by_status,
     drop_from_trash,
     forget_restored,
-    parse_ledger,
     read_ledger,
     rebuild,
     set_aside,
@@ -52,8 +49,10 @@ from core.knowledge.ledger import (
 from core.knowledge.lines import PlannedFile
 from core.sources.artifact import Artifact
 from tests.faults.fault import Counter, Fault
+from tests.faults.store import performing
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, says, sha256, workspace_of
 from tests.histories.ground import in_child
+from tests.made_home import value
 
 # --- order: What must not happen on the way: a move of what is not proven, a name that is not synced, a descriptor
 # left open.
@@ -132,6 +131,18 @@ def test_names_are_made_durable_in_their_order(world: World, monkeypatch: pytest
     assert synced == [tmp_path]
 
 
+def test_what_was_harvested_before_goes_together(world: World) -> None:
+    """A wait for the disk for each of ten thousand conversations would take minutes."""
+    world.limits(reclaim="never")
+    paths = [world.converse(str(number)) for number in range(40)]
+    world.run(FakeModel())
+    counter, told = Counter(), list[str]()
+    with performing(counter):
+        report = world.limits(reclaim="model").run(FakeModel(), progress=lambda row: told.append(row.outcome))
+    assert report.reclaimed == len(world.trash()) == len(paths) and counter.trail.count("sync") < len(paths) / 2
+    assert told == ["reclaimed"] * len(paths) and not report.kept and not any(path.exists() for path in paths)
+
+
 def test_each_refusal_has_its_own_code(world: World, tmp_path: Path) -> None:
     """Scripts and the panel tell them apart by it."""
     world.paths.trash.mkdir(parents=True)
@@ -139,6 +150,8 @@ def test_each_refusal_has_its_own_code(world: World, tmp_path: Path) -> None:
     held.write_text("changed")
     assert code(restore(world.paths, held.name, str(tmp_path / "x"), sha256("a"))) == "trash-damaged"
     assert code(purge(held, sha256("a"))) == "trash-damaged"
+    held.write_text("a")
+    assert purge(held, sha256("a")) == Ok(1) and not held.exists()
     assert code(remove_split(world.paths, str(tmp_path), 14, NOW)) == "prune-failed"
     world.paths.splits.mkdir(parents=True)
     (tmp_path / "mine").mkdir()
@@ -299,7 +312,7 @@ def test_only_proven_plans_of_a_proper_run_are_read(tmp_path: Path) -> None:
     for name in ("run", ".run", "", "deep/run"):
         (plans / f"{name}.jsonl").write_bytes(encode(intent) + encode(done))
     assert read_plans(plans, "run") == {"a": plan}
-    for name in ("", ".run", "deep/run", "../plans/run", "r\0n", "nothing"):
+    for name in ("", ".run", "deep/run", "../plans/run", f"{plans}/run", "r\0n", "nothing"):
         assert read_plans(plans, name) == {}
     (plans / "half.jsonl").write_bytes(encode(intent))
     (plans / "bare.jsonl").write_bytes(encode(done))
@@ -425,17 +438,6 @@ def test_a_stream_of_windows_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None
     assert allowed_path("C:/me/a.py", ["C:/me"]) == "C:/me/a.py"
 
 
-def test_a_large_ledger_that_is_broken_inside_is_corrupt_and_not_half_read() -> None:
-    entry = b'{\n      "status": "harvested"'
-    between = b'\n    },\n    "'
-    body = between.join(b'%064x": ' % number + entry for number in range(2 * PART_BYTES // 90))
-    head, tail = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
-    whole = parse_ledger(head + body + tail, Path("ledger.json"))
-    assert not isinstance(whole, Err)
-    broken = parse_ledger(head + body[:-30] + b"!" + body[-30:] + tail, Path("ledger.json"))
-    assert isinstance(broken, Err) and broken.error.code == "ledger-corrupt"
-
-
 def test_an_archive_with_a_move_alone_still_tells_where_the_conversation_was(tmp_path: Path) -> None:
     """A damaged journal may have kept nothing else, and the trash can be put back from that."""
     paths = Paths(tmp_path)
@@ -466,11 +468,7 @@ def cut(world: World, model: FakeModel) -> None:
 
 
 def origins(world: World) -> list[str]:
-    workspace = open_workspace(str(world.paths.home))
-    assert isinstance(workspace, Ok)
-    listed = trash_list(workspace.value)
-    assert isinstance(listed, Ok)
-    return sorted(row.path for row in listed.value)
+    return sorted(row.path for row in value(trash_list(workspace_of(world))))
 
 
 @pytest.mark.parametrize("at", [0, 1, 2, 4, 7])
@@ -513,10 +511,9 @@ def test_a_move_that_no_record_tells_of_can_be_taken_back(world: World, again: b
         )
     assert not Path(path).exists()
     world.run(says())
-    workspace = open_workspace(str(world.paths.home))
-    assert isinstance(workspace, Ok) and origins(world) == [str(path)] and world.entry("a")["deleted"]
-    back = trash_restore(workspace.value, world.trash()[0].name, editor_wait=HURRIED)
-    assert isinstance(back, Ok) and path.read_text() == "a"
+    assert origins(world) == [str(path)] and world.entry("a")["deleted"]
+    value(trash_restore(workspace_of(world), world.trash()[0].name, editor_wait=HURRIED))
+    assert path.read_text() == "a"
 
 
 # --- nothing stands twice, nothing is lost, wherever the damage is ---------------------------------------------------

@@ -15,8 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from core.base import disk, files
 from core.knowledge.journal import Journal
-from core.knowledge.leftovers import clear_leftovers
-from core.knowledge.swap import replace_expected
+from core.knowledge.swap import clear_leftovers, replace_expected
 from tests.faults.fault import Counter, Fault
 from tests.fuzz.seeds import own_seeds, some_odd
 from tests.fuzz.targets import TARGETS
@@ -113,10 +112,9 @@ def test_a_line_that_was_moved_after_a_crash_does_not_come_back_in_its_old_place
 _append = Journal.append
 
 
-def _forgetful(journal: Journal, record: dict[str, Any], *, durable: bool = False) -> None:
+def _forgetful(journal: Journal, *records: dict[str, Any], durable: bool = False) -> None:
     """As if the process had ended between the writing of a file and the record about it."""
-    if record["t"] != "applied":
-        _append(journal, record, durable=durable)
+    _append(journal, *(record for record in records if record["t"] != "applied"), durable=durable)
 
 
 @needs_fork

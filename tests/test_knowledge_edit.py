@@ -22,12 +22,11 @@ from core.base.locks import folder_lock
 from core.base.markdown import parse_bullets
 from core.base.paths import Paths
 from core.base.result import Ok
-from core.knowledge import edit, leftovers
+from core.knowledge import edit, swap
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.changes import read_changes
-from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.reversal import ALREADY, CHANGED, REVERSED, take_back
-from core.knowledge.swap import replace_expected, swap_in
+from core.knowledge.swap import clear_leftovers, replace_expected, swap_in
 from tests.edited import (
     NOW,
     TASKS,
@@ -50,7 +49,7 @@ from tests.edited import (
 def test_new_words_keep_provenance_details_and_odd_spacing(tmp_path: Path) -> None:
     old = b"# Facts\r\n\r\n-   old words   [from: chat, 2026-01-01]\r\n  detail\r\n- next"
     paths = home(tmp_path, "facts.md", old)
-    done = ok(edit_text(paths, ref_of(paths, "facts.md"), "new\nwords [from: me, 2020-01-01]", NOW))
+    done = ok(edit_text(paths, ref_of(paths, "facts.md"), "new\nwords [from: me, 2020-01-01]"))
     new = data(paths, "facts.md")
     assert new == old.replace(b"old words", b"new words (from: me, 2020-01-01]")
     assert done.sha256 == hashlib.sha256(new).hexdigest()
@@ -62,27 +61,27 @@ def test_new_words_keep_provenance_details_and_odd_spacing(tmp_path: Path) -> No
 def test_strike_and_unstrike_are_each_others_inverse(tmp_path: Path) -> None:
     old = "- say ~~it~~ so [from: chat, 2026-01-01]\n"
     paths = home(tmp_path, "facts.md", old)
-    ok(strike(paths, ref_of(paths, "facts.md"), NOW))
+    ok(strike(paths, ref_of(paths, "facts.md")))
     assert data(paths, "facts.md") == b"- ~~say ~~it~~ so~~ [from: chat, 2026-01-01]\n"
-    assert code(strike(paths, ref_of(paths, "facts.md"), NOW)) == "already-struck"
-    ok(unstrike(paths, ref_of(paths, "facts.md"), NOW))
+    assert code(strike(paths, ref_of(paths, "facts.md"))) == "already-struck"
+    ok(unstrike(paths, ref_of(paths, "facts.md")))
     assert data(paths, "facts.md") == old.encode()
-    assert code(unstrike(paths, ref_of(paths, "facts.md"), NOW)) == "not-struck"
+    assert code(unstrike(paths, ref_of(paths, "facts.md"))) == "not-struck"
 
 
 def test_new_words_for_a_struck_bullet_leave_it_struck(tmp_path: Path) -> None:
     paths = home(tmp_path, "facts.md", "- ~~wrong~~\n")
-    ok(edit_text(paths, ref_of(paths, "facts.md"), "very wrong", NOW))
+    ok(edit_text(paths, ref_of(paths, "facts.md"), "very wrong"))
     assert data(paths, "facts.md") == b"- ~~very wrong~~\n"
 
 
 def test_done_moves_a_task_with_its_details_and_reopen_brings_it_back(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", TASKS)
-    ok(mark_done(paths, ref_of(paths, "tasks.md", 0), NOW))
+    ok(mark_done(paths, ref_of(paths, "tasks.md", 0)))
     moved = "# Tasks\n\n## Open\n\n- two\n\n## Done\n\n- old\n- one [from: a, 2026-01-01]\n  detail\n"
     assert data(paths, "tasks.md").decode() == moved
-    assert code(mark_done(paths, ref_of(paths, "tasks.md", 2), NOW)) == "already-done"
-    ok(reopen(paths, ref_of(paths, "tasks.md", 2), NOW))
+    assert code(mark_done(paths, ref_of(paths, "tasks.md", 2))) == "already-done"
+    ok(reopen(paths, ref_of(paths, "tasks.md", 2)))
     assert data(paths, "tasks.md").decode() == TASKS.replace(
         "- one [from: a, 2026-01-01]\n  detail\n- two\n", ""
     ).replace("## Open\n\n", "## Open\n\n- two\n- one [from: a, 2026-01-01]\n  detail\n")
@@ -91,13 +90,13 @@ def test_done_moves_a_task_with_its_details_and_reopen_brings_it_back(tmp_path: 
 
 def test_a_person_s_own_heading_after_done_is_not_taken_for_it(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", "## Open\n\n- a\n\n## Done\n\n## Notes\n\nmine\n")
-    ok(mark_done(paths, ref_of(paths, "tasks.md"), NOW))
+    ok(mark_done(paths, ref_of(paths, "tasks.md")))
     assert data(paths, "tasks.md") == b"## Open\n\n\n## Done\n\n- a\n\n## Notes\n\nmine\n"
 
 
 def test_a_missing_done_heading_is_made(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", "- a\n- b")
-    ok(mark_done(paths, ref_of(paths, "tasks.md"), NOW))
+    ok(mark_done(paths, ref_of(paths, "tasks.md")))
     assert data(paths, "tasks.md") == b"- b\n\n## Done\n\n- a\n"
     assert undo_last(paths) == REVERSED and data(paths, "tasks.md") == b"- a\n- b"
 
@@ -133,7 +132,7 @@ def test_a_file_that_cannot_be_edited_gives_one_sentence(tmp_path: Path, damage:
         path.chmod(0o444)
     elif damage == "latin":
         path.write_bytes(b"- a\n- caf\xe9\n")
-    assert code(strike(paths, BulletRef("facts.md", 1, "- a"), NOW)) == expected
+    assert code(strike(paths, BulletRef("facts.md", 1, "- a"))) == expected
     assert not paths.changes.exists()
     if damage == "link":
         assert (tmp_path / "target.md").read_text() == "- a\n"
@@ -142,7 +141,7 @@ def test_a_file_that_cannot_be_edited_gives_one_sentence(tmp_path: Path, damage:
 @pytest.mark.parametrize("name", ["../outside.md", "digest.md", "files/../facts.md", "/etc/hosts", "ledger.json"])
 def test_only_files_of_bullets_can_be_edited(tmp_path: Path, name: str) -> None:
     paths = home(tmp_path, "digest.md", "- a\n")
-    assert code(strike(paths, BulletRef(name, 1, "- a"), NOW)) == "not-editable"
+    assert code(strike(paths, BulletRef(name, 1, "- a"))) == "not-editable"
 
 
 def test_an_added_bullet_says_that_a_person_wrote_it(tmp_path: Path) -> None:
@@ -206,14 +205,14 @@ def test_a_deleted_bullet_whose_neighbours_are_gone_comes_back_at_the_end_of_its
 
 def test_what_the_person_changed_after_an_edit_is_not_taken_back(tmp_path: Path) -> None:
     paths = home(tmp_path, "facts.md", "- a\n")
-    ok(edit_text(paths, ref_of(paths, "facts.md"), "b", NOW))
+    ok(edit_text(paths, ref_of(paths, "facts.md"), "b"))
     (paths.knowledge / "facts.md").write_text("- b, and more\n")
     assert undo_last(paths) == CHANGED and data(paths, "facts.md") == b"- b, and more\n"
 
 
 def test_a_task_that_the_person_moved_back_by_hand_is_left_where_it_is(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", "## Open\n\n- a\n- b\n\n## Done\n")
-    ok(mark_done(paths, ref_of(paths, "tasks.md"), NOW))
+    ok(mark_done(paths, ref_of(paths, "tasks.md")))
     theirs = b"## Open\n\n- b\n- c\n- a\n\n## Done\n"
     (paths.knowledge / "tasks.md").write_bytes(theirs)
     assert undo_last(paths) == CHANGED and data(paths, "tasks.md") == theirs
@@ -228,7 +227,7 @@ def test_a_disk_that_refuses_the_write_leaves_the_file_and_says_so(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("core.base.files.write_temporary", full)
-    assert code(strike(paths, ref_of(paths, "facts.md"), NOW)) == "edit-failed"
+    assert code(strike(paths, ref_of(paths, "facts.md"))) == "edit-failed"
     assert data(paths, "facts.md") == b"- a\n"
 
 
@@ -274,15 +273,10 @@ def operate(paths: Paths, name: str, operation: str, number: int) -> object:
     bullet = bullets[number % len(bullets)]
     ref = BulletRef(name, bullet.line, bullet.raw)
     if operation == "edit":
-        return edit_text(paths, ref, "new words", NOW)
-    act = {
-        "strike": strike,
-        "unstrike": unstrike,
-        "delete": lambda paths, ref, now: edit.delete_bullets(paths, [ref], now),
-        "done": mark_done,
-        "reopen": reopen,
-    }[operation]
-    return act(paths, ref, NOW)
+        return edit_text(paths, ref, "new words")
+    if operation == "delete":
+        return edit.delete_bullets(paths, [ref], NOW)
+    return {"strike": strike, "unstrike": unstrike, "done": mark_done, "reopen": reopen}[operation](paths, ref)
 
 
 @settings(max_examples=300)
@@ -391,7 +385,7 @@ def test_a_recovery_in_the_same_process_leaves_the_edit_of_another_thread_alone(
         return done if moment == "after" else real(one, other)
 
     impatient = partial(folder_lock, seconds=0.05)  # the edit holds the folder until it has ended
-    with patch.object(files, "exchange", exchange), patch.object(leftovers, "folder_lock", impatient):
+    with patch.object(files, "exchange", exchange), patch.object(swap, "folder_lock", impatient):
         assert replace_expected(path, b"mine", b"theirs")
     assert path.read_bytes() == b"mine" and [entry.name for entry in tmp_path.iterdir()] == ["facts.md"]
 

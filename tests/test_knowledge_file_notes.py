@@ -13,7 +13,6 @@ from core.base.markdown import parse_bullets
 from core.base.system import birth_ns
 from core.commands import bullets
 from core.commands.bullets import notes as facts_notes_of
-from core.knowledge.file_facts import facts_about
 from core.knowledge.file_notes import (
     SourceFile,
     apply_binding,
@@ -26,6 +25,7 @@ from core.knowledge.file_notes import (
     read_records,
     write_records,
 )
+from core.knowledge.projects import facts_about
 from tests.harvest_world import FakeModel, World
 from tests.made_home import make_home, value, write
 
@@ -136,17 +136,6 @@ def test_a_rename_that_a_crash_interrupted_is_taken_up(noted: World) -> None:
     assert records[binding.note]["path"] == str(path)
 
 
-def test_the_content_of_a_file_that_a_model_named_is_not_read(world: World) -> None:
-    path = world.folder / "unreadable"
-    path.write_text("x")
-    before = path.stat().st_atime_ns
-    found = examine(str(path), read_head=False)
-    assert found.head == "" and path.stat().st_atime_ns == before
-    with pytest.raises(OSError):
-        (world.folder / "link").symlink_to(path)
-        examine(str(world.folder / "link"), read_head=False)
-
-
 def test_records_to_the_byte(noted: World) -> None:
     path = noted.folder / "src" / "code.py"
     name = f"{path.stat().st_dev}:{path.stat().st_ino}.md"
@@ -163,7 +152,7 @@ def test_a_note_that_the_panel_binds_during_a_run_keeps_its_row(noted: World) ->
     bound = bind_note(noted.paths, examine(str(other)))
     old = next(iter(at_start))
     new_row = {**at_start[old], "size": 99}
-    merge_records(noted.paths, {"1:2.md": new_row}, [old])
+    merge_records(noted.paths, {"1:2.md": new_row})
     rows = json.loads(noted.paths.file_ids.read_text())
     assert set(rows) >= {"1:2.md", bound.note} and rows["1:2.md"] == new_row
 

@@ -165,16 +165,6 @@ def test_an_archive_is_there_before_the_journal_shrinks(tmp_path: Path) -> None:
     assert read_plans(plans, "r") == {"a": PLAN}
 
 
-def test_a_run_that_a_ledger_made_up_leads_nowhere(tmp_path: Path) -> None:
-    """Not out of the folder of archives, and to nothing hidden in it, although a whole archive lies there."""
-    plans, whole = tmp_path / "plans", b"".join(map(encode, RECORDS))
-    for run in ("../r", f"{tmp_path}/r", ".r", "in/r"):
-        (plans / f"{run}.jsonl").parent.mkdir(parents=True, exist_ok=True)
-        (plans / f"{run}.jsonl").write_bytes(whole)
-        assert read_plans(plans, run) == {}, run
-    assert read_plans(plans, "") == read_plans(plans, "r\0") == read_plans(plans, "nothing") == {}
-
-
 # --- the ledger ------------------------------------------------------------------------------------------------------
 
 
@@ -519,6 +509,7 @@ def test_reading_in_parts_gives_what_reading_at_once_gives(
     for data in (
         ours,
         ours[: len(ours) - cut],
+        ours[:-cut] + b"!" + ours[-cut:],
         json.dumps({"entries": entries, "more": 1}, indent=indent).encode(),
         ours.replace(b'    "', b'      "'),
     ):
@@ -532,31 +523,9 @@ def test_reading_in_parts_gives_what_reading_at_once_gives(
             ledger.PART_BYTES = usual
 
 
-@given(entries=ENTRIES)
-def test_the_text_of_a_ledger_is_that_of_json_to_the_byte(entries: dict[str, dict[str, Any]]) -> None:
-    """Other tools, and a person's diff, know the layout of the seed; we only make it faster."""
-    text = json.dumps({"entries": entries}, indent=2, sort_keys=True, ensure_ascii=False)
-    assert format_ledger(entries) == (text + "\n").encode("utf-8", "backslashreplace")
-
-
 def many(count: int) -> dict[str, dict[str, Any]]:
     row = {"path": "/home/someone/chats/会議", "status": "harvested", "items": {"facts": 3}, "model": "m" * 40}
     return {f"{number:064x}": {**row, "at": f"2026-05-01T00:00:{number % 60:02d}+00:00"} for number in range(count)}
-
-
-def test_our_own_layout_is_read_in_parts() -> None:
-    """Else a large ledger is one step again, and the window stands still for it."""
-    entries = many(4000)
-    data = format_ledger(entries)
-    assert len(data) > 3 * ledger.PART_BYTES
-    parts = ledger._in_parts(data)
-    assert parts == {"entries": entries}
-    odd = {**many(900), "f" * 64: {"status": "harvested", "items": {"facts": True, "decisions": 3.0}}}
-    read = ledger._in_parts(format_ledger(odd))
-    assert read is not None and repr(read["entries"]["f" * 64]["items"]) == "{'decisions': 3.0, 'facts': True}", (
-        "equal numbers of another kind are none of those that are kept once"
-    )
-    assert ledger._in_parts(json.dumps({"entries": entries}).encode()) is None
 
 
 def age(path: Path) -> None:

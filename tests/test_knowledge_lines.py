@@ -15,12 +15,12 @@ from core.knowledge.lines import (
     OwnWrites,
     PlannedFile,
     ensure_lines,
+    insert_tasks,
     missing_lines,
     require_lines,
     with_lines,
 )
 from core.knowledge.swap import EditorWait
-from core.knowledge.tasks import insert_tasks
 from tests.harvest_world import HURRIED
 
 LINE = "- one [from: a, 2026-01-01]"

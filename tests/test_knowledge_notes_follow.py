@@ -32,6 +32,7 @@ from core.knowledge.file_notes import (
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import HURRIED, FakeModel, World, says, workspace_of
 from tests.histories.ground import in_child
+from tests.made_home import value
 
 pytestmark = pytest.mark.skipif(birth_ns("/") is None and birth_ns(__file__) is None, reason="no birth times here")
 
@@ -48,9 +49,8 @@ def teach(world: World, path: Path, text: str) -> None:
 
 def shown(world: World, path: Path) -> list[str]:
     """The notes that a person sees who asks for a file; facts that name it are none."""
-    found = notes(workspace_of(world), str(path))
-    assert isinstance(found, Ok)
-    return [row.bullet.text for row in found.value.bullets if row.category == "files"]
+    found = value(notes(workspace_of(world), str(path)))
+    return [row.bullet.text for row in found.bullets if row.category == "files"]
 
 
 def write(path: Path, text: str = "x\n") -> Path:
@@ -105,8 +105,7 @@ def test_lines_that_did_vanish_come_back_into_their_own_note(world: World) -> No
     teach(world, two, "about B")
     note = next(path for path in world.paths.file_notes.iterdir() if "about A" in path.read_text())
     note.unlink()
-    back = missing(workspace_of(world), "restore", now=lambda: world.clock, editor_wait=HURRIED)
-    assert isinstance(back, Ok)
+    value(missing(workspace_of(world), "restore", now=lambda: world.clock, editor_wait=HURRIED))
     assert shown(world, two) == ["about B"] and shown(world, one) == ["about A"]
     nothing_is_missing(world)
 
@@ -144,8 +143,7 @@ def test_a_note_that_the_person_removed_is_not_missed_under_another_name(world: 
     teach(world, path, "about A")
     save_atomically(path)
     assert shown(world, path) == ["about A"]
-    gone = remove(workspace_of(world), "files", "about A")
-    assert isinstance(gone, Ok), gone
+    value(remove(workspace_of(world), "files", "about A"))
     nothing_is_missing(world)
 
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from core.base import ready
 from core.base.markdown import parse_bullets
 from core.base.paths import cache_folder
-from core.base.result import Ok
 from core.commands.context import context, digest_show
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge import projects
@@ -25,6 +24,7 @@ from core.knowledge.ledger import Entries, write_ledger
 from core.knowledge.projects import NONE, OTHER, OWN, is_inside, nearness, project_around, projects_of
 from core.knowledge.same import Statement
 from tests.harvest_world import FakeModel, World, workspace_of
+from tests.made_home import value
 
 # --- projects: Items know their project. A person would find one project's knowledge pushed out, or leaking into,
 # another's.
@@ -170,23 +170,19 @@ def test_a_damaged_ledger_opens_no_fence(tmp_path: Path) -> None:
     assert "B's fact" in prefix(mine, str(tmp_path / "b"))
     world.paths.ledger.write_text("{broken")
     for asked, cwd in ((str(tmp_path / "b"), tmp_path), ("", tmp_path / "b")):
-        found = context(opened(world, "project", cwd), asked)
-        assert isinstance(found, Ok)
-        assert found.value.prefix.text == ""
-        assert [row for row in found.value.warnings if "ledger" in row and "nothing of the digest" in row]
-        assert found.value.to_json()["warnings"] == list(found.value.warnings)
-    shown = digest_show(mine, str(tmp_path / "b"))
-    assert isinstance(shown, Ok)
-    assert (shown.value.text, shown.value.injected) == ("", False)
-    assert "ledger" in shown.value.why
-    ordered = context(opened(world, "both", tmp_path), str(tmp_path / "b"))
-    assert isinstance(ordered, Ok)
-    assert ordered.value.prefix.text == ""
-    assert [row for row in ordered.value.warnings if "ledger" in row]
+        found = value(context(opened(world, "project", cwd), asked))
+        assert found.prefix.text == ""
+        assert [row for row in found.warnings if "ledger" in row and "nothing of the digest" in row]
+        assert found.to_json()["warnings"] == list(found.warnings)
+    shown = value(digest_show(mine, str(tmp_path / "b")))
+    assert (shown.text, shown.injected) == ("", False)
+    assert "ledger" in shown.why
+    ordered = value(context(opened(world, "both", tmp_path), str(tmp_path / "b")))
+    assert ordered.prefix.text == ""
+    assert [row for row in ordered.warnings if "ledger" in row]
     world.paths.digest.unlink()
-    silent = context(mine, str(tmp_path / "b"))
-    assert isinstance(silent, Ok)
-    assert silent.value.warnings == ()
+    silent = value(context(mine, str(tmp_path / "b")))
+    assert silent.warnings == ()
 
 
 def test_two_conversations_of_one_name_pass_no_fence(tmp_path: Path) -> None:
@@ -211,15 +207,12 @@ def test_what_two_projects_said_does_not_bring_the_others_name_along(tmp_path: P
 def opened(world: World, scope: str, cwd: Path) -> Workspace:
     config = world.folder / "config.toml"
     config.write_text(f'[ai_settings.knowledge]\ndigest_scope = "{scope}"\n')
-    found = open_workspace(str(world.paths.home), config, {"HOME": str(world.folder)}, cwd)
-    assert isinstance(found, Ok), found
-    return found.value
+    return value(open_workspace(str(world.paths.home), config, {"HOME": str(world.folder)}, cwd))
 
 
 def prefix(workspace: Workspace, project: str = "") -> str:
-    found = context(workspace, project)
-    assert isinstance(found, Ok), found
-    return found.value.prefix.text
+    found = value(context(workspace, project))
+    return found.prefix.text
 
 
 def test_a_harvest_records_the_project_and_the_context_follows_it(tmp_path: Path) -> None:
@@ -246,9 +239,8 @@ def test_a_harvest_records_the_project_and_the_context_follows_it(tmp_path: Path
     new.mkdir()
     for scope in ("both", "project"):
         assert prefix(opened(world, scope, new)) == "", "a new project begins with another one's words"
-    shown = digest_show(opened(world, "project", tmp_path), str(tmp_path / "two"))
-    assert isinstance(shown, Ok)
-    assert "fact of one" not in shown.value.text
+    shown = value(digest_show(opened(world, "project", tmp_path), str(tmp_path / "two")))
+    assert "fact of one" not in shown.text
 
 
 def test_without_a_digest_file_no_project_has_one(tmp_path: Path) -> None:
@@ -289,9 +281,8 @@ def told(workspace: Workspace, rows: Entries, seconds: int) -> None:
 
 
 def asked(workspace: Workspace) -> dict[str, Any]:
-    found = projects.known_projects(workspace.paths, workspace.environment)
-    assert isinstance(found, Ok)
-    return dict(found.value)
+    found = value(projects.known_projects(workspace.paths, workspace.environment))
+    return dict(found)
 
 
 @pytest.mark.usefixtures("at_once")

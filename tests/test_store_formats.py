@@ -25,6 +25,7 @@ from core.factindex.index import read_index
 from core.knowledge.changes import read_changes
 from core.knowledge.journal import read_plans
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, workspace_of
+from tests.made_home import value
 
 OLD = Path(__file__).parent / "stores" / "format_1.json"
 SECOND = "User: the second talk\n"
@@ -46,8 +47,7 @@ def harvest(world: World) -> None:
 
 
 def add(world: World) -> None:
-    made = bullets.add(workspace_of(world), "decisions", "by hand", now=lambda: NOW)
-    assert isinstance(made, Ok), made
+    value(bullets.add(workspace_of(world), "decisions", "by hand", now=lambda: NOW))
 
 
 def reading(world: World) -> None:

@@ -142,7 +142,7 @@ class Notes:
 
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
-    from core.knowledge.file_facts import facts_about  # who changes a bullet needs nothing of projects
+    from core.knowledge.projects import facts_about  # who changes a bullet needs nothing of projects
 
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
     asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
@@ -201,7 +201,7 @@ def tasks_in(workspace: Workspace, state: str, project: str = "") -> Result[Proj
 
 def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[Notes]:
     """The notes on a file, whose path may be told from the folder of a project. Which facts are about a file of that
-    repository, in this clone or another, and which about another one of that name, file_facts.py decides."""
+    repository, in this clone or another, and which about another one of that name, projects.py decides."""
     if project in ("", ALL) or path.startswith("~"):
         return notes(workspace, path)
     from core.commands.project import find_project

@@ -49,8 +49,7 @@ from core.knowledge.edit import change_file, could_not_write, new_edit_run
 from core.knowledge.hunks import becoming
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
-from core.knowledge.leftovers import clear_leftovers
-from core.knowledge.swap import EDITOR_WAIT, EditorWait
+from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers
 from core.memories import load_memories
 from core.sources.scan import holds, sha_in_trash, split_in_trash
 

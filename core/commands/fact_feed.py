@@ -53,9 +53,8 @@ from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
-from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.projects import is_inside
-from core.knowledge.swap import replace_expected
+from core.knowledge.swap import clear_leftovers, replace_expected
 from core.sources.tools import SOURCES
 
 AGENTS = frozenset(source.name.replace("_", "-") for source in SOURCES)

@@ -37,6 +37,7 @@ from core.base.secrets.redact import redact
 from core.conversations.conversation import Conversation
 from core.conversations.render import header, rendered_turns, with_results
 from core.harvest.answer import FIELD_CHARACTERS, FULL, MOST_STEPS, OFFERED, SCHEMA, UNASKED, parse_answer
+from core.harvest.meter import RETRY_SUFFIX, cached_table
 from core.harvest.steps import DistilSettings
 from core.knowledge.spending import WORST_BYTES_A_TOKEN
 
@@ -57,7 +58,7 @@ class KeptAnswers:
         self._keep = keep
         self._file = folder / f"{sha256}.json"
         self._asked = asked
-        self._known = _read(self._file)
+        self._known = {key: text for key, text in cached_table(self._file).items() if isinstance(text, str)}
         self._used: dict[str, str] = {}
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
@@ -91,16 +92,6 @@ class KeptAnswers:
 
 def _is_good(text: str, schema: Mapping[str, Any] | None) -> bool:
     return bool(text.strip()) if schema is None else isinstance(parse_answer(text, schema["required"]), Ok)
-
-
-def _read(file: Path) -> dict[str, str]:
-    """What is no file of ours, or was damaged, holds nothing."""
-    try:
-        found = json.loads(files.read_or_empty(file) or b"{}")
-    except (OSError, ValueError, RecursionError):
-        return {}
-    rows = found.items() if isinstance(found, dict) else ()
-    return {key: text for key, text in rows if isinstance(text, str)}
 
 
 def _drop_old(folder: Path) -> None:
@@ -239,7 +230,6 @@ def fenced(text: str) -> str:
 
 Arrays = dict[str, list[Any]]
 
-RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
 MAX_ROWS = 20
 """A small model that has nothing more to say begins again: the schema of one category ends it. What it ended is never
 taken for whole: a text of that length goes to the quarantine, a full array is told."""

@@ -35,7 +35,7 @@ part of the time that the run has taken."""
 CONVERSATIONS = 32
 """So many conversations are worth waiting for in any store: they share three waits for the disk."""
 MOST_CONVERSATIONS, MOST_BYTES = 4096, 2 << 20
-"""A batch is full with so many conversations, or bytes of lines: what waits is held in memory."""
+"""A batch is full with so many conversations, or bytes of lines: what waits is kept in memory."""
 BYTES_A_SECOND = 1 << 18
 """When a run begins and no answer comes, a batch waits so long that rewriting its files stays below this."""
 SETTLED_SECONDS, LONGEST_SECONDS = 10.0, 120.0

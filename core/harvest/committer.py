@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.paths import Paths
@@ -14,7 +14,7 @@ from core.base.result import Err, ErrorInfo
 from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
-from core.harvest.freeze import StruckLines, freeze, lessons_of, onto, with_old_dates
+from core.harvest.freeze import StruckLines, freeze, onto, plan_facts, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, is_working_folder
 from core.harvest.proofs import REPORTED, Proofs, find_missing, marks, tell_missing
@@ -114,13 +114,13 @@ class Committer:
         self._written += rows
         try:
             changed = with_new_tails(self.paths, rows)
-            self._journal.extend([_intent(row.step, row.plan) for row in changed])
+            self._journal.append(*[_intent(row.step, row.plan) for row in changed])
             self._journal.sync()
             wrong, last = write_together(
                 self.paths,
                 [(row.step.sha256, row.plan) for row in rows],
                 known=lambda name: name in self._known,
-                on_applied=lambda applied: self._journal.extend(self._applied_records(applied)),
+                on_applied=lambda applied: self._journal.append(*self._applied_records(applied)),
                 editor_wait=self.options.editor_wait,
                 own=self._own,
             )
@@ -129,7 +129,7 @@ class Committer:
             proven = [row for row in rows if row.error is None]
             done = [{"t": "done", "sha": row.step.sha256} for row in proven]
             moving = [_moving(row.step) for row in proven if self._may_go(row)]
-            self._journal.extend([*self._applied_records(last), *done, *moving], durable=True)
+            self._journal.append(*self._applied_records(last), *done, *moving, durable=True)
         except (files.SyncError, JournalError) as error:
             for row in rows:
                 row.error = error
@@ -170,7 +170,7 @@ class Committer:
             self._append_error("missing-unknown", error)
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
-        """The lines, in the order that freeze.py tells, and the entry and the lessons that go with them."""
+        """The lines, in the order that freeze.py tells, the ledger entry, and what the fact index will be told."""
         plan = self._struck.kept(self._beside_earlier(step, self._lines_of(step, harvest, at)))
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
@@ -178,7 +178,7 @@ class Committer:
             entry |= _spent(meter)
         noted = [str(row.get("path", "")) for row in plan.notes.values()]
         checked = self.limits.provider != "offline" and self.options.distil.quotes != "off"
-        facts = lessons_of(harvest.items, harvest.folder, noted, quotes_checked=checked)
+        facts = plan_facts(harvest.items, harvest.folder, noted, quotes_checked=checked)
         plan = self._repeats.settled(replace(plan, entry=entry, facts=facts))
         return replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
 
@@ -235,21 +235,22 @@ class Committer:
         add_counts(self.report.skipped, harvest.skipped)
         add_counts(self.report.redacted, harvest.redacted)
 
-    def take_away(self, step: Step) -> bool:
-        """Stage 6, for content that was harvested before, if that is proven and its lines have not vanished."""
+    def take_away(self, steps: Sequence[Step]) -> set[Step]:
+        """Stage 6, for content that was harvested before, where that is proven and its lines have not vanished; which
+        steps did it. The moves of all are journaled in one write, with one sync, before the first of them."""
+        return self._move([step for step in steps if self._still_stands(step) and not self._must_stay(step)])
+
+    def _still_stands(self, step: Step) -> bool:
         plan = self.proofs.plan(step.sha256, self.entries.get(step.sha256))
-        if plan is None:
+        if plan is not None and not self.proofs.has_vanished(plan):
+            return True
+        if plan is None or self.entries[step.sha256].get(REPORTED, self.run) != self.run:  # an earlier run has said it
             self.report.kept += 1
             return False
-        if self.proofs.has_vanished(plan):
-            if self.entries[step.sha256].get(REPORTED, self.run) == self.run:  # later runs have said it already
-                message = "every line of its harvest has vanished from the files; the conversation stays"
-                hint = "'knowledge missing' shows them, puts them back, or lets them go"
-                self.report.errors.append(ErrorInfo("harvest-vanished", message, step.artifact.path, hint))
-            else:
-                self.report.kept += 1
-            return False
-        return self._move(step)
+        message = "every line of its harvest has vanished from the files; the conversation stays"
+        hint = "'knowledge missing' shows them, puts them back, or lets them go"
+        self.report.errors.append(ErrorInfo("harvest-vanished", message, step.artifact.path, hint))
+        return False
 
     def discard(self, step: Step) -> bool:
         """`--no-harvest`: record it durably, then move it away."""
@@ -257,7 +258,7 @@ class Committer:
             return False
         if not self.proofs.is_proven(step.sha256, self.entries.get(step.sha256)):
             self.record(step.sha256, self.entry_for(step, "deleted-unharvested", self.now()) | {"run": self.run}, True)
-        return self._move(step)
+        return bool(self._move([step]))
 
     def _must_stay(self, step: Step) -> bool:
         """Whether the person, or the host application's index files as they are now, keep a conversation in place."""
@@ -269,12 +270,11 @@ class Committer:
             self.report.notes.append(note)
         return bool(objection)
 
-    def _move(self, step: Step) -> bool:
-        """For content that was harvested, or given up, before: its move is journaled alone."""
-        if self._must_stay(step):
-            return False
-        self.append(_moving(step), durable=True)
-        return self.trusted and self._reclaim(step)
+    def _move(self, steps: Sequence[Step]) -> set[Step]:
+        """Those of the steps that are done: nothing leaves its place before the journal says durably what will."""
+        if steps and self.trusted:
+            self.append(*map(_moving, steps), durable=True)
+        return {step for step in steps if self.trusted and self._reclaim(step)}
 
     def _reclaim(self, step: Step) -> bool:
         """The move itself, asked about once more: hours may have passed since the plan."""
@@ -329,12 +329,12 @@ class Committer:
     def record(self, key: str, entry: Entry, durable: bool = False) -> None:
         """A ledger entry that is not a harvest: into the journal now, into the ledger at the end of the run."""
         self.entries[key] = merged_entry(self.entries.get(key), entry)
-        self.append({"t": "entry", "sha": key, "entry": entry}, durable)
+        self.append({"t": "entry", "sha": key, "entry": entry}, durable=durable)
 
-    def append(self, record: dict[str, Any], durable: bool = False) -> None:
-        """One record for the journal. When that fails, nothing more is taken away and the run ends."""
+    def append(self, *records: Record, durable: bool = False) -> None:
+        """Records for the journal, in one write. When that fails, nothing more is taken away and the run ends."""
         try:
-            self._journal.append(record, durable=durable)
+            self._journal.append(*records, durable=durable)
         except OSError as error:
             if self.trusted:
                 message = f"the journal cannot be written: {error.strerror}"

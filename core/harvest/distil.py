@@ -52,6 +52,7 @@ from core.harvest.asking import (
 )
 from core.harvest.freeze import mark_of_text, persons_of
 from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, KnownStore, Shown
+from core.harvest.meter import cached_table
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
@@ -317,19 +318,13 @@ class ShownSizes:
 
     def __call__(self, item: Artifact, sha256: str) -> int:
         if self._known is None:
-            self._known = self._read()
+            kept = cached_table(self._file).items() if self._file is not None else ()
+            self._known = {key: size for key, size in kept if isinstance(size, int)}
         if sha256 not in self._known:
             self._known[sha256] = shown_size(item)
             if self._file is not None:
                 files.write_cache(self._file, json.dumps(self._known).encode())
         return self._known[sha256]
-
-    def _read(self) -> dict[str, int]:
-        try:
-            found = json.loads(files.read_or_empty(self._file) or b"{}") if self._file is not None else {}
-        except (OSError, ValueError, RecursionError):
-            return {}
-        return {key: size for key, size in found.items() if isinstance(size, int)} if isinstance(found, dict) else {}
 
 
 def day_of(conversation: Conversation, mtime_ns: int) -> str:
@@ -416,12 +411,12 @@ def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str
         return {}
     name = conversation.id or conversation.started
     with _lock:
-        known = _read(file)
+        kept = cached_table(file).items()
+        known = {key: [row for row in rows if isinstance(row, dict)] for key, rows in kept if isinstance(rows, list)}
         facts, rows = bear_out(remarks, known.pop(project, []), name)
         checks, rows = checks_borne_out(session.project, steps, rows, name, conversation.started)
         known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
-        kept = dict(list(known.items())[-MOST_PROJECTS:])
-        data = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
+        data = json.dumps(dict(list(known.items())[-MOST_PROJECTS:]), ensure_ascii=False).encode("utf-8", "replace")
         if len(data) <= MAX_BYTES:
             files.write_cache(file, data)
     return {"facts": facts, "playbooks": checks}
@@ -431,13 +426,3 @@ def project_of(conversation: Conversation) -> str:
     """What the sessions of one project have in common: the repository, else the folder without its work tree."""
     folder = re.split(r"[\\/]\.?worktrees?[\\/]", conversation.folder.rstrip("/\\"))[0]
     return redact(conversation.repository or folder).text
-
-
-def _read(file: Path) -> dict[str, list[Any]]:
-    """What is no file of ours, or was damaged, holds nothing."""
-    try:
-        found = json.loads(files.read_or_empty(file) or b"{}")
-    except (OSError, ValueError, RecursionError):
-        return {}
-    rows = found.items() if isinstance(found, dict) else ()
-    return {key: [row for row in held if isinstance(row, dict)] for key, held in rows if isinstance(held, list)}

@@ -50,7 +50,7 @@ def note_as_fact(item: Item) -> str:
     return sanitise_line(f"{item.path}: {item.text}" if item.path else item.text, None)
 
 
-def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quotes_checked: bool) -> dict[str, Any]:
+def plan_facts(items: Sequence[Item], folder: str, noted: Iterable[str], *, quotes_checked: bool) -> dict[str, Any]:
     """What a plan keeps for the fact index. `folder` is the working folder of the conversation, "" when unknown;
     `noted` are the source files that it left a note about, all of them known to be there."""
     domain, repositories = domain_of(folder), _repositories(noted)

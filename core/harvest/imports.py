@@ -165,9 +165,9 @@ def _row(
     entry = entries.get(read.sha256)
     if entry is not None and entry.get("status") == "harvested":
         return ImportRow(str(file), name, KNOWN, read.sha256, len(read.data), project)
-    held = remembered(file.name, read.data.decode("utf-8", "replace"))
-    items = items_from(held.arrays, NO_SOURCE, quotes="off", secrets=secrets)
-    skipped = dict(held.skipped)
+    found = remembered(file.name, read.data.decode("utf-8", "replace"))
+    items = items_from(found.arrays, NO_SOURCE, quotes="off", secrets=secrets)
+    skipped = dict(found.skipped)
     add_counts(skipped, items.skipped)
     status = (CHANGED if str(file) in before else NEW) if items.items else EMPTY
     taken = items.items if own else tuple(map(_judged, items.items))

@@ -264,6 +264,8 @@ class Usage:
 
 
 UNKNOWN = Usage()
+RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
+"""What ends a question that is put again."""
 
 
 class Counted:
@@ -277,8 +279,6 @@ class Counted:
         self.sent = 0
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        from core.harvest.asking import RETRY_SUFFIX  # who only reads what is known of a model asks none
-
         answer = self._generate(prompt, schema)
         with self._lock:
             estimated = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
@@ -305,7 +305,7 @@ def _of_call(prompt: str, schema: Mapping[str, Any] | None, answer: Answer, esti
 
 def read_usage(file: Path, asked: str) -> Usage:
     """What is known of the model `asked`; `UNKNOWN` where the file is missing or damaged."""
-    row = _rows(file).get(asked)
+    row = cached_table(file).get(asked)
     known = row if isinstance(row, dict) else {}
     fine: dict[str, Any] = {}
     for key, value in asdict(UNKNOWN).items():
@@ -318,11 +318,12 @@ def read_usage(file: Path, asked: str) -> Usage:
 def note_usage(file: Path, asked: str, more: Usage) -> None:
     """Add what a run was told. Raises nothing: it is a cache."""
     if more != UNKNOWN:
-        rows = _rows(file) | {asked: asdict(read_usage(file, asked).plus(more))}
+        rows = cached_table(file) | {asked: asdict(read_usage(file, asked).plus(more))}
         files.write_cache(file, json.dumps(rows, sort_keys=True).encode())
 
 
-def _rows(file: Path) -> dict[str, Any]:
+def cached_table(file: Path) -> dict[str, Any]:
+    """A JSON object in the cache folder; what is no file of ours, or was damaged, holds nothing."""
     try:
         found = json.loads(files.read_or_empty(file) or b"{}")
     except (OSError, ValueError, RecursionError):

@@ -28,12 +28,14 @@ from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import ANSWERED, BEGUN, HarvestReport, NewLine, Progress, Report, add_counts
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
-from core.harvest.unproven import hold_back
+from core.harvest.unproven import leave_unproven
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.spending import Account, Purse
 from core.sources.artifact import HashCache
 from core.sources.sessions import StoreCache
 
+TOGETHER = 32
+"""So many conversations that were harvested before share one wait for the disk when they are taken away."""
 AHEAD = 2
 """So many conversations for each job are handed to the model before their answers are used."""
 CANCELLED = "cancelled"
@@ -159,7 +161,7 @@ def _run_plan(
     reader = _Reader(options, generate, live, Account(paths.spending, now) if options.caps else None)
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
-        hold_back(committer, plan.steps, new_run(now()))
+        leave_unproven(committer, plan.steps, new_run(now()))
         with closing(_distilled(plan, options, reader, committer, cancelled)) as results:
             for distilled in results:
                 run.go_on(distilled)
@@ -180,7 +182,7 @@ def _run_plan(
 class _Run:
     """The way of the steps of a plan from their answers to the files, and what the person is told on it. `done` of them
     are through; `_twins` wait for the one conversation of their content that is harvested; `_paid` are the answers that
-    are kept until the lines are written, both by sha256."""
+    are kept until the lines are written, both by sha256; `_leaving` were harvested before, and go together."""
 
     committer: Committer
     live: Live
@@ -188,6 +190,7 @@ class _Run:
     done: int = 0
     _twins: dict[str, list[Step]] = field(default_factory=dict)
     _paid: dict[str, KeptAnswers] = field(default_factory=dict)
+    _leaving: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.report, self._steps = self.committer.report, self.committer.report.plan.steps
@@ -200,20 +203,35 @@ class _Run:
             self.committer.flush() if self.committer.seconds_left() == 0 else self.committer.sync()
         elif distilled.step.action == "duplicate" and distilled.step.sha256 in self._waiting:
             self._twins.setdefault(distilled.step.sha256, []).append(distilled.step)
+        elif distilled.step.action in ("reclaim", "duplicate"):
+            self._leaving.append(distilled.step)
         else:
             if distilled.step.action == "prune":
-                self.committer.flush()
-                self._finish_written()
+                self._write()
             self._take(distilled)
         self._finish_written()
+        if distilled is None or len(self._leaving) >= TOGETHER:
+            self._take_away()
 
     def end(self) -> None:
         """Write what is still staged."""
+        self._write()
+        cut = self.done < len(self._steps) and self.committer.trusted
+        self.report.cancelled = self.report.cancelled or cut
+
+    def _write(self) -> None:
         if self.committer.trusted:
             self.committer.flush()
         self._finish_written()
-        cut = self.done < len(self._steps) and self.committer.trusted
-        self.report.cancelled = self.report.cancelled or cut
+        self._take_away()
+
+    def _take_away(self) -> None:
+        leaving, self._leaving = self._leaving, []
+        why = {step: _why_kept(step, self.committer) for step in leaving}
+        gone = self.committer.take_away([step for step in leaving if not why[step]])
+        for step in leaving:
+            self.report.kept += bool(why[step])
+            self._through(step, why[step] or ("reclaimed" if step in gone else "kept"))
 
     def _take(self, distilled: Distilled) -> None:
         step = distilled.step
@@ -243,8 +261,7 @@ class _Run:
 
     def _release_twins(self, step: Step) -> None:
         self._waiting.discard(step.sha256)
-        for twin in self._twins.pop(step.sha256, ()):
-            self._through(twin, _do_step(Distilled(twin, Ok(Harvest(())), None), self.committer) or "")
+        self._leaving += self._twins.pop(step.sha256, ())
 
     def _through(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
         self.done += 1
@@ -295,7 +312,7 @@ def _distilled(
     """All steps of a plan in their order, those that ask the model as their answers come: a slow one holds nobody up.
     What needs no answer, or is not to be harvested now, passes through. None stands for a moment in which no answer is
     there. Ends early when cancelled."""
-    left = {*committer.recovered.unfinished, *committer.recovered.held}
+    left = {*committer.recovered.unfinished, *committer.recovered.unproven}
     jobs = max(1, options.jobs)
     with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
         asking = _Asking(pool, partial(reader.read, opened), reader.breaker, committer.seconds_left)
@@ -397,8 +414,6 @@ def _do_step(distilled: Distilled, committer: Committer) -> str | None:
     match step.action:
         case "harvest":
             return _stage(distilled, committer)
-        case "reclaim" | "duplicate":
-            return "reclaimed" if committer.take_away(step) else "kept"
         case "discard":
             return "removed without harvest" if committer.discard(step) else "kept"
         case "too-large":
@@ -418,7 +433,7 @@ def _why_kept(step: Step, committer: Committer) -> str:
     """Why nothing is done with this step, in a word or two; "" if something is."""
     if step.sha256 in committer.recovered.unfinished:
         return "waits for its plan to be written"
-    if step.sha256 in committer.recovered.held:
+    if step.sha256 in committer.recovered.unproven:
         return "waits: lines of an earlier harvest stand"
     if step.action != "duplicate":
         return ""

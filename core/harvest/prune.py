@@ -50,15 +50,13 @@ def _purge(committer: Committer, step: Step) -> Result[int] | None:
         return gone if isinstance(gone, Err) else Ok(step.artifact.size)
     entry = committer.entries.get(sha_in_trash(name))
     refused = why_not_purge(paths, name, entry, committer.proofs, committer.guard)
-    if refused is not None and entry is not None and refused.code == VANISHED:
-        if entry.get(REPORTED, committer.run) != committer.run:
+    if refused is not None:
+        if refused.code == VANISHED and (entry or {}).get(REPORTED, committer.run) != committer.run:
             return None  # an earlier run has told it, and 'knowledge missing' still does
-        return Err(refused)
-    if refused is not None and refused.code != PURGE_REFUSED:
+        if refused.code in (VANISHED, PURGE_REFUSED):
+            return Err(refused)
         committer.report.notes.append(f"{refused.message} ({name})")
         return None
-    if refused is not None:
-        return Err(refused)
     committer.append({"t": "purging", "sha": sha_in_trash(name), "trash": name}, durable=True)
     if not committer.trusted:
         return None
@@ -76,12 +74,12 @@ def why_not_purge(paths: Paths, name: str, entry: Entry | None, proofs: Proofs, 
     committed plan vouches for it, and with VANISHED when the files lost what it taught (`Proofs.why_vanished`).
     Raises OSError.
     """
-    held = str(paths.trash / name)
+    trashed = str(paths.trash / name)
     if entry is None:
-        return ErrorInfo("trash-unknown", f"{_KEPT}: the ledger does not know it", held, "copy it out by hand")
+        return ErrorInfo("trash-unknown", f"{_KEPT}: the ledger does not know it", trashed, "copy it out by hand")
     hint = f"'knowledge trash restore {name[:12]}' brings it back"
     if protected := guard.protects(origin(entry, name) or str(entry.get("path", ""))):
-        return ErrorInfo("protected", f"{_KEPT}: {protected}", held, hint)
+        return ErrorInfo("protected", f"{_KEPT}: {protected}", trashed, hint)
     if entry.get("status") == "deleted-unharvested":
         return None
     plan = proofs.plan(sha_in_trash(name), entry)
@@ -89,8 +87,8 @@ def why_not_purge(paths: Paths, name: str, entry: Entry | None, proofs: Proofs, 
         vanished = proofs.why_vanished(plan)
         sha = name[:12]
         hint = f"'knowledge missing restore {sha}' puts them back, 'knowledge missing accept {sha}' lets them go"
-        return ErrorInfo(VANISHED, f"{_KEPT}: {vanished}", held, hint) if vanished else None
+        return ErrorInfo(VANISHED, f"{_KEPT}: {vanished}", trashed, hint) if vanished else None
     why = "it was never harvested" if entry.get("status") != "harvested" else "its committed plan is missing"
     if entry.get("run"):
         hint += f", 'knowledge undo {entry['run']}' takes its run back; if you want neither, delete the file yourself"
-    return ErrorInfo(PURGE_REFUSED, f"{_KEPT}: {why}", held, hint)
+    return ErrorInfo(PURGE_REFUSED, f"{_KEPT}: {why}", trashed, hint)

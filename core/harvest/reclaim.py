@@ -14,7 +14,6 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,9 +32,8 @@ FRESH_SECONDS = 1.0
 class Guard:
     """The index files as they are now; looked at again when the last look is older than `FRESH_SECONDS`."""
 
-    def __init__(self, paths: Paths, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, paths: Paths) -> None:
         self._paths = paths
-        self._clock = clock
         self._looked: float | None = None
 
     def objection(self, item: Artifact) -> str:
@@ -59,7 +57,7 @@ class Guard:
         return f"belongs to {owner}" if there and not files.exists(path) else ""
 
     def _look(self) -> None:
-        now = self._clock()
+        now = time.monotonic()
         if self._looked is None or now - self._looked > FRESH_SECONDS:
             self._protection = read_protection(scan_conversations(self._paths))
             self._folder = os.path.realpath(self._paths.conversations)
@@ -114,50 +112,50 @@ def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: d
     if files.sha256_of_descriptor(fd) != sha256 or not files.is_same_file(fd, path):
         return _changed(path)
     files.make_folder(paths.trash)
-    held = _rename_into(paths.trash, Path(path), sha256)
-    if files.identity_of(fd) != before or files.sha256_of_descriptor(fd) != sha256 or not files.is_same_file(fd, held):
-        return _changed(path) if _put_back(held, Path(path)) else _changed_twice(held, path)
+    copy = _rename_into(paths.trash, Path(path), sha256)
+    if files.identity_of(fd) != before or files.sha256_of_descriptor(fd) != sha256 or not files.is_same_file(fd, copy):
+        return _changed(path) if _put_back(copy, Path(path)) else _changed_twice(copy, path)
     if trash_days == 0:
-        files.discard(held)
+        files.discard(copy)
         return Ok(Reclaimed(path, sha256, before.size, "", ""))
     if Path(path).parent != paths.conversations:  # another tool's folder, which no end of a run knows
         files.sync_folder(paths.trash)
         files.sync_folder(Path(path).parent)
     until = (now + timedelta(days=trash_days)).isoformat()
-    return Ok(Reclaimed(path, sha256, before.size, held.name, until))
+    return Ok(Reclaimed(path, sha256, before.size, copy.name, until))
 
 
 def _changed(path: str) -> Err:
     return fail("changed", "the conversation changed after it was read; it stays", path, "run the harvest again")
 
 
-def _changed_twice(held: Path, path: str) -> Err:
-    message = f"the conversation changed while it was moved, and its name is taken again; its old text is {held.parent}"
-    return fail("changed", f"{message}/{_kept(held).name}", path, "compare the two")
+def _changed_twice(copy: Path, path: str) -> Err:
+    message = f"the conversation changed while it was moved, and its name is taken again; its old text is {copy.parent}"
+    return fail("changed", f"{message}/{_kept(copy).name}", path, "compare the two")
 
 
-def _kept(held: Path) -> Path:
-    return held.with_name(f"kept-{held.name}")
+def _kept(copy: Path) -> Path:
+    return copy.with_name(f"kept-{copy.name}")
 
 
-def _rename_into(trash: Path, source: Path, sha256: str) -> Path:
-    """A second conversation of the same content gets a number: each can be restored to its own place."""
+def _rename_into(trash: Path, source: Path, name: str, what: str = "conversation") -> Path:
+    """A second one of the same content gets a number: each can be restored to its own place."""
     for number in range(MAX_COPIES):
-        held = trash / (f"{sha256}.{number}" if number else sha256)
+        copy = trash / (f"{name}.{number}" if number else name)
         try:
-            files.rename_without_replacing(source, held)
+            files.rename_without_replacing(source, copy)
         except FileExistsError:
             continue
-        return held
-    raise OSError(errno.EEXIST, "the trash holds too many copies of this conversation", str(source))
+        return copy
+    raise OSError(errno.EEXIST, f"the trash holds too many copies of this {what}", str(source))
 
 
-def _put_back(held: Path, path: Path) -> bool:
+def _put_back(copy: Path, path: Path) -> bool:
     """Undo the move. False when the name is taken again: then it stays in the trash, where no purge finds it."""
     try:
-        files.rename_without_replacing(held, path)
+        files.rename_without_replacing(copy, path)
     except FileExistsError:
-        files.rename_without_replacing(held, _kept(held))
+        files.rename_without_replacing(copy, _kept(copy))
         return False
     return True
 
@@ -170,21 +168,21 @@ def sync_reclaimed(paths: Paths) -> None:
 
 def restore(paths: Paths, name: str, path: str, sha256: str) -> Result[Path]:
     """Put a trashed conversation back where it was, byte for byte. A name that something else occupies is refused."""
-    held, target = paths.trash / name, Path(path)
+    copy, target = paths.trash / name, Path(path)
     try:
-        if files.sha256_of_file(held) != sha256:
-            return fail("trash-damaged", "the trashed conversation no longer has the hash it went in with", held)
+        if files.sha256_of_file(copy) != sha256:
+            return fail("trash-damaged", "the trashed conversation no longer has the hash it went in with", copy)
         files.make_folder(target.parent)
-        files.rename_without_replacing(held, target)
+        files.rename_without_replacing(copy, target)
         files.sync_folder(target.parent)
         files.sync_folder(paths.trash)
     except FileExistsError:
         if _stands_at(target, sha256):  # put back by hand, or before a power cut that brought the one in the trash back
-            gone = purge(held, sha256)
+            gone = purge(copy, sha256)
             return gone if isinstance(gone, Err) else Ok(target)
         return fail("occupied", "another file has that name now", target, "move it away, then restore again")
     except FileNotFoundError:
-        return fail("not-in-trash", "the conversation is not in the trash any more", held)
+        return fail("not-in-trash", "the conversation is not in the trash any more", copy)
     except OSError as error:
         return fail("restore-failed", f"the conversation could not be restored: {error.strerror}", target)
     return Ok(target)
@@ -232,15 +230,7 @@ def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> Res
             files.remove_tree(folder)
             return Ok(None)
         files.make_folder(paths.trash)
-        name = name_of_split(folder.name, now + timedelta(days=trash_days))
-        for number in range(MAX_COPIES):
-            try:
-                files.rename_without_replacing(folder, paths.trash / (f"{name}.{number}" if number else name))
-                break
-            except FileExistsError:
-                continue
-        else:
-            raise OSError(errno.EEXIST, "the trash holds too many copies of this folder", path)
+        _rename_into(paths.trash, folder, name_of_split(folder.name, now + timedelta(days=trash_days)), "folder")
         files.sync_folder(paths.trash)
         files.sync_folder(paths.splits)
     except OSError as error:

@@ -50,10 +50,9 @@ from core.knowledge.ledger import (
     set_aside,
     write_ledger,
 )
-from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.log import carry_over, settle
-from core.knowledge.swap import EDITOR_WAIT, EditorWait
+from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers, folders_below
 from core.sources.scan import origin, sha_in_trash
 
 UNPROVEN = "unproven"
@@ -64,14 +63,13 @@ _MOVES = ("moving", "reclaimed")
 @dataclass
 class Recovered:
     """The state of the store before a run. `unfinished` holds plans that still cannot be written, by sha256. `damaged`
-    are the bytes of a journal that was not whole, b"" when they are kept already, None for a whole one; `held` are
-    the hashes of conversations whose lines stand in the files without a proof (added by unproven.py, not by recovery;
-    no items of the quarantine)."""
+    are the bytes of a journal that was not whole, b"" when they are kept already, None for a whole one; `unproven`
+    are the hashes of conversations whose lines stand in the files without a proof (added by unproven.py)."""
 
     entries: Entries
     unfinished: dict[str, Pending] = field(default_factory=dict)
     damaged: bytes | None = None
-    held: set[str] = field(default_factory=set)
+    unproven: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
 
@@ -222,7 +220,7 @@ def _write_unfinished(
             paths,
             [(row.sha256, _left_to_write(plans[row.sha256], row.applied, stores)) for row in waiting],
             known=lambda name: (paths.knowledge / name).exists(),
-            on_applied=lambda rows: journal.extend(_applied_records(plans, reported, rows)),
+            on_applied=lambda rows: journal.append(*_applied_records(plans, reported, rows)),
             recovering=True,
             editor_wait=editor_wait,
         )
@@ -232,7 +230,7 @@ def _write_unfinished(
         wrong, last = dict.fromkeys(plans, error), []
     done = [sha for sha in plans if sha not in wrong]
     proven = [{"t": "done", "sha": sha, "entry": {**plans[sha].entry, "run": run}} for sha in done]
-    journal.extend([*_applied_records(plans, reported, last), *proven], durable=True)
+    journal.append(*_applied_records(plans, reported, last), *proven, durable=True)
     for row in waiting:
         if row.sha256 in wrong:
             why = wrong[row.sha256]
@@ -348,23 +346,23 @@ def _notice_purged(paths: Paths, states: dict[str, Pending], entries: Entries, w
     """What was to go for good, and is gone: the ledger looks for it no more, and says so."""
     for sha, pending in states.items():
         for name in pending.purging:
-            held = paths.trash / name
-            if not name or files.exists(held):
+            trashed = paths.trash / name
+            if not name or files.exists(trashed):
                 continue
             if sha in entries:
                 drop_from_trash(entries[sha], name)
-            pruned = {"path": str(held), "status": "pruned", "at": when, "deleted": True}
-            entries.setdefault(f"path:{held}", pruned)
+            pruned = {"path": str(trashed), "status": "pruned", "at": when, "deleted": True}
+            entries.setdefault(f"path:{trashed}", pruned)
 
 
 def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, when: str) -> bool:
     """A crash may also take the record of a move itself: what lies in the trash, and whose place nobody has written
     down, was where its entry or a record behind the damage says, if nothing is there now. Whether any was found."""
     found = False
-    for held in sorted(paths.trash.iterdir()) if paths.trash.is_dir() else ():
-        sha = sha_in_trash(held.name)
+    for trashed in sorted(paths.trash.iterdir()) if paths.trash.is_dir() else ():
+        sha = sha_in_trash(trashed.name)
         entry = entries.get(sha, {})
-        if not sha or origin(entry, held.name):
+        if not sha or origin(entry, trashed.name):
             continue
         recorded = [str(row.get("path", "")) for row in behind if row.get("sha") == sha and row.get("t") in _MOVES]
         taken = entry.get("trash", {}).values()
@@ -372,7 +370,7 @@ def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, whe
         place = next((path for path in places if not files.exists(path)), "")
         if place:
             lost = {"path": place, "status": "harvest-failed", "at": when, "error": "its journal was damaged"}
-            note_reclaimed(entries.setdefault(sha, lost), {"trash": held.name, "path": place, "until": ""})
+            note_reclaimed(entries.setdefault(sha, lost), {"trash": trashed.name, "path": place, "until": ""})
             found = True
     return found
 

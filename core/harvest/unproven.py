@@ -26,7 +26,7 @@ Lines = dict[str, list[str]]
 """File below the knowledge folder -> exact lines."""
 
 
-def hold_back(committer: Committer, steps: Iterable[Step], run: str) -> None:
+def leave_unproven(committer: Committer, steps: Iterable[Step], run: str) -> None:
     """Find such conversations among the `steps` of a run and keep them from being harvested. They are told once, as
     errors of the report; `run` is a new run's id. Raises OSError when the files cannot be read."""
     paths, entries, recovered = committer.paths, committer.entries, committer.recovered
@@ -48,10 +48,10 @@ def hold_back(committer: Committer, steps: Iterable[Step], run: str) -> None:
             continue
         same_place = entry.get("path") == step.artifact.path
         waiting += bool(known) and same_place
-        recovered.held.add(step.sha256)
+        recovered.unproven.add(step.sha256)
         if known and same_place and not new:
             continue  # an earlier run has reported it
-        _hold_one(committer, step, earlier if known else run, known, new, when)
+        _leave_one(committer, step, earlier if known else run, known, new, when)
     if found and recovered.damaged:
         recovered.keep_damaged(paths, when)
     if waiting:
@@ -62,7 +62,7 @@ def hold_back(committer: Committer, steps: Iterable[Step], run: str) -> None:
         )
 
 
-def _hold_one(committer: Committer, step: Step, run: str, known: Lines, new: Lines, when: datetime) -> None:
+def _leave_one(committer: Committer, step: Step, run: str, known: Lines, new: Lines, when: datetime) -> None:
     """Report one conversation as failed, its `new` lines as those of `run`, which has reported the `known` ones."""
     _tell(committer.paths, new, run, step.sha256, when)
     error = _error(_joined(known, new), run, step)

@@ -97,12 +97,12 @@ def add_bullet(
     line = bullet_line(clean.value, Provenance(BY_HAND, now.astimezone(UTC).date().isoformat()))
     row = CATEGORY[category]
     if not path:
-        return add_line(paths, row.file, row.header, line, now, section=section_of(category), seen=seen)
+        return add_lines(paths, row.file, row.header, ((line,),), now, section=section_of(category), seen=seen)
     note = note_file(paths, path)
     if isinstance(note, Err):
         return note
     name, header = note.value
-    return add_line(paths, name, header, line, now, seen=seen)
+    return add_lines(paths, name, header, ((line,),), now, seen=seen)
 
 
 def section_of(category: str) -> str:
@@ -132,23 +132,6 @@ def note_file(paths: Paths, path: str) -> Result[tuple[str, str]]:
     return Ok((f"files/{binding.note}", f"# {sanitise_line(source.path, None)}"))
 
 
-def add_line(
-    paths: Paths,
-    file: str,
-    header: str,
-    line: str,
-    now: datetime,
-    *,
-    section: str = "",
-    more: Sequence[str] = (),
-    seen: str | None = None,
-    run: str = "",
-) -> Result[Edited]:
-    """Make one exact line, with the indented ones that belong to it, stand in a file (made with `header` when it is not
-    there). Err(already-there) if it does."""
-    return add_lines(paths, file, header, ((line, *more),), now, section=section, seen=seen, run=run)
-
-
 def add_lines(
     paths: Paths,
     file: str,
@@ -160,8 +143,8 @@ def add_lines(
     seen: str | None = None,
     run: str = "",
 ) -> Result[Edited]:
-    """`add_line` for several bullets of one file, each a line and the indented ones below it, in one write. Those that
-    stand there are left out; Err(already-there) when all do."""
+    """Make bullets, each an exact line and the indented ones below it, stand in a file (made with `header` when it is
+    not there), in one write. Those that stand there are left out; Err(already-there) when all do."""
 
     def hunks(lines: list[str]) -> Result[list[Hunk]]:
         there = {text: at for at, old in reversed(list(enumerate(lines))) if (text := bare(old)) in wanted}

@@ -204,12 +204,11 @@ def _is_note(name: str) -> bool:
     return name.endswith(".md") and not name.startswith(".") and not set(name) & set("/\\\0")
 
 
-def merge_records(paths: Paths, changed: NoteRecords, gone: Iterable[str] = ()) -> None:
+def merge_records(paths: Paths, changed: NoteRecords) -> None:
     """Bring changed rows into file_ids.json as it is now: a run remembers it from its start, and the panel may have
     bound another note since. Raises OSError."""
     with _alone(paths):
-        records = {name: row for name, row in read_records(paths).items() if name not in set(gone)}
-        write_records(paths, {**records, **changed})
+        write_records(paths, {**read_records(paths), **changed})
 
 
 def bind_note(paths: Paths, source: SourceFile) -> Binding:

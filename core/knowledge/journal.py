@@ -108,12 +108,9 @@ class Journal:
         self._broken = self._loose = False
         self._fd = -1
 
-    def append(self, record: Record, *, durable: bool = False) -> None:
-        """Add one record; `durable` waits for the disk. Raises JournalError, and after that on every call."""
-        self.extend([record], durable=durable)
-
-    def extend(self, records: Iterable[Record], *, durable: bool = False) -> None:
-        """Add several records with one write."""
+    def append(self, *records: Record, durable: bool = False) -> None:
+        """Add records with one write; `durable` waits for the disk. Raises JournalError, and after that on every
+        call."""
         if self._broken:
             raise JournalError(errno.EIO, "an earlier record could not be written")
         data = b"".join(map(encode, records))
@@ -133,7 +130,7 @@ class Journal:
 
     def sync(self) -> None:
         """Wait for the disk, if anything was added since the last time."""
-        self.extend((), durable=True)
+        self.append(durable=True)
 
     def resume(self) -> None:
         """Go on with the records of a run that was cut off, of which nobody knows whether they are on the disk."""

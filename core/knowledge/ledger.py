@@ -8,11 +8,10 @@ others (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `
 from __future__ import annotations
 
 import errno
-import functools
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -63,44 +62,16 @@ def _in_parts(data: bytes) -> dict[str, Any] | None:
     if not (data.startswith(HEAD) and data.endswith(TAIL)):
         return None
     entries: dict[str, Any] = {}
-    share = _Shared().share
     start, end = len(HEAD), len(data) - len(TAIL)
     try:
         while start < end:
             cut = data.find(BETWEEN, min(start + PART_BYTES, end), end)
             stop = end if cut < 0 else cut
-            part = json.loads('{"' + data[start:stop].decode("utf-8") + "}}")
-            share(part)
-            entries.update(part)
+            entries.update(json.loads('{"' + data[start:stop].decode("utf-8") + "}}"))
             start = stop + len(BETWEEN)
     except ValueError:
         return None
     return {"entries": entries}
-
-
-_REPEATED = ("status", "model", "provider", "source", "format", "project", "prompt", "run", "at", "date")
-
-
-class _Shared:
-    """Keeps equal words and equal counts of items once: of a hundred thousand entries they would take forty megabytes.
-    Nobody changes the counts of an entry; whoever tells other counts makes another entry."""
-
-    def __init__(self) -> None:
-        self._words: dict[str, str] = {}
-        self._counts: dict[tuple[Any, ...], dict[str, Any]] = {}
-
-    def share(self, entries: Mapping[str, Any]) -> None:
-        """Let these entries hold what earlier ones hold, where that is equal."""
-        words, counts = self._words, self._counts
-        for entry in entries.values():
-            if not isinstance(entry, dict):
-                continue
-            for name in _REPEATED:
-                if type(word := entry.get(name)) is str:
-                    entry[name] = words.setdefault(word, word)
-            items = entry.get("items")
-            if type(items) is dict and all(type(number) is int for number in items.values()):
-                entry["items"] = counts.setdefault(tuple(items.items()), items)
 
 
 def _of_both_sides(data: bytes) -> Entries | None:
@@ -225,44 +196,9 @@ def _file_of(paths: Paths) -> tuple[int, ...]:
 
 
 def format_ledger(entries: Entries) -> bytes:
-    """Indented and sorted: to the byte what json.dumps gives with an indent of 2, which takes twice as
-    long for it (an indent switches off its fast encoder)."""
-    if not entries:
-        return b'{\n  "entries": {}\n}\n'
-    rows = (f"    {_string(sha)}: {_text(entries[sha], _DEPTH)}" for sha in sorted(entries))
-    return ('{\n  "entries": {\n' + ",\n".join(rows) + "\n  }\n}\n").encode("utf-8", "backslashreplace")
-
-
-_DEPTH = "\n      "
-_string = json.encoder.encode_basestring
-
-
-@functools.cache
-def _flat(indent: str) -> Callable[[Any], str]:
-    """The fast encoder, its rows set apart by a line break: right for what holds no table or list but empty ones."""
-    return json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=("," + indent, ": ")).encode
-
-
-def _text(value: Any, indent: str) -> str:
-    """A value as it stands behind its key; `indent` is the line break before what is in it."""
-    if isinstance(value, list) and value:
-        return "[" + ",".join(f"{indent}{_text(row, indent + '  ')}" for row in value) + indent[:-2] + "]"
-    if not isinstance(value, dict) or not value:
-        return _flat(indent)(value)
-    parts: list[str] = []
-    plain: dict[str, Any] = {}
-    for key in sorted(value):
-        one = value[key]
-        if one and isinstance(one, (dict, list)):
-            if plain:
-                parts.append(_flat(indent)(plain)[1:-1])
-                plain = {}
-            parts.append(f"{_string(key)}: {_text(one, indent + '  ')}")
-        else:
-            plain[key] = one
-    if plain:
-        parts.append(_flat(indent)(plain)[1:-1])
-    return "{" + indent + ("," + indent).join(parts) + indent[:-2] + "}"
+    """Indented and sorted, so that two ledgers can be compared and merged line by line."""
+    text = json.dumps({"entries": entries}, indent=2, sort_keys=True, ensure_ascii=False)
+    return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
 def write_ledger(paths: Paths, entries: Entries) -> int:
@@ -324,9 +260,9 @@ def note_unrecorded_moves(state: Pending, entry: Entry, trash: Mapping[str, list
     Without a date in the ledger the trash keeps it for the whole grace period from the moment of the rename.
     """
     known = {*_table(entry, "trash"), *(str(row.get("trash", "")) for row in state.reclaimed)}
-    held = [name for name in trash.get(state.sha256, ()) if name not in known]
+    names = [name for name in trash.get(state.sha256, ()) if name not in known]
     moving = sorted(state.unrecorded, key=files.exists)  # those that are gone first
-    for path, name in zip_longest(moving, held[: len(moving)], fillvalue=""):
+    for path, name in zip_longest(moving, names[: len(moving)], fillvalue=""):
         stands = files.exists(path)
         if name or not stands:
             note_reclaimed(entry, {"trash": name, "path": path, "until": ""})

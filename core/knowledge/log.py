@@ -28,8 +28,7 @@ from core.base.late import dataclass
 from core.base.paths import Paths
 from core.knowledge.changes import Change, append_changes, change_of, parse_change, read_changes, sync_changes
 from core.knowledge.hunks import FileEdit, apply_hunks, bare, split
-from core.knowledge.leftovers import is_in_use, is_process_at_work
-from core.knowledge.swap import append_expected, replace_expected
+from core.knowledge.swap import append_expected, is_in_use, is_process_at_work, replace_expected
 
 KEPT_BYTES = 1 << 16
 """So large the log may grow before it is emptied; so much is read before an edit."""

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from pathlib import PurePath
 from typing import Any
 
 from core.base.markdown import Bullet, sanitise_name
 from core.base.paths import Paths, cache_folder
 from core.base.ready import kept_ready
-from core.base.repository import outside_work_trees
+from core.base.repository import domain_of, outside_work_trees, project_root, repository_root
 from core.base.result import Err, Ok, Result
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text
@@ -122,6 +123,48 @@ def project_around(folder: str, projects: Projects) -> str:
     known = {project for folders in projects.values() for project in folders if project}
     around = [project for project in known if is_inside(os.path.normpath(folder), project)]
     return max(around, key=len, default="")
+
+
+# --- facts that would have been notes ---------------------------------------------------------------------------------
+# A note on a file that cannot be found becomes the fact `PATH: note`. Asked about the file later, in a clone or in
+# another worktree, a person wants to see it.
+
+LONG_PATH = 4096
+
+
+def facts_about(bullets: Sequence[Bullet], source: str, projects: Projects) -> list[Bullet]:
+    """Those of the `bullets` of facts.md that name the file `source` (an absolute path; it need not be there).
+
+    A whole path is the same file, or the same place below a folder of the repository's name; a path within a
+    repository is the same file only if the conversation worked in a repository of that name, or, where no folder is
+    known of it, if the path has a folder in it.
+    """
+    root = repository_root(os.path.dirname(source))
+    found = []
+    for bullet in bullets:
+        named, colon, _ = bullet.text.partition(": ")
+        if colon and not bullet.struck and len(named) < LONG_PATH and _names(named, source, root, bullet, projects):
+            found.append(bullet)
+    return found
+
+
+def _names(named: str, source: str, root: str, bullet: Bullet, projects: Projects) -> bool:
+    if os.path.normpath(os.path.expanduser(named)) == source:
+        return True
+    if not root:
+        return False
+    inside, name = PurePath(source).relative_to(root).parts, os.path.basename(project_root(root))
+    plain = named.replace("\\", "/")
+    parts = tuple(part for part in plain.split("/") if part not in ("", "."))
+    above, below = parts[: -len(inside)], parts[-len(inside) :]
+    if below != inside:
+        return False
+    if plain.startswith(("/", "~")) or plain[1:3] == ":/":
+        return above[-1:] == (name,) or (len(inside) > 1 and name in above)
+    folders = projects.get(bullet.provenance.source, frozenset()) if bullet.provenance is not None else frozenset()
+    known = {domain_of(folder) for folder in folders if folder not in (NOWHERE, UNTOLD)}
+    at_home = domain_of(root) in known if known else len(inside) > 1
+    return at_home and above in ((), (name,))
 
 
 # --- remembered ---

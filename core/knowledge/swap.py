@@ -1,7 +1,7 @@
 """Replaces a knowledge file in one step, and notices when a person saved it in that very moment.
 
 Two files are exchanged, then what came out is compared with what was read. What came out is kept under its temporary
-name until all is well: `leftovers.py` knows what to do with it after a crash, by the hashes in the name.
+name until all is well: `clear_leftovers` knows what to do with it after a crash, by the hashes in the name.
 
 An editor that is at work on the same file is waited for, within bounds.
 """
@@ -12,6 +12,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import stat
 import time
 from collections.abc import Callable
@@ -68,7 +69,7 @@ def swap_in(path: Path, new: bytes, expected: bytes, merge: Callable[[bytes], by
 
 def _give_back(path: Path, standing: bytes, spent: list[Path]) -> None:
     """Before giving up: what the person saved last waits in a temporary file; put it back in place of our bytes. Where
-    that fails too it stays, and leftovers.py deals with it."""
+    that fails too it stays, and `clear_leftovers` deals with it."""
     with contextlib.suppress(OSError):
         if spent and files.read_or_empty(path) == standing and files.exchange(spent[-1], path):
             for temporary in spent:
@@ -126,7 +127,7 @@ def _remove(path: Path, expected: bytes) -> bool:
         temporaries.made(aside.name)
         files.rename_without_replacing(path, aside)
         if files.read_or_empty(aside) != expected:
-            with contextlib.suppress(FileExistsError):  # saved again: leftovers.py keeps what lies aside
+            with contextlib.suppress(FileExistsError):  # saved again: clear_leftovers keeps what lies aside
                 files.rename_without_replacing(aside, path)
             return False
         files.discard(aside)
@@ -163,3 +164,83 @@ def _exchange(path: Path, new: bytes, expected: bytes, mode: int, spent: list[Pa
 
 def _short_hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
+
+
+# --- what a crash left beside knowledge files -------------------------------------------------------------------------
+# A temporary file is named after the first 16 hex digits of the sha256 of what its swap expected to find and of what it
+# put in. Together with what the file holds now, this tells on which side of the swap the crash happened.
+
+_NAME = re.compile(
+    r"^\.(?P<name>.+)\.(?P<hashes>[0-9a-f]{32})?\.(?P<pid>\d+)-\d+" + re.escape(files.TEMPORARY_MARK) + r"\Z"
+)
+IN_USE_SECONDS = 60.0
+"""How long a temporary file is left to the living process that it is named after. An edit is over much sooner."""
+
+
+def folders_below(folder: Path) -> list[Path]:
+    """A folder with all that are in it, at any depth: whatever room writes there, a crash may leave something. Links
+    are not followed."""
+    return [Path(root) for root, _, _ in os.walk(folder)]
+
+
+def clear_leftovers(folder: Path) -> list[Path]:
+    """Remove or put back every leftover in one folder; returns the files that were set aside for the person.
+
+    A temporary file that may hold a person's bytes is never removed: it goes back in place when it is certain where it
+    belongs, else it is kept as `<name>.recovered-<hash>.md`. Raises OSError.
+    """
+    with folder_lock(folder):
+        return _cleared(folder) if folder.is_dir() else []
+
+
+def _cleared(folder: Path) -> list[Path]:
+    kept: list[Path] = []
+    found_any = False
+    for temporary in sorted(folder.glob(f".*{files.TEMPORARY_MARK}")):
+        found = _NAME.match(temporary.name)
+        if found is not None and is_in_use(temporary, int(found["pid"])):
+            continue
+        found_any = True
+        if found is None or not found["hashes"]:
+            files.discard(temporary)
+            continue
+        expected, put_in = found["hashes"][:16], found["hashes"][16:]
+        path = folder / found["name"]
+        holds, current = (_short_hash(files.read_or_empty(one)) for one in (temporary, path))
+        stale = holds in (expected, put_in) or current == expected
+        if stale or (current == put_in and files.exchange(temporary, path)):
+            files.discard(temporary)
+        else:
+            aside = path.with_name(f"{path.stem}.recovered-{holds}.md")
+            with contextlib.suppress(FileExistsError):
+                files.rename_without_replacing(temporary, aside)
+            kept.append(aside)
+    if found_any:
+        files.sync_folder(folder)
+    return kept
+
+
+def is_in_use(temporary: Path, pid: int) -> bool:
+    """Whether somebody is at work on it right now: a thread of this process, or another one, an edit say."""
+    if pid == os.getpid():
+        return temporaries.is_live(temporary.name)
+    try:
+        return is_process_at_work(pid, temporary.lstat().st_mtime)
+    except FileNotFoundError:  # gone since it was listed: whoever made it has just put it in place
+        return True
+    except OSError:
+        return False
+
+
+def is_process_at_work(pid: int, since: float) -> bool:
+    """Whether another process may still be at what it began at that moment (seconds since 1970): it lives, and it was
+    not long ago, for a system gives the number of a process that ended to another one."""
+    if os.name == "nt":
+        return False
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return 0 <= time.time() - since < IN_USE_SECONDS

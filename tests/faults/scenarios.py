@@ -74,6 +74,16 @@ def _twice(store: Store) -> None:
         store.world.converse(text)
 
 
+def _stayed(store: Store) -> None:
+    """Harvested long ago, two of them of one content; now they may go, together."""
+    _mine(store)
+    for text in (SHORT, LONG, SHORT):
+        store.world.converse(text)
+    store.world.limits(reclaim="never")
+    _harvested(store)
+    store.world.limits(reclaim="model")
+
+
 def _by_rules_before(store: Store) -> None:
     """Harvested offline long ago, so it stayed; now a model harvests it again."""
     store.world.converse("User: We decided to use SQLite because there is one writer.\n\nAssistant: Noted.\n")
@@ -277,6 +287,7 @@ SCENARIOS = (
     Scenario("edited files", _edited, Store.harvest),
     Scenario("tasks", _tasks, Store.harvest, answer=_only_tasks),
     Scenario("twice", _twice, Store.harvest, answer=plain),
+    Scenario("moved together", _stayed, Store.harvest, answer=plain),
     Scenario("after the rules", _by_rules_before, Store.harvest, answer=plain),
     Scenario("damaged ledger", _garbage_ledger, Store.harvest, answer=plain),
     Scenario("notes", _notes, Store.harvest, answer=_two_notes, adapt=_strange_inode),
