@@ -172,10 +172,8 @@ def _shown_digest(
     ready = ShownDigest(text, READY)
     if config.digest_scope == "global" or (project is None and around is None):
         return ready
-    here, variables = (
-        str(project if project is not None else around),
-        os.environ if environment is None else environment,
-    )
+    here = str(project if project is not None else around)
+    variables = os.environ if environment is None else environment
     failed: list[ShownDigest] = []
 
     def made() -> list[str] | None:

@@ -88,25 +88,20 @@ def put_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, An
     """Insert what is not there yet, by any key of the table; how many rows came."""
     if not rows:
         return 0
-    insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    statement = insert(table).on_conflict_do_nothing()
-    kept = {"preserve_rowcount": True}
-    if len(rows) == 1:
-        return int(connection.execute(statement, rows[0], execution_options=kept).rowcount)
-    before = counted(connection, table)
-    connection.execute(statement, rows)
-    return counted(connection, table) - before
+    statement = _insert(connection, table).on_conflict_do_nothing()
+    return int(connection.execute(statement, rows, execution_options={"preserve_rowcount": True}).rowcount)
 
 
 def put(connection: Connection, table: Table, row: Mapping[str, Any]) -> None:
     """Insert a row, or give the one with its primary key these values."""
-    insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = _insert(connection, table)
     keys = [column.name for column in table.primary_key]
-    rest = {name: value for name, value in row.items() if name not in keys}
-    statement = insert(table)
-    given = {name: statement.excluded[name] for name in rest}
-    ready = statement.on_conflict_do_update(index_elements=keys, set_=given) if rest else statement
-    connection.execute(ready if rest else statement.on_conflict_do_nothing(), dict(row))
+    given = {name: statement.excluded[name] for name in row if name not in keys}
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=given), dict(row))
+
+
+def _insert(connection: Connection, table: Table) -> Any:
+    return (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)
 
 
 def _entities(connection: Connection, kind: str, ids: Sequence[str]) -> None:
@@ -141,10 +136,8 @@ def add_chunks(connection: Connection, records: Sequence[Chunk]) -> None:
         return
     _entities(connection, "chunk", [record.id for record in records])
     rows = [row_of(replace(one, content_sha256=one.content_sha256 or sha256_of(one.content))) for one in records]
-    for row in rows:
-        if not row["number"]:
-            del row["number"]
-    connection.execute(schema.chunk.insert(), rows)
+    unnumbered = [{name: value for name, value in row.items() if value or name != "number"} for row in rows]
+    connection.execute(schema.chunk.insert(), unnumbered)
 
 
 def put_location(connection: Connection, record: Location) -> None:
@@ -214,10 +207,7 @@ def add_link(connection: Connection, record: Link) -> bool:
 
 def add_links(connection: Connection, records: Iterable[Link]) -> None:
     """Many links, each as `add_link` has it."""
-    found = [_link_row(record) for record in records]
-    if found:
-        insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-        connection.execute(insert(schema.link).on_conflict_do_nothing(), found)
+    put_new(connection, schema.link, [_link_row(record) for record in records])
 
 
 def _link_row(record: Link) -> dict[str, Any]:

@@ -61,14 +61,7 @@ class Shelved:
 
     def to_json(self) -> dict[str, Any]:
         """A document as `library ingest` and `library list` show it."""
-        return {
-            "id": self.id,
-            "path": self.source,
-            "title": self.title,
-            "content_type": self.content_type,
-            "chunks": self.chunks,
-            "status": self.status,
-        }
+        return {"path" if name == "source" else name: value for name, value in vars(self).items()}
 
 
 class KnownNames:
@@ -132,7 +125,7 @@ def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: d
 
 
 def _shelve(connection: Connection, prepared: Prepared, place: Location, now: datetime, known: KnownNames) -> Shelved:
-    content = sha256_of(prepared.text)
+    content = sha256_of(prepared.document.text)
     c = schema.document.c
     same = next(iter(rows.read(connection, schema.document, Document, c.content_sha256 == content)), None)
     here = next(iter(rows.read(connection, schema.location, Location, schema.location.c.source == place.source)), None)
@@ -141,10 +134,10 @@ def _shelve(connection: Connection, prepared: Prepared, place: Location, now: da
         status = _again(connection, prepared, same, before, place, now, known)
         number = rows.counted(connection, schema.chunk, schema.chunk.c.document_id == same.id)
         return Shelved(same.id, prepared.source, same.title, same.content_type, number, status)
+    text, said = prepared.document, prepared.said
     document = Document(
-        new_id(), prepared.source, prepared.content_type, prepared.title, prepared.text, now,
-        _profile(connection, prepared, now), prepared.top_summary, prepared.key_claims, content_sha256=content,
-        written_at=prepared.written_at, language=prepared.language,
+        new_id(), prepared.source, text.content_type, text.title, text.text, now, _profile(connection, prepared, now),
+        said.top_summary, said.key_claims, content_sha256=content, written_at=text.written_at, language=text.language,
     )  # fmt: skip
     rows.add_document(connection, document)
     old = _superseded(connection, before, document.id, place, now)
@@ -252,7 +245,7 @@ def _settle(
 
 def _chunk(prepared: Prepared, made: PreparedChunk, document_id: str, position: int) -> Chunk:
     piece, said = made.piece, made.said
-    content = prepared.text[piece.begins : piece.ends]
+    content = prepared.document.text[piece.begins : piece.ends]
     return Chunk(
         new_id(), document_id, content, position, said.summary, said.chunk_type, made.tokens, None, said.needs_context,
         said.rhetorical_mode, piece.heading, piece.begins, piece.ends, made.spaced, sha256_of(content),
@@ -304,7 +297,7 @@ def _spoken_of(
 ) -> dict[str, Counter[str]]:
     """Chunk -> concept -> how often, for the chunks of a document: of its own concepts and of all that are known."""
     names = known.current(connection)
-    new = _concepts(connection, prepared.concepts, now, known)
+    new = _concepts(connection, prepared.said.concepts, now, known)
     counts = {chunk.id: names.counted(chunk.content) for chunk in settled}
     for part in rows.in_parts(counts):
         connection.execute(delete(schema.mention).where(schema.mention.c.chunk_id.in_(part)))
@@ -323,8 +316,8 @@ def _concepts(connection: Connection, named: Sequence[Named], now: datetime, kno
         spellings = [folded(name) for name in (row.name, *row.aliases)]
         old = next((there[name] for name in spellings if name in there), None)
         if old is None:
-            made = Concept(new_id(), row.name, now, now, row.aliases, row.description, row.concept_type)
-            made = replace(made, folded=folded(made.name))
+            named_so = (new_id(), row.name, now, now, row.aliases, row.description, row.concept_type)
+            made = Concept(*named_so, folded=folded(row.name))
             rows.add_concept(connection, made)
             new.append(made)
             came = {name: made.id for name in dict.fromkeys(spellings) if name and name not in there}
@@ -335,9 +328,8 @@ def _concepts(connection: Connection, named: Sequence[Named], now: datetime, kno
             if made != old:
                 values = {"aliases": made.aliases, "description": made.description, "updated_at": now}
                 connection.execute(update(schema.concept).where(schema.concept.c.id == old.id).values(**values))
-                rows.put_new(
-                    connection, schema.concept_alias, [{"folded": name, "concept_id": old.id} for name in came]
-                )
+                alike = [{"folded": name, "concept_id": old.id} for name in came]
+                rows.put_new(connection, schema.concept_alias, alike)
         there |= dict.fromkeys(spellings, made)
         known.added(came)
     return new
@@ -433,7 +425,7 @@ def _pairs(
 
 def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str, str]]:
     """(chunk, the chunk that it goes deeper into): by the way to its heading."""
-    border = "." if prepared.form == "code" else " > "
+    border = "." if prepared.document.form == "code" else " > "
     first: dict[str, str] = {}
     for chunk in settled:
         first.setdefault(chunk.heading, chunk.id)
@@ -453,11 +445,11 @@ def _references(connection: Connection, prepared: Prepared, document_id: str, no
     import posixpath
     from urllib.parse import urljoin
 
-    if prepared.form != "markdown":
+    if prepared.document.form != "markdown":
         return
     base = prepared.source
     targets = set()
-    for found in _REFERENCE.finditer(prepared.text):
+    for found in _REFERENCE.finditer(prepared.document.text):
         target = found[1]
         if "://" in base or "://" in target:
             targets.add(urljoin(base, target) if "://" in base else target)

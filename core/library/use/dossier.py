@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
@@ -66,41 +65,31 @@ class Dossier:
             "why": {name: round(score, 4) for name, score in self.why.items()},
             "provenance": self.origin,
             "functional_profile": self.chunk.functional_profile,
-            "source_profile": None
-            if source is None
-            else {
-                "domain": source.domain,
-                "source_type": source.source_type,
-                "functional_profile": source.functional_profile,
+            "source_profile": None if source is None else {
+                **_fields(source, "domain", "source_type", "functional_profile"),
                 "strengths": list(source.strengths),
                 "weaknesses": list(source.weaknesses),
             },
             "usage": [
-                {
-                    "at": trace.timestamp.isoformat(timespec="seconds"),
-                    "task_type": trace.task_type,
-                    "outcome": trace.outcome,
-                    "notes": trace.notes,
-                }
+                {"at": trace.timestamp.isoformat(timespec="seconds"), **_fields(trace, "task_type", "outcome", "notes")}
                 for trace in self.traces
             ],
             "counts": {task: dict(counts) for task, counts in self.tally.items()},
             "success": None if self.success is None else round(self.success, 4),
             "level": self.level,
-            "chunk_type": self.chunk.chunk_type,
-            "rhetorical_mode": self.chunk.rhetorical_mode,
-            "needs_context": self.chunk.needs_context,
+            **_fields(self.chunk, "chunk_type", "rhetorical_mode", "needs_context"),
             "beside": list(self.beside),
             "advice": self.advice or None,
             "document": {
-                "id": self.document.id,
-                "title": self.document.title,
-                "source": self.document.source,
-                "content_type": self.document.content_type,
+                **_fields(self.document, "id", "title", "source", "content_type"),
                 "summary": self.document.top_summary,
                 "position": self.chunk.position,
             },
-        }
+        }  # fmt: skip
+
+
+def _fields(record: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
 
 
 def level_of(used: int, profile: str | None) -> str:
@@ -153,28 +142,24 @@ def as_text(dossier: Dossier, number: int = 0) -> str:
 def _history(dossier: Dossier) -> list[str]:
     if not dossier.used:
         return ["Usage history: never used yet"]
-    lines = []
+    lines = ["Usage history:"]
     if dossier.level != FULL:
-        own = dossier.tally.get(dossier.task_type, {})
-        lines.append(f"Usage history ({dossier.task_type}): {outcomes_text(own)}{_rate(dossier.success)}")
-        for task, counts in dossier.tally.items():
-            if task != dossier.task_type:
-                lines.append(f"Usage history ({task}): {outcomes_text(counts)}{_rate(success(counts))}")
-    else:
-        lines.append("Usage history:")
+        counted = {dossier.task_type: {}, **dossier.tally}  # that of the task comes first
+        lines = [
+            f"Usage history ({task}): {outcomes_text(counts)}{_rate(success(counts))}"
+            for task, counts in counted.items()
+        ]
     for trace in dossier.traces:
         said = f': "{_line(trace.notes)}"' if trace.notes else ""
         guessed = " (inferred)" if trace.recorded == "inferred" else ""
-        lines.append(f"- {_day(trace.timestamp)} [{trace.task_type}] → {trace.outcome.upper()}{said}{guessed}")
+        lines.append(
+            f"- {trace.timestamp.date().isoformat()} [{trace.task_type}] → {trace.outcome.upper()}{said}{guessed}"
+        )
     return lines
 
 
 def _rate(rate: float | None) -> str:
     return "" if rate is None else f", success {rate:.2f}"
-
-
-def _day(at: datetime) -> str:
-    return at.date().isoformat()
 
 
 def _line(text: str) -> str:

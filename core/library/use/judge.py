@@ -6,13 +6,14 @@ Nothing is left out on a model's word: a chunk that it does not name keeps its p
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import Err, Ok, Result, fail
+from core.library.describe import object_of
 from core.library.use.dossier import Dossier, as_text
 
 READ = 20
@@ -21,28 +22,18 @@ DOSSIER_CHARACTERS = 3_000
 WHY_CHARACTERS, REASONING_CHARACTERS = 300, 2_000
 TRUST = ("high", "medium", "low", "none")
 
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["ranking", "reasoning"],
-    "properties": {
-        "ranking": {
-            "type": "array",
-            "maxItems": READ,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["number", "trust", "why"],
-                "properties": {
-                    "number": {"type": "integer"},
-                    "trust": {"enum": list(TRUST)},
-                    "why": {"type": "string", "maxLength": WHY_CHARACTERS},
-                },
-            },
-        },
-        "reasoning": {"type": "string", "maxLength": REASONING_CHARACTERS},
+SCHEMA = object_of(
+    ranking={
+        "type": "array",
+        "maxItems": READ,
+        "items": object_of(
+            number={"type": "integer"},
+            trust={"enum": list(TRUST)},
+            why={"type": "string", "maxLength": WHY_CHARACTERS},
+        ),
     },
-}
+    reasoning={"type": "string", "maxLength": REASONING_CHARACTERS},
+)
 
 _PROMPT = """\
 Somebody needs knowledge for a task. Below are numbered dossiers of retrieved chunks. Each has what the chunk says, what
@@ -82,10 +73,8 @@ def judged(
     for row in ranking:
         number = row.get("number")
         if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(read):
-            trust = row.get("trust") if row.get("trust") in TRUST else ""
-            order.setdefault(
-                number, ": ".join(filter(None, (f"trust {trust}" if trust else "", _said(row.get("why")))))
-            )
+            trust = f"trust {row['trust']}" if row.get("trust") in TRUST else ""
+            order.setdefault(number, ": ".join(filter(None, (trust, _said(row.get("why"))))))
     if not order:
         return fail("bad-ranking", "the model's answer ranks none of the chunks")
     chosen = [replace(read[number - 1], advice=advice) for number, advice in order.items()]

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 from sqlalchemy import Connection, select
 
 from core.library import schema
+from core.library.rows import in_parts
 from core.search.weights import NAMES
 
 Weights: TypeAlias = Mapping[str, float]
@@ -222,10 +223,9 @@ def lessons_of(connection: Connection, rank: Rank) -> dict[str, list[Lesson]]:
         if not any(verdicts.values()):
             continue
         candidates = list(rank(query))
-        new = sorted({key for key, *_ in candidates} - of_chunk.keys())
-        for start in range(0, len(new), 500):
+        for part in in_parts(sorted({key for key, *_ in candidates} - of_chunk.keys())):
             asked = select(c.id, c.document_id, d.source_profile_id).join(schema.document, d.id == c.document_id)
-            for row in connection.execute(asked.where(c.id.in_(new[start : start + 500]))):
+            for row in connection.execute(asked.where(c.id.in_(part))):
                 of_chunk[row.id] = (row.document_id, row.source_profile_id or "")
         by_source: dict[str, list[tuple[str, float, Sequence[float]]]] = {}
         for one in candidates:
