@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -132,14 +132,14 @@ def test_links_lead_to_what_belongs_together(shelf: Shelf) -> None:
 
 def test_better_for_leads_to_the_better_one_for_its_task_alone(shelf: Shelf) -> None:
     link(shelf, "soup", "reddit", "better_for", task_type="debugging")
-    assert "soup" in shelf.names(shelf.ask(QUESTION, only=("keyword", "graph")))
-    plain = shelf.ask(QUESTION, only=("keyword", "graph"), task_type="factual_lookup")
-    assert "soup" not in shelf.names(plain)
+    for task, leads in (("", True), ("factual_lookup", False)):
+        found = shelf.ask(QUESTION, only=("keyword", "graph"), task_type=task)
+        assert ("soup" in shelf.names(found)) is leads
 
 
-def as_plain_search_has_it(shelf: Shelf, folder: Path, query: str) -> list[str]:
-    """The names of the chunks as `core.search` ranks them, which is told the same of each. Of equals as old the one
-    from the source that comes first stands first, and then the earlier."""
+def plain_search(shelf: Shelf, folder: Path) -> Callable[[str], list[str]]:
+    """A question -> the names of the chunks as `core.search` ranks them, which is told the same of each. Of equals as
+    old the one from the source that comes first stands first, and then the earlier."""
     names = {key: name for name, key in shelf.chunks.items()}
     entries, by_key = [], {}
     with shelf.library.reading() as connection:
@@ -153,9 +153,7 @@ def as_plain_search_has_it(shelf: Shelf, folder: Path, query: str) -> list[str]:
                                        position=row.position))  # fmt: skip
     (folder / "source").write_text("x", encoding="ascii")
     index = open_index(folder / "cache", [SearchSource("all", folder / "source", lambda _: Ok(entries))])
-    found = [by_key[hit.entry.key] for hit in search(index, query, limit=100)]
-    index.close()
-    return found
+    return lambda query: [by_key[hit.entry.key] for hit in search(index, query, limit=100)]
 
 
 @pytest.fixture
@@ -174,20 +172,18 @@ def copied(shelf: Shelf) -> Shelf:
     return shelf
 
 
-@pytest.mark.parametrize("query", [
-    "how do I mount the disk", "what keeps the disk busy", "unmount it first", "lsof", "thanks",
-    "which comand shows it", "what was said of the disk in 2026", "in 2026", "busy on 14 August 2026", "nmoun",
-    "mount -a as root",
-])  # fmt: skip
-def test_where_nothing_was_learned_the_order_is_that_of_plain_search(copied: Shelf, tmp_path: Path, query: str) -> None:
+def test_where_nothing_was_learned_the_order_is_that_of_plain_search(copied: Shelf, tmp_path: Path) -> None:
     """Equals included: what came with the texts, their age and chance must not put a worse answer before a better."""
-    plain = as_plain_search_has_it(copied, tmp_path, query)
-    found = copied.ask(query, limit=100)
-    names = copied.names(found)
-    assert plain and names[: len(plain)] == plain
-    scores = [one.score for one in found.dossiers]
-    assert scores == sorted(scores, reverse=True), "what stands behind scores no more than what stands before it"
-    assert copied.names(copied.ask(query, limit=5)) == plain[:5]
+    searched = plain_search(copied, tmp_path)
+    for query in ("how do I mount the disk", "what keeps the disk busy", "unmount it first", "lsof", "thanks",
+                  "which comand shows it", "what was said of the disk in 2026", "in 2026", "busy on 14 August 2026",
+                  "nmoun", "mount -a as root"):  # fmt: skip
+        plain = searched(query)
+        found = copied.ask(query, limit=100)
+        assert plain and copied.names(found)[: len(plain)] == plain, query
+        scores = [one.score for one in found.dossiers]
+        assert scores == sorted(scores, reverse=True), "what stands behind scores no more than what stands before it"
+        assert copied.names(copied.ask(query, limit=5)) == plain[:5], query
 
 
 def test_what_a_person_links_moves_up_and_what_reading_links_stands_behind(copied: Shelf) -> None:
@@ -200,10 +196,9 @@ def test_what_a_person_links_moves_up_and_what_reading_links_stands_behind(copie
 
 
 def test_of_two_the_newer_one_where_the_newest_is_asked_for(shelf: Shelf) -> None:
-    shelf.document(
-        "Old", {"old": "Release process: tag, build, sign, publish."}, written=shelf.now - timedelta(days=900)
-    )
-    shelf.document("New", {"new": "Release process: tag, build, sign, upload."}, written=shelf.now - timedelta(days=3))
+    for name, verb, days in (("old", "publish", 900), ("new", "upload", 3)):
+        words = f"Release process: tag, build, sign, {verb}."
+        shelf.document(name, {name: words}, written=shelf.now - timedelta(days=days))
     found = shelf.ask("what is the latest release process")
     assert shelf.names(found)[:2] == ["new", "old"]
     assert found.dossiers[0].why["temporal"] > 0.9 > 0.1 > found.dossiers[1].why["temporal"]
@@ -243,8 +238,7 @@ def test_any_text_is_a_question(shelf: Shelf) -> None:
 
 
 def test_a_library_without_anything_answers_nothing(library: Library) -> None:
-    found = retrieve(library, QUESTION, now=Shelf(library).now)
-    assert isinstance(found, Ok) and found.value.dossiers == ()
+    assert Shelf(library).ask(QUESTION).dossiers == ()
 
 
 def test_what_is_not_active_any_more_is_not_retrieved(shelf: Shelf) -> None:
@@ -282,9 +276,8 @@ def test_a_dossier_as_json_has_the_keys_that_others_read(shelf: Shelf) -> None:
     row = found.to_json()[shelf.names(found).index("reddit")]
     assert {"kind", "key", "text", "summary", "score", "why", "provenance", "functional_profile", "source_profile",
             "usage", "document", "retrieval", "task_type"} <= row.keys()  # fmt: skip
-    assert row["usage"] == [
-        {"at": row["usage"][0]["at"], "task_type": "debugging", "outcome": "win", "notes": "it matched"}
-    ]
+    used = {"task_type": "debugging", "outcome": "win", "notes": "it matched"}
+    assert row["usage"] == [{"at": row["usage"][0]["at"], **used}]
     assert set(row["why"]) <= {*STRATEGIES, "learned"} and json.dumps(row)
 
 
@@ -298,10 +291,7 @@ def test_a_model_reads_the_dossiers_and_puts_them_in_order(shelf: Shelf) -> None
     def model(prompt: str, schema: Any = None) -> Result[Answer]:
         prompts.append(prompt)
         assert schema is not None
-        ranking = [
-            {"number": 2, "trust": "high", "why": "theory is asked for"},
-            {"number": 99, "trust": "low", "why": ""},
-        ]
+        ranking = [{"number": 2, "trust": "high", "why": "theory is asked for"}, {"number": 99, "trust": "low"}]
         return Ok(Answer("Here: " + json.dumps({"ranking": ranking, "reasoning": "Use the second, verify the first."})))
 
     plain = shelf.ask(QUESTION)
@@ -315,13 +305,11 @@ def test_a_model_reads_the_dossiers_and_puts_them_in_order(shelf: Shelf) -> None
         assert kept.reasoning == "Use the second, verify the first."
 
 
-@pytest.mark.parametrize(
-    "answer", ["no idea", "{}", '{"ranking": "all"}', '{"ranking": [{"number": true}, 7]}', "[" * 5000]
-)
-def test_a_model_that_answers_nonsense_changes_nothing(shelf: Shelf, answer: str) -> None:
+def test_a_model_that_answers_nonsense_changes_nothing(shelf: Shelf) -> None:
     plain = shelf.names(shelf.ask(QUESTION))
-    found = shelf.ask(QUESTION, generate=lambda prompt, schema=None: Ok(Answer(answer)))
-    assert shelf.names(found) == plain and "order is that of the scores" in found.warnings[0]
+    for answer in ("no idea", "{}", '{"ranking": "all"}', '{"ranking": [{"number": true}, 7]}', "[" * 5000):
+        found = shelf.ask(QUESTION, generate=lambda prompt, schema=None, said=answer: Ok(Answer(said)))
+        assert shelf.names(found) == plain and "order is that of the scores" in found.warnings[0], answer
 
 
 # --- the log ----------------------------------------------------------------------------------------------------------

@@ -314,7 +314,7 @@ Title: {title}
 _LINE = {"type": "string"}
 
 
-def object_of(**properties: Any) -> dict[str, Any]:
+def _object(**properties: Any) -> dict[str, Any]:
     """The JSON schema of an object that has all of these properties and no others."""
     return {
         "type": "object", "additionalProperties": False, "required": list(properties), "properties": properties,
@@ -329,12 +329,12 @@ def _list_of(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-SCHEMA = object_of(
+SCHEMA = _object(
     summary=_LINE,
     key_claims=_list_of(_LINE),
-    concepts=_list_of(object_of(name=_LINE, type=_word_of(CONCEPT_TYPES), aliases=_list_of(_LINE), description=_LINE)),
+    concepts=_list_of(_object(name=_LINE, type=_word_of(CONCEPT_TYPES), aliases=_list_of(_LINE), description=_LINE)),
     chunks=_list_of(
-        object_of(
+        _object(
             number={"type": "integer"},
             summary=_LINE,
             type=_word_of(CHUNK_TYPES),

@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 # --- words, in the order in which people read them --------------------------------------------------------------------
 
 CONTENT_TYPES = ("article", "paper", "note", "code", "conversation", "reference")
-SOURCE_TYPES = ("forum", "academic", "news", "docs", "social", "conversation", "personal_notes")
 STATUSES = ("active", "archived", "superseded")
 CHUNK_TYPES = ("narrative", "argument", "data", "code", "definition", "example")
 RHETORICAL_MODES = ("explanatory", "argumentative", "anecdotal", "sarcastic", "instructional")
@@ -27,10 +26,6 @@ TASK_TYPES = (
     "debugging", "exploratory_research", "creative_inspiration", "other",
 )  # fmt: skip
 OUTCOMES = ("win", "partial", "miss", "misleading")
-ENTITY_TYPES = ("document", "chunk", "concept")
-CREATORS = ("auto", "manual", "consolidated")
-RECORDED = ("explicit", "inferred")
-"""How a usage trace came about: somebody said it, or a conversation showed it."""
 
 SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 """Relations that hold in both directions: one link is stored, from the smaller id to the larger."""
@@ -65,8 +60,9 @@ def sha256_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class SourceProfile:
-    """Where documents come from, and what that source is good for. `trace_counts_by_task` is task -> outcome -> n;
-    `profiled_traces` says from how many traces the profile was written."""
+    """Where documents come from (forum, academic, news, docs, social, conversation or personal_notes), and what that
+    source is good for. `trace_counts_by_task` is task -> outcome -> n; `profiled_traces` says from how many traces the
+    profile was written."""
 
     id: Id
     domain: str
@@ -181,7 +177,8 @@ class UsageTrace:
 
 @dataclass(frozen=True)
 class Link:
-    """A typed, weighted relation of any two entities. `task_type` is only said of `better_for`."""
+    """A typed, weighted relation of any two entities (document, chunk, concept). `created_by` is auto, manual or
+    consolidated; `task_type` is only said of `better_for`."""
 
     id: Id
     source_type: Word

@@ -61,7 +61,7 @@ def read(connection: Connection, table: Table, kind: type[R], *conditions: Any, 
 def by_ids(connection: Connection, table: Table, kind: type[R], ids: Iterable[str]) -> dict[str, R]:
     """Records by id; an id that is not there is left out."""
     found: dict[str, R] = {}
-    asked = _of_ids(table, tuple(field.name for field in fields(kind)))  # type: ignore[arg-type]
+    asked = _of_ids(table, kind)
     for part in in_parts(ids):
         for row in connection.execute(asked, {"ids": part}).mappings():
             found[row["id"]] = record_of(kind, dict(row))
@@ -73,8 +73,8 @@ IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 
 
 @cache
-def _of_ids(table: Table, names: tuple[str, ...]) -> Select[Any]:
-    return select(*(table.c[name] for name in names)).where(table.c.id.in_(IDS))
+def _of_ids(table: Table, kind: type) -> Select[Any]:
+    return select(*columns_of(table, kind)).where(table.c.id.in_(IDS))
 
 
 def in_parts(ids: Iterable[str], size: int = AT_ONCE) -> Iterator[list[str]]:

@@ -25,8 +25,7 @@ from core.library.database import Library, cause_of, database_errors
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
-from core.library.use.dossier import Dossier, level_of, shown_traces
-from core.library.use.judge import judged
+from core.library.use.dossier import Dossier, judged, level_of, shown_traces
 from core.library.use.learning import Weights, adjust, learned_weights
 from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
