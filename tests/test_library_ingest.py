@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import multiprocessing
 import os
 import signal
 import time
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -442,7 +445,8 @@ def deadly(item: Item, way: Way) -> Result[list[Prepared]]:
 @ONE_DATABASE
 def test_a_file_that_kills_its_worker_costs_itself(library: Library, tmp_path: Path) -> None:
     folder = texts(tmp_path / "many", 5)
-    report = take_in(library, folder, open_executor=local_processes(1), at_once=1, work=deadly)
+    forked = partial(ProcessPoolExecutor, 1, multiprocessing.get_context("fork"))  # has all loaded, so begins at once
+    report = take_in(library, folder, open_executor=forked, at_once=1, work=deadly)
     assert len(report.documents) == 4
     assert [(row.code, Path(row.path).name) for row in report.errors] == [("worker-lost", "n002.md")]
 

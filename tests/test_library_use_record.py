@@ -247,16 +247,16 @@ def lessons(number: int, wrong: int = 0, apart: float = 1.0) -> list[Lesson]:
 
 
 def test_where_the_answer_stands_is_learned_from_use_that_is_wrong_at_times() -> None:
-    found = learn(lessons(200, wrong=1))
+    found = learn(lessons(160, wrong=1))
     assert found is not None and found.weights["before"] > 1 and found.gain > 0.05
     changes = adjust(found.weights, lessons(1)[0].rows)
     assert max(range(6), key=lambda at: changes[at]) == 3 and abs(sum(changes)) < 1e-6
-    assert learn(lessons(200, wrong=1)) == found
+    assert learn(lessons(40, wrong=1)) == learn(lessons(40, wrong=1))
 
 
 def test_scores_that_are_too_sure_of_themselves_do_not_call_every_win_a_mistake() -> None:
     """Scores are fitted elsewhere; where they lie far apart, an answer in the fourth place would never be believed."""
-    found = learn(lessons(200, wrong=1, apart=4.0))
+    found = learn(lessons(160, wrong=1, apart=4.0))
     assert found is not None
     rows = lessons(1)[0].rows
     changed = [24 - 4 * place + more for place, more in enumerate(adjust(found.weights, rows))]
@@ -295,7 +295,7 @@ def test_what_was_learned_ranks_documents_that_nobody_used(library: Library) -> 
     """In this source the remark at the end is what helps. After some use, it comes first in other dialogues too."""
     shelf = Shelf(library)
     ends = ("ax", "il", "on", "ep", "us", "om")
-    subjects = [f"{one}{other}" for one in ("zor", "mip", "tak", "bel", "rud", "fen") for other in ends]
+    subjects = [f"{one}{other}" for one in ("zor", "mip", "tak", "bel", "rud") for other in ends]
     for number, subject in enumerate(subjects):
         shelf.document(f"talk {number}", {
             f"ask {number}": f"my {subject} stopped, what can be done?",
@@ -308,9 +308,9 @@ def test_what_was_learned_ranks_documents_that_nobody_used(library: Library) -> 
         names = shelf.names(shelf.ask(f"a broken {subjects[number]}", limit=30, log=False))
         return [*names, f"more {number}"].index(f"more {number}")
 
-    tested = range(30, 36)
+    tested = range(26, 30)
     before = [place(number) for number in tested]
-    for number in range(30):
+    for number in range(26):
         query = f"a broken {subjects[number]}"
         shelf.used(f"more {number}", query=query, session=f"s{number}")
         others = (f"ask {number}", f"chat {number}", f"reply {number}")
