@@ -156,11 +156,7 @@ READY = "ready for every new conversation"
 
 
 def _shown_digest(
-    paths: Paths,
-    config: Config,
-    project: Path | None,
-    around: Path | None,
-    environment: Mapping[str, str] | None,
+    paths: Paths, config: Config, project: Path | None, around: Path | None, environment: Mapping[str, str] | None
 ) -> ShownDigest:
     if not config.digest_enabled:
         return ShownDigest("", "switched off: digest_enabled = false")

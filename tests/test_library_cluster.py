@@ -21,14 +21,14 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from core.base.result import Err, Ok, Result
+from core.base.result import Err, Result
 from core.cli.main import main
 from core.commands.library.cluster import on_cluster
 from core.commands.workspace import open_workspace
 from core.library.database import problems_of
 from core.library.prepare import Item, Prepared, Way, prepare
 from core.library.workers import LostError, Workers, cluster
-from tests.library_place import opened
+from tests.library_place import opened, value
 from tests.test_library_ingest import documents, dump, take_in, texts
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -124,12 +124,10 @@ def test_no_key_of_this_computer_travels(monkeypatch: pytest.MonkeyPatch, tmp_pa
     place.man(1)
     monkeypatch.setenv("OPENAI_API_KEY", "made-up-key-of-nobody")
     (tmp_path / "config.toml").write_text(f'[ai_settings.knowledge]\nworkers = "{place.address}"\n')
-    workspace = open_workspace(str(tmp_path / "home"), tmp_path / "config.toml")
-    assert isinstance(workspace, Ok)
-    far = on_cluster(workspace.value, "openai", "m")
-    assert isinstance(far, Ok)
-    assert b"made-up-key" not in pickle.dumps(far.value.workspace)
-    far.value.close()
+    workspace = value(open_workspace(str(tmp_path / "home"), tmp_path / "config.toml"))
+    far = value(on_cluster(workspace, "openai", "m"))
+    assert b"made-up-key" not in pickle.dumps(far.workspace)
+    far.close()
 
 
 def test_a_harvest_asks_its_model_on_the_cluster_and_writes_each_item_once(place: Cluster, tmp_path: Path) -> None:
@@ -171,9 +169,8 @@ def test_a_killed_worker_and_a_restarted_scheduler_change_nothing(place: Cluster
     """Everything is there once, as if one process had done it all."""
     folder = texts(tmp_path / "many", 16)
     place.man(2)
-    found = cluster(place.address)
-    assert isinstance(found, Ok) and found.value[1] == 4
-    connect, at_once = found.value
+    connect, at_once = value(cluster(place.address))
+    assert at_once == 4
     library, alone = (opened(str(tmp_path / f"{name}.db")) for name in ("library", "alone"))
 
     def slowly(item: Item, way: Way) -> Result[list[Prepared]]:

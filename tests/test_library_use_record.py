@@ -14,12 +14,13 @@ from core.library.database import Library
 from core.library.records import UsageTrace
 from core.library.use import usage
 from core.library.use.changes import undo
-from core.library.use.consolidate import Consolidation, consolidate
+from core.library.use.consolidate import Consolidation
 from core.library.use.inference import heard_in, is_used, record_heard
 from core.library.use.learning import PRIORS, Lesson, adjust, fitted, learn
 from core.library.use.reflect import Reflection, reflect
 from core.library.use.usage import record, sessions
 from core.search.weights import NAMES
+from tests.library_place import value
 from tests.library_shelf import Shelf
 
 HANG = "Calling await inside a sync callback hangs forever; schedule it with create_task or move it to an executor."
@@ -44,8 +45,7 @@ def test_traces_stand_by_session_and_are_found_by_chunk(shelf: Shelf) -> None:
     of_chunk = sessions(shelf.library, chunk_id=shelf.chunks["pool"][:13])
     for found, told in ((sessions(shelf.library), [monday, tuesday]), (of_chunk, [tuesday]),
                         (sessions(shelf.library, "monday"), [monday])):  # fmt: skip
-        assert isinstance(found, Ok)
-        assert [(one.session_id, [trace.notes for trace in one.traces]) for one in found.value] == told
+        assert [(one.session_id, [trace.notes for trace in one.traces]) for one in value(found)] == told
 
 
 def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf) -> None:
@@ -93,9 +93,7 @@ def test_a_conversation_shows_what_it_used_and_how_that_went(shelf: Shelf) -> No
 def test_a_conversation_is_read_once_and_what_was_told_is_not_guessed(shelf: Shelf) -> None:
     assert len(talk(shelf, ("assistant", USING))) == 2
     found = shelf.ask("why does my callback hang", session_id="chat-8")
-    told = record(shelf.library, session_id="chat-8", chunk_ids=[shelf.chunks["hang"]], task_type="debugging",
-                  outcome="misleading", now=shelf.now, retrieval_id=found.id)  # fmt: skip
-    assert isinstance(told, Ok)
+    shelf.used("hang", outcome="misleading", session="chat-8", query="why does my callback hang")
     turns = (Turn("tool", found.id), Turn("assistant", USING), Turn("user", "thanks"))
     with shelf.library.writing() as connection:
         assert record_heard(connection, heard_in(Conversation("chat-8", "plain", turns)), shelf.now) == []
@@ -116,9 +114,7 @@ def test_the_words_of_the_question_are_no_use_of_a_chunk() -> None:
 
 
 def reflected(shelf: Shelf, **more: Any) -> Reflection:
-    found = reflect(shelf.library, now=shelf.now, **more)
-    assert isinstance(found, Ok), found
-    return found.value
+    return value(reflect(shelf.library, now=shelf.now, **more))
 
 
 def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
@@ -130,7 +126,7 @@ def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
         shelf.used("pool", task="factual_lookup", outcome="misleading", query="which executor is the default")
         shelf.ask("zebra executor", only=("temporal",))
     shelf.used("loop", task="factual_lookup", outcome="misleading")
-    consolidate(shelf.library, now=shelf.now)
+    shelf.consolidate()
     shelf.now += timedelta(days=100)
     found = reflected(shelf, concept="Event Loop")
     tasks = {one.task_type: one for one in found.tasks}
@@ -179,10 +175,9 @@ def pool(library: Library) -> Shelf:
 
 
 def consolidated(shelf: Shelf) -> Consolidation:
-    done = consolidate(shelf.library, now=shelf.now)
-    assert isinstance(done, Ok)
-    assert consolidate(shelf.library, now=shelf.now).value.changes == ()  # type: ignore[union-attr]
-    return done.value
+    done = shelf.consolidate()
+    assert shelf.consolidate().changes == ()
+    return done
 
 
 def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned_from_it(pool: Shelf) -> None:
@@ -193,8 +188,7 @@ def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned
     profile, counts, _told = state_of(shelf, "pool")
     assert profile and "misleading" in profile and counts == {"win": 9, "misleading": 1}
 
-    gone = usage.withdraw(library, wrong.id[:12])
-    assert isinstance(gone, Ok) and gone.value.id == wrong.id
+    assert value(usage.withdraw(library, wrong.id[:12])).id == wrong.id
     assert state_of(shelf, "pool")[1] == {"win": 9}
     # One more win: as many traces as before, and yet the profile must be written anew.
     traces.append(shelf.used("pool", query="pool deadlock once more"))
@@ -203,7 +197,7 @@ def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned
     assert profile and "misleading" not in profile and counts == {"win": 10}
 
     for trace in traces[:6]:
-        assert isinstance(usage.withdraw(library, trace.id), Ok)
+        value(usage.withdraw(library, trace.id))
     done = consolidated(shelf)
     profile, counts, told = state_of(shelf, "pool")
     assert profile is None and counts == {"win": 4} and told == 4
@@ -215,14 +209,14 @@ def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned
 def test_a_consolidation_that_is_undone_after_that_counts_no_use_twice(pool: Shelf) -> None:
     traces = [pool.used("pool", query=f"pool deadlock {at}") for at in range(7)]
     run = consolidated(pool).run_id
-    assert isinstance(usage.withdraw(pool.library, traces[2].id), Ok)
-    assert isinstance(undo(pool.library, run, pool.now), Ok)
+    value(usage.withdraw(pool.library, traces[2].id))
+    value(undo(pool.library, run, pool.now))
     assert state_of(pool, "pool")[1] == {"win": 6}
 
 
 def test_what_was_never_recorded_cannot_be_taken_back(pool: Shelf) -> None:
     trace = pool.used("pool")
-    assert isinstance(usage.withdraw(pool.library, trace.id), Ok)
+    value(usage.withdraw(pool.library, trace.id))
     for which in ("", "abc", "zzzz", pool.chunks["pool"], trace.id):
         refused = usage.withdraw(pool.library, which)
         assert isinstance(refused, Err) and refused.error.code == "no-trace"
@@ -315,9 +309,7 @@ def test_what_was_learned_ranks_documents_that_nobody_used(library: Library) -> 
         shelf.used(f"more {number}", query=query, session=f"s{number}")
         others = (f"ask {number}", f"chat {number}", f"reply {number}")
         shelf.used(*others, query=query, session=f"s{number}", outcome="miss")
-    done = consolidate(library, now=shelf.now)
-    assert isinstance(done, Ok) and len(done.value.of("ranking")) == 1
+    assert len(shelf.consolidate().of("ranking")) == 1
     after = [place(number) for number in tested]
     assert sum(after) < sum(before) and all(one <= other for one, other in zip(after, before, strict=True))
-    again = consolidate(library, now=shelf.now)
-    assert isinstance(again, Ok) and again.value.changes == ()
+    assert shelf.consolidate().changes == ()

@@ -77,11 +77,11 @@ def _of_ids(table: Table, kind: type) -> Select[Any]:
     return select(*columns_of(table, kind)).where(table.c.id.in_(IDS))
 
 
-def in_parts(ids: Iterable[str], size: int = AT_ONCE) -> Iterator[list[str]]:
+def in_parts(ids: Iterable[str]) -> Iterator[list[str]]:
     """Ids without repetition, in parts that fit into one statement."""
     listed = list(dict.fromkeys(ids))
-    for start in range(0, len(listed), size):
-        yield listed[start : start + size]
+    for start in range(0, len(listed), AT_ONCE):
+        yield listed[start : start + AT_ONCE]
 
 
 def put_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:

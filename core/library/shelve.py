@@ -205,12 +205,7 @@ def _profile(connection: Connection, prepared: Prepared, now: datetime) -> str:
 
 
 def _settle(
-    connection: Connection,
-    prepared: Prepared,
-    document_id: str,
-    old: Sequence[Chunk],
-    now: datetime,
-    known: KnownNames,
+    connection: Connection, prepared: Prepared, document_id: str, old: Sequence[Chunk], now: datetime, known: KnownNames
 ) -> None:
     """Give a document its chunks: those of `old` with the same words move here, the others are new."""
     d = schema.document.c
@@ -270,9 +265,8 @@ def _replaced(
             rivals.remove(best[1])
             link = Link(new_id(), "chunk", chunk.id, "chunk", best[1].id, "supersedes", now, round(best[0] / 100, 2))
             rows.add_link(connection, link)
-    own = [chunk.id for chunk in left if chunk.document_id == document_id]
-    for part in rows.in_parts(own):
-        c = schema.trace_chunk.c
+    c = schema.trace_chunk.c
+    for part in rows.in_parts(chunk.id for chunk in left if chunk.document_id == document_id):
         used = set(connection.execute(select(c.chunk_id).where(c.chunk_id.in_(part))).scalars())
         rows.forget(connection, [one for one in part if one not in used])
 
@@ -376,15 +370,12 @@ def _linked(
 ) -> None:
     """A section elaborates the one above it, a method its class; a chunk that defines a concept elaborates that; the
     document is related to what it speaks of most, and concepts to those that it speaks of together."""
-    chunk_ids = [chunk.id for chunk in settled]
     link = schema.link.c
-    for part in rows.in_parts(chunk_ids):
+    for part in rows.in_parts(chunk.id for chunk in settled):
         made_before = (link.source_id.in_(part), link.relation == "elaborates", link.created_by == "auto")
         connection.execute(delete(schema.link).where(*made_before))
-    made = [
-        Link(new_id(), "chunk", below, "chunk", above, "elaborates", now)
-        for below, above in _parents(prepared, settled)
-    ]
+    parents = _parents(prepared, settled)
+    made = [Link(new_id(), "chunk", below, "chunk", above, "elaborates", now) for below, above in parents]
     within: Counter[str] = Counter(concept for counts in spoken.values() for concept in counts)
     named = rows.by_ids(connection, schema.concept, Concept, within)
     last_words = {one: record.folded.rpartition(".")[2] for one, record in named.items()}
@@ -407,10 +398,7 @@ def _most(within: Counter[str], named: Mapping[str, Concept], number: int) -> li
 
 
 def _pairs(
-    spoken: Mapping[str, Counter[str]],
-    within: Counter[str],
-    named: Mapping[str, Concept],
-    now: datetime,
+    spoken: Mapping[str, Counter[str]], within: Counter[str], named: Mapping[str, Concept], now: datetime
 ) -> Iterator[Link]:
     often = {concept for concept, _number in _most(within, named, 30) if within[concept] >= 2}
     together: Counter[tuple[str, str]] = Counter()
@@ -466,7 +454,7 @@ def _references(connection: Connection, prepared: Prepared, document_id: str, no
 def counts_of(connection: Connection) -> dict[str, int]:
     """What the library holds: documents by status, and the other entities."""
     c = schema.document.c
-    by_status = {row[0]: int(row[1]) for row in connection.execute(select(c.status, func.count()).group_by(c.status))}
+    by_status = connection.execute(select(c.status, func.count()).group_by(c.status))
     tables = ("chunk", "concept", "mention", "link", "source_profile", "usage_trace", "embedding")
     others = {name: rows.counted(connection, schema.metadata.tables[name]) for name in tables}
-    return {**{f"documents_{status}": number for status, number in by_status.items()}, **others}
+    return {**{f"documents_{status}": int(number) for status, number in by_status}, **others}

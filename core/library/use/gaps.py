@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from core.library import schema
 from core.library.records import Concept, Link
@@ -26,6 +26,7 @@ LISTED = 200
 """So many lonely and stale chunks are named; all are counted."""
 UNANSWERED = 500
 """So many of the latest questions are looked at for gaps."""
+_c, _d, _j, _t = schema.chunk.c, schema.document.c, schema.trace_chunk.c, schema.usage_trace.c
 
 
 @dataclass(frozen=True)
@@ -60,29 +61,22 @@ def coverage_of(
     connection: Connection, of_chunk: Mapping[str, Tally], least: int = CONCEPT_CHUNKS
 ) -> dict[str, Coverage]:
     """What there is on each concept that so many chunks of active documents mention."""
-    m, c, d, k = schema.mention.c, schema.chunk.c, schema.document.c, schema.concept.c
-    joined = (
-        select(m.concept_id, c.chunk_type, func.count().label("number"))
-        .join(schema.chunk, c.id == m.chunk_id)
-        .join(schema.document, d.id == c.document_id)
-        .where(d.status == "active")
-        .group_by(m.concept_id, c.chunk_type)
-    )
+    m, k = schema.mention.c, schema.concept.c
+
+    def of_active(*columns: Any) -> Select[Any]:
+        joined = select(m.concept_id, *columns).join(schema.chunk, _c.id == m.chunk_id)
+        active = joined.join(schema.document, _d.id == _c.document_id).where(_d.status == "active")
+        return active.group_by(m.concept_id)
+
     types: dict[str, dict[str, int]] = {}
-    for row in connection.execute(joined):
+    typed = of_active(_c.chunk_type, func.count().label("number")).group_by(_c.chunk_type)
+    for row in connection.execute(typed):
         types.setdefault(row.concept_id, {})[row.chunk_type] = row.number
     wanted = {concept for concept, kinds in types.items() if sum(kinds.values()) >= least}
     if not wanted:
         return {}
-    wide = (
-        select(m.concept_id, func.count(d.id.distinct()).label("documents"),
-               func.count(d.source_profile_id.distinct()).label("sources"))
-        .join(schema.chunk, c.id == m.chunk_id)
-        .join(schema.document, d.id == c.document_id)
-        .where(d.status == "active")
-        .group_by(m.concept_id)
-    )  # fmt: skip
-    breadth = {row.concept_id: (row.documents, row.sources) for row in connection.execute(wide)}
+    wide = of_active(func.count(_d.id.distinct()), func.count(_d.source_profile_id.distinct()))
+    breadth = {concept: (documents, sources) for concept, documents, sources in connection.execute(wide)}
     tally: dict[str, list[Tally]] = {}
     for part in in_parts(sorted(of_chunk)):
         for row in connection.execute(select(m.concept_id, m.chunk_id).where(m.chunk_id.in_(part))):
@@ -138,7 +132,6 @@ def unanswered(connection: Connection) -> list[tuple[str, str, datetime]]:
     return sorted(found, key=lambda row: (-row[2].timestamp(), row[0]))[:UNANSWERED]
 
 
-_c, _d, _j, _t = schema.chunk.c, schema.document.c, schema.trace_chunk.c, schema.usage_trace.c
 _USED = (  # chunk -> when it was last used
     select(_j.chunk_id, func.max(_t.timestamp).label("used_at"))
     .join(schema.usage_trace, _t.id == _j.trace_id)

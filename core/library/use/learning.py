@@ -197,7 +197,7 @@ Rank: TypeAlias = Callable[[str], Sequence[tuple[str, float, Sequence[float]]]]
 """A question -> its candidates, best first: chunk, score, features."""
 
 
-def questions(connection: Connection, latest: int = LATEST) -> list[tuple[str, dict[str, bool]]]:
+def questions(connection: Connection) -> list[tuple[str, dict[str, bool]]]:
     """The latest questions with recorded outcomes, oldest first: the question, chunk -> whether it helped. What was
     said of a chunk last counts."""
     t, j = schema.usage_trace.c, schema.trace_chunk.c
@@ -211,7 +211,7 @@ def questions(connection: Connection, latest: int = LATEST) -> list[tuple[str, d
     for row in connection.execute(asked):
         about = found.setdefault((row.query, row.retrieval_id or row.session_id), {})
         about[row.chunk_id] = row.outcome in GOOD
-    return [(query, verdicts) for (query, _use), verdicts in found.items()][-latest:]
+    return [(query, verdicts) for (query, _use), verdicts in found.items()][-LATEST:]
 
 
 def lessons_of(connection: Connection, rank: Rank) -> dict[str, list[Lesson]]:

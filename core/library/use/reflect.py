@@ -181,10 +181,7 @@ def _months(known: Sequence[UsageTrace]) -> dict[str, dict[str, int]]:
 
 
 def _tasks(
-    connection: Connection,
-    known: Sequence[UsageTrace],
-    lost: Sequence[tuple[str, str, datetime]],
-    since: datetime,
+    connection: Connection, known: Sequence[UsageTrace], lost: Sequence[tuple[str, str, datetime]], since: datetime
 ) -> tuple[Served, ...]:
     r = schema.retrieval.c
     counted = select(r.task_type, func.count()).where(r.timestamp >= since).group_by(r.task_type)

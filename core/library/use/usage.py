@@ -93,7 +93,6 @@ class Earlier:
 
     task_type: str
     outcome: str
-    query: str
     likeness: float
     chunk_ids: tuple[str, ...]
 
@@ -109,9 +108,7 @@ _CHUNKS = text(
 ).bindparams(bindparam("ids", expanding=True))
 
 
-def earlier_uses(
-    connection: Connection, query: str, worths: Mapping[str, float], stems: Stems, most: int = SIMILAR
-) -> list[Earlier]:
+def earlier_uses(connection: Connection, query: str, worths: Mapping[str, float], stems: Stems) -> list[Earlier]:
     """The uses whose question or context is most like a question, by the share of telling words that they have in
     common. `worths` says how much a stem tells; one that no chunk has tells most."""
     words = [word for word in dict.fromkeys(words_of(query)) if word not in STOP_WORDS][:32]
@@ -121,17 +118,17 @@ def earlier_uses(
         asked, match = _SQLITE, " OR ".join(f'"{word}"' for word in words)
     else:
         asked, match = _POSTGRESQL, " | ".join("'" + word.replace("\\", "").replace("'", "") + "'" for word in words)
-    ids = connection.execute(asked, {"match": match, "most": most}).scalars().all()
+    ids = connection.execute(asked, {"match": match, "most": SIMILAR}).scalars().all()
     if not ids:
         return []
     rows: dict[str, list[Any]] = {}
     for row in connection.execute(_CHUNKS, {"ids": ids}):
         rows.setdefault(row.id, []).append(row)
     made = []
-    for group in rows.values():
-        first = group[0]
+    for first, *more in rows.values():
         like = likeness(query, first.query or first.context_summary, worths, stems)
-        made.append(Earlier(first.task_type, first.outcome, first.query, like, tuple(row.chunk_id for row in group)))
+        chunks = tuple(row.chunk_id for row in (first, *more))
+        made.append(Earlier(first.task_type, first.outcome, like, chunks))
     return made
 
 
