@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.base import ready
 from core.base.markdown import parse_bullets, sanitise_name
 from core.base.result import Err, Ok
 from core.commands.harvest import harvest
@@ -22,11 +23,11 @@ from core.commands.history import undo_command
 from core.commands.panel.conversations import conversation_view
 from core.commands.sources import chosen_sources, sources
 from core.commands.workspace import Workspace, open_workspace
+from core.conversations.collections.export_file import OpenExport
 from core.harvest.imports import ImportReport, plan_import, run_import
 from core.harvest.steps import HarvestOptions
 from core.sources.artifact import HashCache
 from core.sources.remembered import remembered
-from core.sources.sessions import StoreCache
 from core.sources.tools import FILES, Place
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
@@ -473,9 +474,24 @@ def test_what_is_typed_is_a_name_or_something_that_is_there(tmp_path: Path, monk
     assert chosen_sources(["/mnt/stick"]) == Ok(("/mnt/stick",))  # set once; the stick is not there today
 
 
-def test_unchanged_conversations_are_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_export_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person with a large one would wait for seconds at each look; one that changed is another."""
     world, cache = World(tmp_path), HashCache()
-    path = left(tmp_path / "c.json", *(chat(f"id-{at}", "T", f"w {at}") for at in range(3)))
-    world.run(FakeModel(), cache, **vars(reading(world, path)))
-    monkeypatch.setattr(StoreCache, "content", lambda *_: pytest.fail("a conversation was hashed again"))
-    assert world.run(FakeModel(), cache, **vars(reading(world, path))).harvested == 0
+    key = "gh" + "p_" + "a1B2" * 9
+    rows = [chat(f"id-{at}", f"T {key}", f"w {at}") for at in range(3)]
+    path = left(tmp_path / "c.json", *rows, {"title": "T", "mapping": 3})
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    monkeypatch.setattr(ready, "has_settled", lambda *_: True)  # as it is two seconds later
+    assert world.run(FakeModel(), cache, **vars(reading(world, path))).harvested == 3
+    kept = list((tmp_path / "ready").iterdir())
+    assert not any(key in row.read_text() for row in kept)
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenExport, "__init__", lambda *_: pytest.fail("the export was read again"))
+        report = world.run(FakeModel(), cache, **vars(reading(world, path)))
+        assert report.harvested == 0
+        assert any("1 cannot be read" in note for note in report.plan.notes)
+    left(path, *rows, chat("id-3", "T", "w 3"))
+    assert world.run(FakeModel(), cache, **vars(reading(world, path))).harvested == 1
+    for row in kept:
+        row.write_bytes(row.read_bytes()[:-9])
+    assert not world.run(FakeModel(), cache, **vars(reading(world, path))).errors

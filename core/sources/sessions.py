@@ -14,9 +14,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.base.markdown import sanitise_name
+from core.base.ready import kept_ready
 from core.base.result import ErrorInfo
 from core.sources.artifact import Artifact, HashCache
 from core.sources.tools import EXPORTS, known_as
@@ -46,12 +47,16 @@ class Sessions:
 
 
 class StoreCache:
-    """The stores that a run has open. Several threads may ask; one is answered after the other."""
+    """The stores that a run has open. Several threads may ask; one is answered after the other.
+
+    What an export holds is kept ready while its file is as it was: to list it again, it need not be read.
+    """
 
     def __init__(self, copies: Path) -> None:
-        """`copies` is a folder of ours, for a store that can only be read as a copy."""
+        """`copies` is a folder of ours in the cache folder, for a store that can only be read as a copy."""
         self._copies = copies
         self._lock = threading.Lock()
+        self._listed: dict[str, tuple[list[Artifact], list[str]]] = {}
         self._open: dict[str, tuple[OpenStore | OpenExport | OpenFolder, dict[str, StoredSession]]] = {}
 
     def __enter__(self) -> StoreCache:
@@ -66,16 +71,29 @@ class StoreCache:
 
     def sessions(self, store: Artifact) -> list[Artifact]:
         """The conversations of a store. Raises OSError."""
-        with self._lock:
-            held, rows = self._store(store.path)
-            if held.kind in EXPORTS:
-                return _of_export(store._replace(source=str(held.kind)), list(rows.values()))
-            return [_artifact(store, row) for row in rows.values()]
+        return self._list(store)[0]
 
-    def notes(self, store: Artifact) -> tuple[str, ...]:
-        """What of a store was passed over, in words. Raises OSError."""
+    def notes(self, store: Artifact) -> list[str]:
+        """What of a store was skipped, in words. Raises OSError."""
+        return self._list(store)[1]
+
+    def _list(self, store: Artifact) -> tuple[list[Artifact], list[str]]:
         with self._lock:
-            return self._store(store.path)[0].notes
+            if store.path not in self._listed:
+                if store.path.lower().endswith(EXPORT_ENDINGS):
+                    name = f"export-{hashlib.sha256(os.fsencode(store.path)).hexdigest()[:16]}"
+                    place = self._copies.with_name("ready") / name
+                    made = kept_ready(place, [Path(store.path)], lambda: self._look(store), read=_as_listed)
+                else:
+                    made = self._look(store)
+                self._listed[store.path] = made
+            return self._listed[store.path]
+
+    def _look(self, store: Artifact) -> tuple[list[Artifact], list[str]]:
+        held, rows = self._store(store.path)
+        if held.kind in EXPORTS:
+            return _of_export(store._replace(source=str(held.kind)), list(rows.values())), list(held.notes)
+        return [_artifact(store, row) for row in rows.values()], list(held.notes)
 
     def content(self, item: Artifact) -> bytes:
         """One conversation in its canonical form. Raises OSError, FileNotFoundError when it is gone."""
@@ -171,6 +189,11 @@ def _parts(item: Artifact) -> tuple[str, str]:
         return path, id
     id = item.name.partition("/")[2]
     return item.path[: -len(id) - len(_MARK)], id
+
+
+def _as_listed(kept: Any) -> tuple[list[Artifact], list[str]]:
+    rows, notes = kept
+    return [Artifact(*row) for row in rows], [str(note) for note in notes]
 
 
 def _artifact(store: Artifact, row: StoredSession) -> Artifact:
