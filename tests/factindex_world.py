@@ -86,6 +86,11 @@ class Shelf:
         assert old in text, text
         self.write(name, text.replace(old, new))
 
+    def cut(self, name: str, mark: str) -> None:
+        """Take away all of a file from a mark on."""
+        text = self.text(name)
+        self.write(name, text[: text.index(mark)])
+
     def files(self) -> dict[str, bytes]:
         """Every file with its bytes, the lock apart."""
         found = sorted(path for path in self.knowledge.rglob("*") if path.is_file())

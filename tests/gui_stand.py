@@ -132,6 +132,26 @@ class Stand:
         assert self.look.typing(), "no field has the keyboard"
         self.desk.type_text(text)
 
+    def read_again(self) -> None:
+        """Read what the view shows, and wait for what comes of it."""
+        self.gather()
+        self.settle()
+
+    def answer(self, choice: str, mine: str, read: Callable[[], str], *, before: str, after: str) -> None:
+        """Take one way out of the question that an edit of a file changed outside (`before`) has become; `after` is
+        what `read()` says once the words are put there all the same."""
+        editor = self.view.session.editor
+        assert read() == before and editor.asking and editor.words == mine
+        self.click(editor.choices[choice].item)
+        assert (self.view.session.target is None) == (choice != "copy")
+        assert read() == (after if choice == "again" else before)
+        if choice == "theirs":
+            self.click(self.toast()[1])
+            assert editor.words == mine
+        elif choice == "copy":
+            assert self.desk.dpg.get_clipboard_text() == mine and editor.asking
+            self.press("Escape")
+
     def toast(self) -> tuple[str, int]:
         """What the toast says, and its button."""
         toast = self.shell._toast

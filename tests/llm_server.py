@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from core.base.answer import Generate
 from core.base.result import Err, Ok
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
@@ -222,7 +223,7 @@ def ask(
     pauses: list[float] | None = None,
     **settings: Any,
 ) -> Any:
-    """Ask once, in a thread, and fail the test if the call does not come back. Pauses are noted, not slept."""
+    """Ask once. Pauses are noted, not slept."""
     settings = {"timeout_seconds": 60.0, "max_retries": 2, **settings}
     connected = connect(
         ModelSettings("ollama", model="m", base_url=server.url, **settings),
@@ -231,8 +232,13 @@ def ask(
         sleep=(pauses if pauses is not None else []).append,
     )
     assert isinstance(connected, Ok)
+    return answered(connected.value, "prompt")
+
+
+def answered(generate: Generate, prompt: str) -> Any:
+    """The answer to one question, put in a thread; the test fails if the call does not come back."""
     results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(connected.value("prompt")), daemon=True)
+    thread = threading.Thread(target=lambda: results.append(generate(prompt)), daemon=True)
     thread.start()
     thread.join(PATIENCE_SECONDS)
     assert results, "the call did not come back"

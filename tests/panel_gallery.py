@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -34,18 +35,13 @@ from core.harvest.report import BEGUN, HarvestReport, NewLine, Progress
 from core.harvest.steps import HarvestPlan, Step
 from core.sources.artifact import Artifact
 from gui.harvest_run import Run, Watch
-from tests import (
-    gui_window,
-    panel_gallery_library,
-    panel_gallery_lists,
-    panel_gallery_moments,
-    panel_gallery_strange,
-)
+from tests import gui_window, panel_gallery_library, panel_gallery_lists, panel_gallery_moments, panel_gallery_strange
 from tests.gui_window import Desk, open_desk
 from tests.harvest_world import says
 from tests.made_home import allow_project
 from tests.panel_desk import Seat, workspace_at
-from tests.panel_gallery_lists import Shot
+from tests.panel_gallery_lists import Shot, opened
+from tests.panel_gallery_year import TITLES as YEAR_TITLES
 from tests.panel_gallery_year import year_home
 
 NAMES = [
@@ -77,60 +73,46 @@ MEMORIES = [
     ),
 ]
 RICH = [
-    ("user", "Checkout sometimes charges twice. Find out why, and write down what we decide."),
+    "Checkout sometimes charges twice. Find out why, and write down what we decide.",
     (
-        "assistant",
         "I read the gateway's log of Monday. The second call comes 30 s after the first, from the same cart: "
         "the browser gives up, the person clicks again.\n\n```python\ndef charge(cart):\n    key = cart.id\n    "
-        "return gateway.post('/charge', json=cart.total, headers={'Idempotency-Key': key})\n```",
+        "return gateway.post('/charge', json=cart.total, headers={'Idempotency-Key': key})\n```"
     ),
-    ("user", "So is the key sent on the second call as well?"),
+    "So is the key sent on the second call as well?",
     (
-        "assistant",
         "No.\n\nThe root cause is that the retry builds a new request and leaves `Idempotency-Key` out.\n\n"
-        "Let's go with one key for every cart: each charge carries the cart's id, also in retries.",
+        "Let's go with one key for every cart: each charge carries the cart's id, also in retries."
     ),
-    ("user", "Note that the gateway drops keys after 24 hours, so a charge of yesterday must never be retried."),
+    "Note that the gateway drops keys after 24 hours, so a charge of yesterday must never be retried.",
     (
-        "assistant",
         "Noted.\n\nTODO: add a test that retries a charge after the timeout.\nTODO: tell support which carts of "
-        "Monday were charged twice.",
+        "Monday were charged twice."
     ),
-    ("user", "And the limit? I think the gateway allows 50 requests a second."),
+    "And the limit? I think the gateway allows 50 requests a second.",
+    "Its answer says 40: `X-RateLimit-Limit: 40`. Open question: who raises it before the sale in December?",
+    "We decided to stay below 30 requests a second until then.",
     (
-        "assistant",
-        "Its answer says 40: `X-RateLimit-Limit: 40`. Open question: who raises it before the sale in December?",
-    ),
-    ("user", "We decided to stay below 30 requests a second until then."),
-    (
-        "assistant",
         "Done: `gateway.py` waits with a token bucket of 30.\n\nTo release it: run `make check`, then `git "
-        "tag v2.4.1`, then `git push --tags`.",
+        "tag v2.4.1`, then `git push --tags`."
     ),
 ]
-"""A conversation in which much was decided, for the reader."""
+"""A conversation in which much was decided, for the reader: the person first, then the assistant, in turns."""
 
 
-def _item(statement: str, quote: str) -> dict[str, str]:
-    return {"statement": statement, "detail": "", "quote": quote}
-
-
-LEARNED: dict[str, Any] = {
-    "facts": [
-        _item(
-            "Retries of a charge leave `Idempotency-Key` out: the retry builds a new request.",
-            "the retry builds a new request and leaves `Idempotency-Key` out",
-        ),
-        _item("The gateway drops idempotency keys after 24 hours.", "the gateway drops keys after 24 hours"),
-        _item("The gateway allows 40 requests a second.", "Its answer says 40: `X-RateLimit-Limit: 40`"),
-    ],
-    "decisions": [
-        _item("Every charge carries the cart's id as its key, also in retries.", "each charge carries the cart's id"),
-        _item("Stay below 30 requests a second until the limit is raised.", "stay below 30 requests a second"),
-    ],
-    "tasks_open": [_item("Test that a charge is retried with its key.", "add a test that retries a charge")],
-    "questions": [_item("Who raises the gateway's limit before December?", "who raises it before the sale")],
-}
+LEARNED: dict[str, Any] = {}
+for _category, _statement, _quote in (
+    ("facts", "Retries of a charge leave `Idempotency-Key` out: the retry builds a new request.",
+     "the retry builds a new request and leaves `Idempotency-Key` out"),
+    ("facts", "The gateway drops idempotency keys after 24 hours.", "the gateway drops keys after 24 hours"),
+    ("facts", "The gateway allows 40 requests a second.", "Its answer says 40: `X-RateLimit-Limit: 40`"),
+    ("decisions", "Every charge carries the cart's id as its key, also in retries.",
+     "each charge carries the cart's id"),
+    ("decisions", "Stay below 30 requests a second until the limit is raised.", "stay below 30 requests a second"),
+    ("tasks_open", "Test that a charge is retried with its key.", "add a test that retries a charge"),
+    ("questions", "Who raises the gateway's limit before December?", "who raises it before the sale"),
+):  # fmt: skip
+    LEARNED.setdefault(_category, []).append({"statement": _statement, "detail": "", "quote": _quote})
 """What a model would learn from it."""
 REASONS = ["the model did not answer within 120 s", "the answer was no JSON: it ended in the middle of a list",
            "the provider refused the key (401)", "the file changed while it was read"]  # fmt: skip
@@ -147,7 +129,7 @@ def leave_rich(folder: Path) -> None:
         {"type": role, "sessionId": session, "cwd": "/srv/shop", "gitBranch": "charge-once", "uuid": f"{at:08d}",
          "parentUuid": None,
          "timestamp": (begun + timedelta(minutes=3 * at)).isoformat(), "message": {"role": role, "content": words}}
-        for at, (role, words) in enumerate(RICH)
+        for at, (role, words) in enumerate(zip(cycle(("user", "assistant")), RICH))
     ]  # fmt: skip
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     old = time.time() - 4 * 3600
@@ -210,12 +192,7 @@ def full_home(folder: Path) -> Workspace:
     return workspace
 
 
-TITLES = [
-    "Rounding in the invoice totals", "Why does checkout retry twice?", "Move the session store to Redis",
-    "Release 2.4: tag, notes, upload", "Dark mode flickers on first load", "Flaky test: test_expiry_at_midnight",
-    "Rate limits behind the proxy", "ネットワーク再試行の上限", "Настройка сборки", "Compare two queue designs",
-    "Say hello", "회의록 요약",
-]  # fmt: skip
+TITLES = [*YEAR_TITLES[:8], "ネットワーク再試行の上限", "Настройка сборки", "Say hello", "회의록 요약"]
 SAID = [
     NewLine("decisions", "Round once per invoice, on the sum, half to even; never per line.", "may correct an earlier "
             "bullet", 7),
@@ -324,8 +301,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shot("failed")
         panel.workbench.banner.hide()
         for view in ("knowledge", "files", "settings", "memories", "facts", "sources"):
-            shell.run(f"view.{view}")
-            seat.settle()
+            opened(seat, view)
             shot(view)
         shell.run("view.settings")
         settings_of: Any = panel.workbench.views["settings"]
@@ -337,14 +313,12 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         desk.frames(8)
         shot("settings-filtered")
         settings_of.press("Esc", False)
-        searching: Any = panel.workbench.views["search"]
         for name, words in (("search-begin", ""), ("search", "release tag"), ("search-none", "zzqq")):
-            shell.run("view.search")
-            seat.settle()
+            searching = opened(seat, "search")
             desk.press("ctrl+a")
             desk.press("Delete")
             desk.type_text(words)
-            seat.until(lambda: not searching.pending)
+            seat.until(lambda view=searching: not view.pending)
             seat.settle()
             shot(name)
         read = next(row for row in shell.state.snapshot.ledger if row.entry.get("source") == "claude_code")
@@ -356,9 +330,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         seat.settle()
         shot("reader-item")
         panel.reading.close()
-        shell.run("view.memories")
-        seat.settle()
-        memories_of: Any = panel.workbench.views["memories"]
+        memories_of = opened(seat, "memories")
         memories_of.begin_edit(memories_of.list.rows[3])
         desk.frames(8)
         shot("memories-edit")
@@ -401,11 +373,8 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shot("result")
 
     def year(seat: Seat) -> None:
-        shell = seat.panel.shell
-        shell.run("view.timeline")
-        seat.settle()
+        timeline_of = opened(seat, "timeline")
         shot("timeline")
-        timeline_of: Any = seat.panel.workbench.views["timeline"]
         timeline_of.filter(project="shop", category="facts")
         shot("timeline-filtered")
         timeline_of.reset()
@@ -491,6 +460,9 @@ def every_size(folder: Path) -> None:
 
 if __name__ == "__main__":
     words = sys.argv[1:]
+    if {"-h", "--help"} & {*words}:
+        print(__doc__)
+        sys.exit()
     if "all" in words:
         every_size(Path(words[0]))
         sys.exit()

@@ -5,18 +5,20 @@ All data in it is made up. It is not a test and not shipped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from core.base.result import Ok
 from core.commands.library.ingest import library_ingest
 from core.commands.library.use import library_consolidate
 from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
 from tests.panel_desk import Seat
+from tests.panel_gallery_lists import Shot, opened
 
-Shot = Callable[[str], object]
 QUESTION = "Why is my async Python code deadlocking?"
+ASKED = (
+    ("debugging", QUESTION),
+    ("implementation_howto", "How do I cancel a task group?"),
+    ("factual_lookup", "Which limit has a session store?"),
+)
 TOPICS = {
     "asyncio-notes": ("Asyncio in practice", "asyncio", "event loop", "callback", "A coroutine awaited in a sync"),
     "pool-incident": ("Incident: stuck exporter", "queue.join", "worker pool", "timeout", "The exporter hangs when a"),
@@ -41,14 +43,7 @@ def leave_library(workspace: Workspace) -> None:
         (folder / f"{name}.md").write_text("\n".join(words), encoding="utf-8")
     assert isinstance(library_ingest(workspace, [str(folder)]), Ok)
     outcomes = "wwwpwwmwlwpw"
-    for turn, (task, question) in enumerate(
-        [
-            ("debugging", QUESTION),
-            ("implementation_howto", "How do I cancel a task group?"),
-            ("factual_lookup", "Which limit has a session store?"),
-        ]
-        * 4
-    ):
+    for turn, (task, question) in enumerate(ASKED * 4):
         found = commands.search(workspace, question)
         assert isinstance(found, Ok)
         for at, one in enumerate(found.value.retrieved.dossiers[:3]):
@@ -61,10 +56,7 @@ def leave_library(workspace: Workspace) -> None:
 
 def library(seat: Seat, shot: Shot) -> None:
     """Every page."""
-    shell, view = seat.panel.shell, seat.panel.workbench.views["library"]
-    of: Any = view
-    shell.run("view.library")
-    seat.settle()
+    of = opened(seat, "library")
     shot("library-begin")
     of.ask(QUESTION)
     seat.settle()
@@ -82,7 +74,7 @@ def library(seat: Seat, shot: Shot) -> None:
     of.list.select(of.list.rows[0].key)
     of.select(of.list.rows[0])
     shot("library-consolidate")
-    assert isinstance(library_consolidate(shell.workspace), Ok)
+    assert isinstance(library_consolidate(seat.panel.shell.workspace), Ok)
     of.open_page("concepts")
     seat.settle()
     shot("library-concepts")

@@ -61,10 +61,18 @@ def leave_facts(workspace: Workspace) -> None:
     place.write_text("\n".join(lines), encoding="utf-8")
 
 
-def _open(seat: Seat, name: str) -> Any:
+def opened(seat: Seat, name: str) -> Any:
+    """A view of the panel, as it stands once it has been read."""
     seat.panel.shell.run(f"view.{name}")
     seat.settle()
     return seat.panel.workbench.views[name]
+
+
+def choose(seat: Seat, view: Any, row: Any) -> None:
+    """Choose a row; the inspector shows it."""
+    view.list.select(row.key)
+    view.pick(row)
+    seat.settle()
 
 
 def _row(view: Any, words: str) -> Any:
@@ -75,7 +83,7 @@ def lists(seat: Seat, shot: Shot) -> None:
     """Every state of Facts, Knowledge and Sources in a home that is full."""
     _facts(seat, shot)
     _knowledge(seat, shot)
-    sources = _open(seat, "sources")
+    sources = opened(seat, "sources")
     error = ErrorInfo("unreadable", "The conversations of Codex cannot be read: permission denied", "~/.codex/sessions")
     seat.panel.shell.error(error, "Try again", sources.look)
     shot("sources-error")
@@ -83,11 +91,8 @@ def lists(seat: Seat, shot: Shot) -> None:
 
 
 def _facts(seat: Seat, shot: Shot) -> None:
-    view = _open(seat, "facts")
-    row = _row(view, "検索は")
-    view.list.select(row.key)
-    view.pick(row)
-    seat.settle()
+    view = opened(seat, "facts")
+    choose(seat, view, _row(view, "検索は"))
     shot("facts-selected")
     view.act("edit", _row(view, "idempotent requests only"))
     seat.settle()
@@ -110,9 +115,7 @@ def _facts(seat: Seat, shot: Shot) -> None:
     view.session.cancel()
     for kind in ("alike", "wrong", "stale"):
         view._kind(kind, True)
-        view.list.select(view.list.rows[0].key)
-        view.pick(view.list.rows[0])
-        seat.settle()
+        choose(seat, view, view.list.rows[0])
         shot(f"facts-{kind}")
     view.clear()
     view.typed("no such word")
@@ -122,18 +125,13 @@ def _facts(seat: Seat, shot: Shot) -> None:
 
 
 def _knowledge(seat: Seat, shot: Shot) -> None:
-    view = _open(seat, "knowledge")
+    view = opened(seat, "knowledge")
     view.show("facts")
-    row = _row(view, "circuit opens")
-    view.list.select(row.key)
-    view.pick(row)
-    seat.settle()
+    choose(seat, view, _row(view, "circuit opens"))
     shot("knowledge-confirmed")
     for name in ("outdated", "alike"):
         view.show(name)
-        view.list.select(view.list.rows[0].key)
-        view.pick(view.list.rows[0])
-        seat.settle()
+        choose(seat, view, view.list.rows[0])
         shot(f"knowledge-{name}")
     seat.panel.shell.select("", "")
 
@@ -141,8 +139,8 @@ def _knowledge(seat: Seat, shot: Shot) -> None:
 def nothing(seat: Seat, shot: Shot) -> None:
     """The same views before anything is there."""
     for name in ("knowledge", "memories", "facts", "sources"):
-        _open(seat, name)
+        opened(seat, name)
         shot(f"{name}-empty")
     seat.panel.shell.put({"search": Asked("kettle")})
-    _open(seat, "search")
+    opened(seat, "search")
     shot("search-empty")

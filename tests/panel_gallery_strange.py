@@ -24,8 +24,8 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.memories import save
 from core.commands.workspace import Workspace
 from tests.panel_desk import Seat, workspace_at, write_ledger
+from tests.panel_gallery_lists import Shot, choose, opened
 
-Shot = Callable[[str], object]
 WithPanel = Callable[[Workspace, Callable[[Seat], object]], None]
 LONG = "an-answer-that-nobody-has-shortened-because-the-tool-took-the-first-message-as-its-name-" * 3
 LINES = (
@@ -67,9 +67,7 @@ def _read_only(seat: Seat, shot: Shot) -> None:
         return not (mode & os.W_OK and str(path).startswith(home)) and may(path, mode, **named)
 
     with patch.object(disk, "perform", refused), patch.object(os, "access", denied):
-        view: Any = seat.panel.workbench.views["knowledge"]
-        shell.run("view.knowledge")
-        seat.settle()
+        view = opened(seat, "knowledge")
         view.act("edit", view.list.rows[0])
         seat.desk.frames(4)
         seat.desk.type_text("Twice ")
@@ -126,13 +124,9 @@ def _names(seat: Seat, shot: Shot) -> None:
     seat.settle()
     shot("long-names")
     for name in ("knowledge", "memories", "timeline"):
-        view: Any = seat.panel.workbench.views[name]
-        seat.panel.shell.run(f"view.{name}")
-        seat.settle()
+        view = opened(seat, name)
         if name == "knowledge":
-            view.list.select(view.list.rows[0].key)
-            view.pick(view.list.rows[0])
-            seat.settle()
+            choose(seat, view, view.list.rows[0])
         shot(f"long-{name}")
 
 

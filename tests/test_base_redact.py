@@ -228,24 +228,11 @@ TOKENS = {
     "aws-access-key": "AK" + "IAIOSFODNN7EXAMPLE",
 }
 OVER = [
-    "\x1b[32m@@\x1b[0m",
-    "\x1b[01;31m\x1b[K@@\x1b[m\x1b[K",
-    "\x1b]8;;file:///x\x07@@\x1b]8;;\x07",
-    "\\u001b[32m@@\\u001b[0m",
-    "\\x1b[1;32m@@\\x1b[0m",
-    "\\033[32m@@\\033[0m",
-    "[32m@@[0m",
-    "^[[32m@@^[[0m",
-    "^[[01;31m^[[K@@^[[m^[[K",
-    "a%3D@@%26b",
-    "a%253D@@",
-    "token\\u003d@@",
-    '{\\"a\\":\\"x\\\\n@@\\"}',
-    "&quot;@@&quot;",
-    "a\u200b@@\u2060 b",
-    "\x9b32m@@\x9b0m",
-    "one\r\n@@\x00",
-]
+    "\x1b[32m@@\x1b[0m", "\x1b[01;31m\x1b[K@@\x1b[m\x1b[K", "\x1b]8;;file:///x\x07@@\x1b]8;;\x07",
+    "\\u001b[32m@@\\u001b[0m", "\\x1b[1;32m@@\\x1b[0m", "\\033[32m@@\\033[0m", "[32m@@[0m", "^[[32m@@^[[0m",
+    "^[[01;31m^[[K@@^[[m^[[K", "a%3D@@%26b", "a%253D@@", "token\\u003d@@", '{\\"a\\":\\"x\\\\n@@\\"}', "&quot;@@&quot;",
+    "a\u200b@@\u2060 b", "\x9b32m@@\x9b0m", "one\r\n@@\x00",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", TOKENS)
@@ -328,35 +315,17 @@ def test_the_next_line_is_no_part_of_a_whole_token() -> None:
 
 
 DOCUMENTED = [
-    "DB_PASSWORD=your-password",
-    "API_KEY=your_api_key_here",
-    "export TOKEN=<token>",
-    "PASSWORD=${DB_PASSWORD:-}",
-    "password: {{ vault_password }}",
-    "password = config['db']['password1']",
-    "os.environ['API_KEY_2']",
-    "api_key: sk-...",
-    "PASSWORD=changeme123",
-    "SECRET=my-secret-key",
-    "password: str = Field(min_length=8)",
-    "const password = await hash(input1)",
-    "| password | string | required |",
-    "| Token | Count |\n|---|---|\n| input | 12034 |",
-    "<password>your password</password>",
-    "the password is required, the password is hashed with argon2",
-    "Authorization: Bearer <token>",
-    "Authorization: Bearer $TOKEN_1",
-    "mysql -u root -p shop",
-    "docker run -p 8080:80 nginx",
-    "mkdir -p src/app2",
-    "ssh -p 2222 host1",
-    "password: 'required|min:8'",
-    "token_count=4096 and max_tokens: 8192",
-    "session_id=550e8400-e29b-41d4-a716-446655440000",
-    "order 4111 1111 1111 1112 of 1234567890123456",
-    "main.c:1234:5:error:expected1",
-    "Passwort vergessen? Mot de passe oublié ? パスワードを忘れた場合",
-]
+    "DB_PASSWORD=your-password", "API_KEY=your_api_key_here", "export TOKEN=<token>", "PASSWORD=${DB_PASSWORD:-}",
+    "password: {{ vault_password }}", "password = config['db']['password1']", "os.environ['API_KEY_2']",
+    "api_key: sk-...", "PASSWORD=changeme123", "SECRET=my-secret-key", "password: str = Field(min_length=8)",
+    "const password = await hash(input1)", "| password | string | required |",
+    "| Token | Count |\n|---|---|\n| input | 12034 |", "<password>your password</password>",
+    "the password is required, the password is hashed with argon2", "Authorization: Bearer <token>",
+    "Authorization: Bearer $TOKEN_1", "mysql -u root -p shop", "docker run -p 8080:80 nginx", "mkdir -p src/app2",
+    "ssh -p 2222 host1", "password: 'required|min:8'", "token_count=4096 and max_tokens: 8192",
+    "session_id=550e8400-e29b-41d4-a716-446655440000", "order 4111 1111 1111 1112 of 1234567890123456",
+    "main.c:1234:5:error:expected1", "Passwort vergessen? Mot de passe oublié ? パスワードを忘れた場合",
+]  # fmt: skip
 
 
 PASSWORDS = ("Meadow" + "89?fy", "Harbor" + "26am!x")
@@ -453,13 +422,9 @@ def test_an_azure_secret_is_found_behind_whatever_it_is_glued_to(before: str) ->
 
 
 CARDS = [
-    "4111111111111111",
-    "4242 4242 4242 4242",
-    "5555-5555-5555-4444",
-    "378282246310005",
-    "3056 930902 5904",
+    "4111111111111111", "4242 4242 4242 4242", "5555-5555-5555-4444", "378282246310005", "3056 930902 5904",
     "6011111111111117",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("card", CARDS)
@@ -498,19 +463,10 @@ def test_what_kubectl_keeps_is_masked_in_every_form(name: str, form: str) -> Non
 @pytest.mark.parametrize(
     "wrapped",
     [
-        "{{%s}}",
-        "{{ %s }}",
-        "{%s}",
-        "${%s}",
-        "<%s>",
-        "%%%s%%",
-        "{{'%s'}}",
-        "${PASS:-%s}",
-        "<%%= '%s' %%>",
-        "#{'%s'}",
+        "{{%s}}", "{{ %s }}", "{%s}", "${%s}", "<%s>", "%%%s%%", "{{'%s'}}", "${PASS:-%s}", "<%%= '%s' %%>", "#{'%s'}",
         "{{ .Values.x | default '%s' }}",
     ],
-)
+)  # fmt: skip
 def test_a_real_value_in_the_braces_of_a_template_is_one(name: str, wrapped: str) -> None:
     for value in ("hunt" + "3r2Xy9", "aB3xK9" + "mQ2wE7", "Pa$$" + "w0rd99"):
         assert value not in redact(name + wrapped % value).text

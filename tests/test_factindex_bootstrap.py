@@ -117,15 +117,6 @@ def test_a_damaged_index_is_an_error_not_an_exception(tmp_path: Path, data: byte
     assert isinstance(read, Err) and read.error.code == "bad-index"
 
 
-def test_a_line_of_the_index_is_the_fact() -> None:
-    """The lines are written by hand: a field that is left out or written wrongly would be lost without a word."""
-    whole = fact(1, 'a "quote" \\ \x01 é 🙂', tags=("a", "b"), source_count=3, first_seen="2026-01-01",
-                 last_confirmed="2026-01-02", expires="2026-01-03", related=("x:fact:001",), stale=True)  # fmt: skip
-    for row in (whole, fact(2), fact(3, source_count=0), whole._replace(confidence=1.0)):
-        (line,) = rows_of([row])
-        assert list(json.loads(line).items()) == list(row.to_json().items())
-
-
 # --- likeness, kinds, search -----------------------------------------------------------------------------------------
 
 

@@ -128,8 +128,7 @@ stand_fixture = standing(KnowledgeView)
 
 def test_what_is_chosen_by_number_is_let_in_at_once_and_taken_back_at_once(home: Workspace, stand: Stand) -> None:
     write(home, "quarantine.md", HELD)
-    stand.gather()
-    stand.settle()
+    stand.read_again()
     stand.view.show("quarantine")
     stand.press("slash")
     stand.type_text("2")
@@ -155,8 +154,7 @@ def test_a_finished_task_is_offered_and_one_key_decides(home: Workspace, stand: 
         for words in ("buy tea", "mend the lid")
     ]
     home.paths.ledger.write_text(json.dumps(ledger))
-    stand.gather()
-    stand.settle()
+    stand.read_again()
     stand.view.show("outdated")
     assert stand.texts() == ["buy tea", "mend the lid"] and read(home, "tasks.md") == tasks
     stand.press("Down", "k")

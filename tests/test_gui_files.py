@@ -140,8 +140,7 @@ def test_scrolling_and_refreshing_make_no_item(stand: Stand, tmp_path: Path, hom
     big = tmp_path / "project" / "big.py"
     big.write_text("x = 1\n" * 100_000, encoding="utf-8")
     bullets.add(home, "files", "a big one", file=str(big))
-    stand.gather()
-    stand.settle()
+    stand.read_again()
     stand.shell.select("source", str(big))
     stand.settle()
     before = stand.desk.items()
@@ -149,8 +148,7 @@ def test_scrolling_and_refreshing_make_no_item(stand: Stand, tmp_path: Path, hom
         stand.view.source.light(line, line)
         stand.desk.frames(4)
         assert line in shown_lines(stand)
-    stand.gather()
-    stand.settle()
+    stand.read_again()
     assert stand.desk.items() == before
 
 

@@ -20,7 +20,7 @@ from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from core.factindex.record import decayed, history_of, unconfirmed
 from gui.state import NOTHING, Selection
-from gui.views.inspector.rows import CHUNK, chunks, load, turn_rows
+from gui.views.inspector.rows import CHUNK, Page, chunks, load, turn_rows
 from gui.views.inspector.web import ICON_ALONE, MOST, widths_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -184,6 +184,15 @@ def test_keys_move_in_the_inspector_and_nothing_selected_teaches(stand: Stand, h
     stand.shell.change(selected=NOTHING)
     stand.settle()
     assert stand.desk.dpg.is_item_shown(stand.view._teach.item)
+
+
+def test_a_title_as_long_as_a_message_leaves_room_for_the_rest(stand: Stand) -> None:
+    """A tool took a whole first message as the title: the page was full of it."""
+    title = "why does the kettle trip the fuse " * 40
+    stand.view._show(Page("x", "accent", title))
+    shown = stand.desk.dpg.get_value(stand.view._title)
+    assert len(shown) <= 120 and title.startswith(shown[:-1])
+    assert stand.desk.dpg.get_value(stand.view._title_tip).replace("\n", " ").split() == title.split()
 
 
 def test_one_thing_after_the_other_makes_no_item(stand: Stand, home: Home) -> None:

@@ -190,7 +190,6 @@ def test_comparing_makes_no_item(stand: Stand, home: Workspace) -> None:
     before = stand.desk.items()
     for number in range(3):
         write(home, "facts.md", FACTS + f"- one more {number} [from: x, 2026-05-04]\n")
-        stand.gather()
-        stand.settle()
+        stand.read_again()
     stand.press("Right", "Right")
     assert stand.desk.items() == before

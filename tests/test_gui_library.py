@@ -16,9 +16,10 @@ import pytest
 from core.commands.library.ingest import library_ingest
 from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
+from gui.toolkit.flow_rows import matching
 from gui.views.library import rows as plain
 from gui.views.library.cards import card_of, cards_of
-from gui.views.library.rows import LibraryPage, rows, sheet, value_lines
+from gui.views.library.rows import LibraryPage, everything, sheet, value_lines
 from gui.views.reader_rows import inline
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -87,8 +88,8 @@ def said(blocks: list[Any]) -> str:
 def test_a_dossier_says_what_it_is_why_it_was_found_and_how_it_served(home: Workspace, files: Path) -> None:
     page = filled(home, files)
     first = page.answered.retrieved.dossiers[0]  # type: ignore[union-attr]
-    row = rows(page)[0]
-    assert row.key == first.chunk.id and "never used" in row.meta and row.can >= plain.SERVES
+    row = everything(page)[0]
+    assert row.key == first.chunk.id and row.can >= plain.SERVES and "undo" not in row.can
     told = sheet(page)
     assert "Good for" in said(told) and "Source" in said(told) and "Never yet" in said(told)
     assert {block.label for block in told if isinstance(block, plain.Bar)} == {
@@ -96,7 +97,7 @@ def test_a_dossier_says_what_it_is_why_it_was_found_and_how_it_served(home: Work
     }, "the score of every strategy is told"
     assert all(0 <= block.share <= 1 for block in told if isinstance(block, plain.Bar))
     marked = replace(page, said={first.chunk.id: "misleading"})
-    assert "you said: misleading" in rows(marked)[0].meta and rows(marked)[0].color == "failed"
+    assert cards_of(marked)[0].said == "misleading" and "undo" in everything(marked)[0].can
     for key, outcome in (("w", "win"), ("l", "misleading")):
         assert value(commands.mark(home, key, first.chunk.id, page.answered.retrieved.id)).outcome == outcome  # type: ignore[union-attr]
     again = replace(page, answered=value(commands.search(home, QUESTION)), chosen=first.chunk.id)
@@ -112,10 +113,10 @@ def test_documents_are_filtered_and_those_taken_out_come_last(home: Workspace, f
     filled(home, files)
     value(library_remove(home, str(files / "fuses.md")))
     page = LibraryPage("documents", documents=value(commands.documents(home)).documents)
-    assert [row.text for row in rows(page)] == ["Kettles", "Fuses"]
-    assert "archive" in rows(page)[0].can and "restore" in rows(page)[1].can
-    assert [row.text for row in rows(replace(page, words="kettles.md"))] == ["Kettles"]
-    assert "archived" in rows(page)[1].meta
+    assert [row.text for row in everything(page)] == ["Kettles", "Fuses"]
+    assert "archive" in everything(page)[0].can and "restore" in everything(page)[1].can
+    assert [row.text for row in matching(everything(page), "kettles.md")] == ["Kettles"]
+    assert "archived" in everything(page)[1].meta
 
 
 def test_reflection_counts_by_task_and_source_and_says_what_stands_out(home: Workspace, files: Path) -> None:
@@ -129,7 +130,7 @@ def test_reflection_counts_by_task_and_source_and_says_what_stands_out(home: Wor
     assert stacks["debugging"]["win"] == 3 and stacks["factual lookup"]["misleading"] == 3
     assert said(sheet(drawn)).startswith("Debugging is served well, factual lookup is served badly.")
     assert sum(sum(row.values()) for row in stacks.values()) == 18, "the same six traces by task, source and month"
-    assert [row.text for row in rows(drawn)][:1] == ["Debugging: served well"]
+    assert [row.text for row in everything(drawn)][:1] == ["Debugging: served well"]
 
 
 def test_a_ring_keeps_every_node_apart_and_inside(home: Workspace, files: Path) -> None:
@@ -139,7 +140,7 @@ def test_a_ring_keeps_every_node_apart_and_inside(home: Workspace, files: Path) 
     assert places[around.centre.id] == (200, 150) and len(set(places.values())) == len(places) > 1
     assert all(0 <= x <= 400 and 0 <= y <= 300 for x, y in places.values())
     walked = LibraryPage("concepts", around=around, way=())
-    assert len(rows(walked)) == len(around.nodes)
+    assert len(everything(walked)) == len(around.nodes)
     assert any(isinstance(block, plain.Graph) for block in sheet(walked))
 
 
@@ -161,13 +162,11 @@ def ask(stand: Stand, words: str) -> None:
     stand.press("slash")
     stand.type_text(words)
     stand.press("Return")
-    stand.settle()
 
 
 def page(stand: Stand, name: str) -> None:
     """Click the chip of a page."""
     stand.click(stand.view.chips[name].item)
-    stand.settle()
 
 
 def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Workspace, files: Path) -> None:
@@ -185,11 +184,9 @@ def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Work
     stand.press("n")
     stand.type_text("it was the heater")
     stand.press("Return", "w")
-    stand.settle()
     kept = value(commands.search(home, QUESTION)).retrieved.dossiers[0]
     assert [(trace.outcome, trace.notes) for trace in kept.traces] == [("win", "it was the heater")]
     stand.press("w")
-    stand.settle()
     page(stand, "reflect")
     assert stand.view.data.plots.reflection.traces == 1, "the same key twice counts once"
     stacks = [block for block in stand.view.sheet.blocks if isinstance(block, plain.Stack)]
@@ -208,12 +205,9 @@ def test_an_outcome_is_replaced_by_another_and_taken_back(stand: Stand, home: Wo
         return [trace.outcome for one in found if one.chunk.id == chunk for trace in one.traces]
 
     stand.press("l")
-    stand.settle()
     stand.press("w")
-    stand.settle()
     assert outcomes() == ["win"], "a slip of the finger does not count beside what was meant"
     stand.press("u")
-    stand.settle()
     assert outcomes() == [] and stand.view.data.said == {}
     assert stand.errors == []
 
@@ -281,15 +275,12 @@ def test_answers_are_sorted_and_asked_for_another_task_and_a_period_is_chosen(
         dossiers = stand.view.data.answered.retrieved.dossiers
         assert [row.key for row in stand.view.list.rows] == [one.chunk.id for one in sorted(dossiers, key=key)]
         stand.press("s")
-        stand.settle()
     assert [row.key for row in stand.view.list.rows] == by_score, "round again"
     stand.press("t")
-    stand.settle()
     answered = stand.view.data.answered.retrieved
     assert answered.task_type == plain.TASKS[1] and not answered.inferred
     page(stand, "reflect")
     stand.press("d")
-    stand.settle()
     assert stand.view.data.plots.reflection.days == 365
     assert stand.errors == []
 
@@ -302,12 +293,10 @@ def test_a_consolidation_is_shown_made_and_taken_back(stand: Stand, home: Worksp
     planned = len(stand.view.data.plan.changes)
     assert planned > 0 and all(row.key[0] != "run" for row in stand.view.list.rows)
     stand.press("ctrl+Return")
-    stand.settle()
     assert not stand.view.data.plan.changes and [row.key[0] for row in stand.view.list.rows if row.key[0] == "run"]
     run = next(row for row in stand.view.list.rows if row.key[0] == "run")
     stand.view.list.select(run.key)
     stand.press("u")
-    stand.settle()
     assert len(stand.view.data.plan.changes) == planned, "what was learned is to be learned again"
     assert stand.errors == []
 
@@ -317,7 +306,6 @@ def test_enter_walks_from_concept_to_concept_and_backspace_back(stand: Stand, ho
     page(stand, "concepts")
     first = stand.view.list.rows[0]
     stand.press("Down", "Return")
-    stand.settle()
     assert stand.view.data.around.centre.id == first.key and stand.view.sheet.nodes
     second = stand.view.list.rows[0]
     node = stand.view.sheet.nodes[second.key]
@@ -330,10 +318,8 @@ def test_enter_walks_from_concept_to_concept_and_backspace_back(stand: Stand, ho
     stand.settle()
     assert stand.view.data.around.centre.id == second.key and [one.id for one in stand.view.data.way] == [first.key]
     stand.press("BackSpace")
-    stand.settle()
     assert stand.view.data.around.centre.id == first.key
     stand.press("BackSpace")
-    stand.settle()
     assert stand.view.data.around is None and stand.errors == []
 
 
@@ -382,11 +368,9 @@ def test_a_document_is_archived_and_brought_back(stand: Stand, home: Workspace, 
     page(stand, "documents")
     stand.view.list.select(stand.row("Fuses").key)
     stand.press("Delete")
-    stand.settle()
     assert stand.texts() == ["Kettles", "Fuses"] and stand.row("Fuses").meta.startswith("archived")
     assert {one.document.title for one in value(commands.search(home, QUESTION)).retrieved.dossiers} == {"Kettles"}
     stand.press("r")
-    stand.settle()
     assert stand.row("Fuses").meta.startswith("note") and stand.errors == []
 
 
@@ -394,8 +378,9 @@ def test_what_hides_in_a_document_is_seen_and_a_long_title_is_cut(home: Workspac
     odd = "The kettle\x1b[31m \u202etrips the fuse.\u202c\tYes\x07\n"
     (files / "odd.md").write_text("# Kettle" + " fuse" * 200 + "\n\n" + odd)
     page = filled(home, files)
-    told = "".join(row.text + row.meta for row in rows(page)) + said(sheet(page))
-    assert not set(told) & set("\x1b\x07\u202e\t") and max(len(row.text.split("\n")[0]) for row in rows(page)) < 200
+    titles = [row.text for row in everything(page)]
+    told = "".join(titles) + said(sheet(page))
+    assert not set(told) & set("\x1b\x07\u202e\t") and max(map(len, titles)) < 200
 
 
 def test_a_change_is_told_in_words() -> None:

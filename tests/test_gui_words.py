@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +25,7 @@ from gui.views.harvest_watch import nothing_words
 from gui.views.ledger import row_of, teaching, tip
 from gui.views.search_rows import waiting_words
 from gui.views.settings import help_words
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -141,3 +145,12 @@ def test_an_error_names_a_place_as_the_rest_of_the_window_does(monkeypatch: pyte
         assert error_words(error) == "This file is read-only (~/facts.md). Make it writable."
     other = ErrorInfo("read-only", "this file is read-only", "/backup/home/someone/facts.md")
     assert error_words(other) == "This file is read-only (/backup/home/someone/facts.md)."
+
+
+def test_whoever_asks_the_gallery_for_help_gets_no_folder_of_pictures(tmp_path: Path) -> None:
+    """It took the word for the name of a folder, and 69 pictures stood in the repository."""
+    command = [sys.executable, "-m", "tests.panel_gallery", "--help"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    told = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True,
+                          timeout=PATIENCE_SECONDS)  # fmt: skip
+    assert told.stdout.startswith("Pictures of the whole panel") and not [*tmp_path.iterdir()]

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import count
+from functools import partial
 
 import pytest
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Compaction, Edit, Plan, Question
+from core.conversations.events import Compaction, Plan, Question
 from core.harvest.answer import items_from
 from core.harvest.quotes import source_of
 from core.offline.rules import distil_offline
+from tests.test_offline_sessions import edited, ran, says, user
+from tests.test_offline_sessions import harvest as harvest_in
 
-_number = count(1)
-
-
-def user(text: str) -> Turn:
-    return Turn("user", text)
-
-
-def says(text: str) -> Turn:
-    return Turn("assistant", text)
-
-
-def ran(words: str, output: str = "ok", *, refused: bool = False) -> Turn:
-    event = Command(tool="Bash", words=words, answered=True, failed=refused, refused=refused, output=output)
-    return Turn("tool", output, events=(event,))
-
-
-def edited(*paths: str) -> Turn:
-    events = tuple(Edit(tool="Edit", path=path, how="changed", answered=True, failed=False) for path in paths)
-    return Turn("tool", "edited " + " ".join(paths), events=events)
-
-
-def harvest(*turns: Turn, title: str = "", branch: str = "") -> dict[str, list[dict[str, str]]]:
-    return distil_offline(Conversation(f"p{next(_number)}", "claude_code", turns, title=title, branch=branch))
+harvest = partial(harvest_in, folder="", branch="")
 
 
 def only(found: dict[str, list[dict[str, str]]], category: str) -> dict[str, str]:
@@ -53,39 +33,25 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
     "en": {
         WILL: ("Never write the rates into `cache.db` by hand.",),
         CORRECTION: ("The feed of `rates.xml` is read at noon.", "no, the feed of `rates.xml` is read at midnight"),
-        CONCEDED: (
-            "the feed has its own date, why do we parse it from the file name?",
-            "You're right. The feed carries its date in `published_at`, so the file name is not needed.",
-        ),
-        CHOICE: (
-            "Where should the rates be kept?\n\n1. In a file beside the program\n2. In the table `rates`",
-            "option 2",
-        ),
-        ANSWERED: (
-            "does `fetch_rates` need the key of the bank?",
-            "No, `fetch_rates` reads the public feed without a key.",
-        ),
+        CONCEDED: ("the feed has its own date, why do we parse it from the file name?",
+                   "You're right. The feed carries its date in `published_at`, so the file name is not needed."),
+        CHOICE: ("Where should the rates be kept?\n\n1. In a file beside the program\n2. In the table `rates`",
+                 "option 2"),
+        ANSWERED: ("does `fetch_rates` need the key of the bank?",
+                   "No, `fetch_rates` reads the public feed without a key."),
         PUT_OFF: ("the holidays in `calendar.py` we can do in another branch later",),
         DECIDED: ("## Key decisions\n\n- **One table for all banks**: a bank has too few rates for its own",),
     },
     "de": {
         WILL: ("Schreibe die Kurse niemals von Hand in `cache.db`.",),
-        CORRECTION: (
-            "Der Feed `rates.xml` wird mittags gelesen.",
-            "nein, der Feed `rates.xml` ist erst um Mitternacht fertig",
-        ),
-        CONCEDED: (
-            "der Feed hat doch ein eigenes Datum, warum lesen wir es aus dem Dateinamen?",
-            "Du hast recht. Der Feed trägt sein Datum in `published_at`, der Dateiname wird nicht gebraucht.",
-        ),
-        CHOICE: (
-            "Wo sollen die Kurse liegen?\n\n1. In einer Datei neben dem Programm\n2. In der Tabelle `rates`",
-            "Variante 2",
-        ),
-        ANSWERED: (
-            "braucht `fetch_rates` den Schlüssel der Bank?",
-            "Nein, `fetch_rates` liest den Feed ohne Schlüssel.",
-        ),
+        CORRECTION: ("Der Feed `rates.xml` wird mittags gelesen.",
+                     "nein, der Feed `rates.xml` ist erst um Mitternacht fertig"),
+        CONCEDED: ("der Feed hat doch ein eigenes Datum, warum lesen wir es aus dem Dateinamen?",
+                   "Du hast recht. Der Feed trägt sein Datum in `published_at`, der Dateiname wird nicht gebraucht."),
+        CHOICE: ("Wo sollen die Kurse liegen?\n\n1. In einer Datei neben dem Programm\n2. In der Tabelle `rates`",
+                 "Variante 2"),
+        ANSWERED: ("braucht `fetch_rates` den Schlüssel der Bank?",
+                   "Nein, `fetch_rates` liest den Feed ohne Schlüssel."),
         PUT_OFF: ("die Feiertage in `calendar.py` machen wir später einmal",),
         DECIDED: (
             "## Entscheidungen\n\n- **Eine Tabelle für alle Banken**: eine Bank hat zu wenige Kurse für eine eigene",
@@ -94,32 +60,22 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
     "fr": {
         WILL: ("N'écris jamais les cours à la main dans `cache.db`.",),
         CORRECTION: ("Le flux `rates.xml` est lu à midi.", "non, le flux `rates.xml` est lu à minuit"),
-        CONCEDED: (
-            "le flux a sa propre date, pourquoi la lire dans le nom du fichier ?",
-            "Vous avez raison. Le flux porte sa date dans `published_at`, le nom du fichier ne sert à rien.",
-        ),
-        CHOICE: (
-            "Où garder les cours ?\n\n1. Dans un fichier à côté du programme\n2. Dans la table `rates`",
-            "option 2",
-        ),
-        ANSWERED: (
-            "est-ce que `fetch_rates` a besoin de la clé de la banque ?",
-            "Non, `fetch_rates` lit le flux public sans aucune clé.",
-        ),
+        CONCEDED: ("le flux a sa propre date, pourquoi la lire dans le nom du fichier ?",
+                   "Vous avez raison. Le flux porte sa date dans `published_at`, le nom du fichier ne sert à rien."),
+        CHOICE: ("Où garder les cours ?\n\n1. Dans un fichier à côté du programme\n2. Dans la table `rates`",
+                 "option 2"),
+        ANSWERED: ("est-ce que `fetch_rates` a besoin de la clé de la banque ?",
+                   "Non, `fetch_rates` lit le flux public sans aucune clé."),
         PUT_OFF: ("les jours fériés de `calendar.py`, on les fera plus tard",),
         DECIDED: ("## Décisions\n\n- **Une seule table pour toutes les banques**: une banque a trop peu de cours",),
     },
     "es": {
         WILL: ("Nunca escribas los tipos a mano en `cache.db`.",),
         CORRECTION: ("El canal `rates.xml` se lee al mediodía.", "no, el canal `rates.xml` es leído a medianoche"),
-        CONCEDED: (
-            "el canal tiene su propia fecha, ¿por qué la leemos del nombre del archivo?",
-            "Tienes razón. El canal lleva su fecha en `published_at`, el nombre del archivo no hace falta.",
-        ),
-        CHOICE: (
-            "¿Dónde guardamos los tipos?\n\n1. En un archivo junto al programa\n2. En la tabla `rates`",
-            "opción 2",
-        ),
+        CONCEDED: ("el canal tiene su propia fecha, ¿por qué la leemos del nombre del archivo?",
+                   "Tienes razón. El canal lleva su fecha en `published_at`, el nombre del archivo no hace falta."),
+        CHOICE: ("¿Dónde guardamos los tipos?\n\n1. En un archivo junto al programa\n2. En la tabla `rates`",
+                 "opción 2"),
         ANSWERED: ("¿`fetch_rates` necesita la clave del banco?", "No, `fetch_rates` lee el canal público sin clave."),
         PUT_OFF: ("los festivos de `calendar.py` los haremos más adelante",),
         DECIDED: ("## Decisiones\n\n- **Una sola tabla para todos los bancos**: un banco tiene muy pocos tipos",),
@@ -127,10 +83,8 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
     "zh": {
         WILL: ("以后不要手动写入 `cache.db`",),
         CORRECTION: ("`rates.xml` 在中午读取。", "不对，`rates.xml` 是在午夜生成并读取的"),
-        CONCEDED: (
-            "数据里本来就有日期，为什么还要从文件名解析？",
-            "你说得对。数据里的 `published_at` 就是日期，不需要再解析文件名。",
-        ),
+        CONCEDED: ("数据里本来就有日期，为什么还要从文件名解析？",
+                   "你说得对。数据里的 `published_at` 就是日期，不需要再解析文件名。"),
         CHOICE: ("汇率应该存放在哪里？\n\n1. 程序旁边的一个文件里\n2. 数据表 `rates` 里", "选2"),
         ANSWERED: ("`fetch_rates` 需要银行的密钥吗？", "不需要，`fetch_rates` 读取的是公开数据。"),
         PUT_OFF: ("`calendar.py` 里的节假日以后再做，先放着",),
@@ -139,31 +93,25 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
     "ja": {
         WILL: ("`cache.db` には手で書き込まないで、必ずスクリプトを使うこと",),
         CORRECTION: ("`rates.xml` は正午に読まれます。", "違います。`rates.xml` は深夜零時に読み込まれるものです"),
-        CONCEDED: (
-            "フィードに日付があるのに、なぜファイル名から読むのですか？",
-            "おっしゃる通りです。フィードの `published_at` に日付があるので、ファイル名は不要です。",
-        ),
+        CONCEDED: ("フィードに日付があるのに、なぜファイル名から読むのですか？",
+                   "おっしゃる通りです。フィードの `published_at` に日付があるので、ファイル名は不要です。"),
         CHOICE: ("レートはどこに保存しますか？\n\n1. プログラムの隣のファイル\n2. テーブル `rates` の中", "2番"),
-        ANSWERED: (
-            "`fetch_rates` に銀行の鍵は必要ですか？",
-            "いいえ、`fetch_rates` は公開フィードを鍵なしで読みます。",
-        ),
+        ANSWERED: ("`fetch_rates` に銀行の鍵は必要ですか？",
+                   "いいえ、`fetch_rates` は公開フィードを鍵なしで読みます。"),
         PUT_OFF: ("`calendar.py` の祝日対応はあとで別途やりましょう",),
         DECIDED: ("## 設計の決定\n\n- **全銀行で一つのテーブルを使う**: 一つの銀行のレートは少なすぎるため",),
     },
     "ko": {
         WILL: ("`cache.db` 에는 절대 손으로 쓰지 말고 항상 스크립트를 사용하세요",),
         CORRECTION: ("`rates.xml` 은 정오에 읽습니다.", "아니요, `rates.xml` 은 자정에 읽는 파일입니다"),
-        CONCEDED: (
-            "피드에 날짜가 있는데 왜 파일 이름에서 읽나요?",
-            "맞습니다. 피드의 `published_at` 에 날짜가 있으므로 파일 이름은 필요 없습니다.",
-        ),
+        CONCEDED: ("피드에 날짜가 있는데 왜 파일 이름에서 읽나요?",
+                   "맞습니다. 피드의 `published_at` 에 날짜가 있으므로 파일 이름은 필요 없습니다."),
         CHOICE: ("환율을 어디에 저장할까요?\n\n1. 프로그램 옆의 파일\n2. `rates` 테이블 안", "2번"),
         ANSWERED: ("`fetch_rates` 에 은행 키가 필요한가요?", "아니요, `fetch_rates` 는 공개 피드를 키 없이 읽습니다."),
         PUT_OFF: ("`calendar.py` 의 공휴일 처리는 나중에 합시다",),
         DECIDED: ("## 설계 결정\n\n- **모든 은행이 하나의 테이블을 사용**: 은행 하나의 환율은 너무 적음",),
     },
-}
+}  # fmt: skip
 
 
 def session(kind: str, parts: tuple[str, ...]) -> tuple[Turn, ...]:

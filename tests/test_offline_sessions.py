@@ -32,8 +32,10 @@ def says(text: str) -> Turn:
     return Turn("assistant", text)
 
 
-def ran(words: str, output: str = "", failed: bool = False, *, more: tuple[Event, ...] = ()) -> Turn:
-    event = Command(tool="Bash", words=words, answered=True, failed=failed, output=output)
+def ran(
+    words: str, output: str = "", failed: bool = False, *, refused: bool = False, more: tuple[Event, ...] = ()
+) -> Turn:
+    event = Command(tool="Bash", words=words, answered=True, failed=failed or refused, refused=refused, output=output)
     return Turn("tool", output or words, events=(event, *more))
 
 
@@ -48,9 +50,11 @@ def committed(subject: str, sha: str = "1a2b3c4d5", branch: str = "feat/rates") 
     return ran(f'git commit -m "{subject}"', line, more=(commit,))
 
 
-def harvest(*turns: Turn, folder: str = "/home/m/rates", branch: str = "feat/rates") -> dict[str, list[dict[str, str]]]:
-    conversation = Conversation(f"c{next(_number)}", "claude_code", turns, folder=folder, branch=branch)
-    return distil_offline(conversation)
+def harvest(
+    *turns: Turn, folder: str = "/home/m/rates", branch: str = "feat/rates", title: str = ""
+) -> dict[str, list[dict[str, str]]]:
+    name = f"c{next(_number)}"
+    return distil_offline(Conversation(name, "claude_code", turns, folder=folder, branch=branch, title=title))
 
 
 def said(found: dict[str, list[dict[str, str]]], category: str) -> list[str]:

@@ -16,7 +16,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.search import build_vectors
 from core.commands.search import search as search_command
 from core.commands.workspace import open_workspace
-from core.llm.embeddings import connect_embeddings
+from core.llm.openai_compatible import connect_embeddings
 from core.search import store
 from core.search.query import search
 from core.search.vectors import MINILM, embed_one, local_embedder, open_vectors

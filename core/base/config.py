@@ -20,8 +20,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.base.config_text import parsed, parsed_file, read_settings, table_of
-from core.base.late import dataclass
+from core.base.config_text import edits, line_of, parsed, parsed_file, read_settings, table_of
+from core.base.late import dataclass, replace
 from core.base.paths import user_folder
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import (
@@ -264,7 +264,7 @@ def _narrowed(
         return found
     own = _checked(found.path, document.value)
     if isinstance(own, Err):
-        return _replaced(found, problem=f"{own.error} {_NOTHING}")
+        return replace(found, problem=f"{own.error} {_NOTHING}")
     narrowed = [key for key, value in own.value.items() if narrows(key, value, values[key])]
     waiting = [(key, shown_value(value)) for key, value in own.value.items() if value != values[key]]
     for key in narrowed:
@@ -273,13 +273,7 @@ def _narrowed(
     table = _table(document.value, KNOWLEDGE)
     known = {setting.key for setting in SETTINGS if setting.table == KNOWLEDGE}
     waiting += [(_plain(key), "an unknown setting") for key in table if key not in known]
-    return _replaced(found, narrowed=tuple(narrowed), waiting=tuple(waiting))
-
-
-def _replaced(found: FolderFile, **parts: Any) -> FolderFile:
-    from dataclasses import replace
-
-    return replace(found, **parts)
+    return replace(found, narrowed=tuple(narrowed), waiting=tuple(waiting))
 
 
 def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -310,8 +304,6 @@ def _checked(file: Path, document: Mapping[str, Any]) -> Result[dict[str, Value]
         if not isinstance(table, Mapping):
             if setting.table != KNOWLEDGE:
                 continue
-            from core.base.config_text import line_of
-
             where = line_of(file, setting.table.rpartition(".")[2]) or line_of(file, "ai_settings")
             message = f"{file}{where}: {setting.table} is {found_words(table)}; accepted: a table"
             return fail("bad-setting", message, file)
@@ -319,10 +311,7 @@ def _checked(file: Path, document: Mapping[str, Any]) -> Result[dict[str, Value]
             continue
         value = checked_value(setting, table[setting.key])
         if value is None:
-            from core.base.config_text import line_of
-
-            where = line_of(file, setting.key, setting.table)
-            found = found_words(table[setting.key])
+            where, found = line_of(file, setting.key, setting.table), found_words(table[setting.key])
             message = f"{file}{where}: {setting.name} is {found}; accepted: {setting.accepted}"
             return fail("bad-setting", message, file)
         values[setting.key] = value
@@ -334,8 +323,6 @@ def _unknown_keys(file: Path, document: Mapping[str, Any]) -> Iterator[str]:
     known = {setting.key for setting in SETTINGS if setting.table == KNOWLEDGE}
     for key in table if isinstance(table, Mapping) else ():
         if key not in known:
-            from core.base.config_text import line_of
-
             near = nearest_key(key)
             hint = f"; the nearest known one is {near!r}" if near else ""
             yield f"{file}{line_of(file, key, KNOWLEDGE)}: unknown setting {key!r} is ignored{hint}."
@@ -379,7 +366,6 @@ def changed_config(data: bytes, key: str, value: Value) -> Result[bytes]:
     if isinstance(table, Mapping) and setting.key in table and _same(table[setting.key], plain):
         return Ok(data)
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-    from core.base.config_text import edits
 
     for new in edits(text or NEW_FILE, setting, plain):
         if _proven(document, new, setting, plain):

@@ -23,9 +23,8 @@ def read_settings(file: Path, rule: str = "") -> Result[bytes]:
     asked = f" that {rule} names" if rule else ""
     try:
         if not file.exists():
-            return fail(
-                "no-config", f"the settings file{asked} does not exist", file, "check the path, or leave it out"
-            )
+            hint = "check the path, or leave it out"
+            return fail("no-config", f"the settings file{asked} does not exist", file, hint)
         if not file.is_file():
             return fail("no-config", f"the settings file{asked} is not a file", file, "name a TOML file")
         with file.open("rb") as stream:

@@ -106,11 +106,8 @@ def _load(written: str) -> tuple[dict[str, Any], str, int]:
         line = written.count("\n", 0, at) + 1 + (at >= len(written))
         return {}, f"the frontmatter is not YAML: {error.problem or 'it cannot be read'}", line
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
-        return (
-            {},
-            f"the frontmatter is not YAML: {str(error).splitlines()[0] if str(error) else 'it nests too deep'}",
-            1,
-        )
+        why = str(error).splitlines()[0] if str(error) else "it nests too deep"
+        return {}, f"the frontmatter is not YAML: {why}", 1
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
         return {}, "the frontmatter is not a table of 'name: value' lines", 1
     return found, "", 0

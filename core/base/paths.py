@@ -6,7 +6,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 
 from core.base.late import dataclass
@@ -15,118 +14,55 @@ APPLICATION = "manual_slop"
 PROJECT_FOLDER = ".manual_slop"
 
 
+class _Below:
+    """A place below the home, made when it is first asked for."""
+
+    def __init__(self, below: str) -> None:
+        self._below = below
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, paths: Paths, owner: type) -> Path:
+        found = vars(paths)[self._name] = paths.home / self._below
+        return found
+
+
 @dataclass(frozen=True)
 class Paths:
     """All locations below one home; nothing here touches the disk."""
 
     home: Path
 
-    @cached_property
-    def conversations(self) -> Path:
-        return self.home / "conversations"
-
-    @cached_property
-    def trash(self) -> Path:
-        return self.conversations / ".trash"
-
-    @cached_property
-    def splits(self) -> Path:
-        return self.home / "splits"
-
-    @cached_property
-    def knowledge(self) -> Path:
-        return self.home / "knowledge"
-
-    @cached_property
-    def file_notes(self) -> Path:
-        return self.knowledge / "files"
-
-    @cached_property
-    def digest(self) -> Path:
-        return self.knowledge / "digest.md"
-
-    @cached_property
-    def ledger(self) -> Path:
-        return self.knowledge / "ledger.json"
-
-    @cached_property
-    def prompts(self) -> Path:
-        return self.knowledge / "prompts"
-
-    @cached_property
-    def context(self) -> Path:
-        return self.knowledge / "context.md"
-
-    @cached_property
-    def memories(self) -> Path:
-        return self.knowledge / "memories"
-
-    @cached_property
-    def quarantine(self) -> Path:
-        return self.knowledge / "quarantine.md"
-
-    @cached_property
-    def changes(self) -> Path:
-        return self.knowledge / "changes.jsonl"
-
-    @cached_property
-    def library(self) -> Path:
-        return self.knowledge / "library.db"
-
-    @cached_property
-    def backups(self) -> Path:
-        """Copies of the library: one before each migration, and those that a person asks for."""
-        return self.knowledge / "backups"
-
-    @cached_property
-    def state(self) -> Path:
-        return self.knowledge / ".state"
-
-    @cached_property
-    def lock(self) -> Path:
-        return self.state / "lock"
-
-    @cached_property
-    def journal(self) -> Path:
-        return self.state / "journal"
-
-    @cached_property
-    def plans(self) -> Path:
-        return self.state / "plans"
-
-    @cached_property
-    def format(self) -> Path:
-        return self.state / "format"
-
-    @cached_property
-    def log(self) -> Path:
-        return self.state / "log"
-
-    @cached_property
-    def edits(self) -> Path:
-        """Where versions before the log wrote down what an edit was about to do."""
-        return self.state / "edits"
-
-    @cached_property
-    def spending(self) -> Path:
-        return self.state / "spending.json"
-
-    @cached_property
-    def autopilot(self) -> Path:
-        return self.state / "autopilot.json"
-
-    @cached_property
-    def autopilot_lock(self) -> Path:
-        return self.state / "autopilot.lock"
-
-    @cached_property
-    def ended(self) -> Path:
-        """Sessions that ended and that no harvest has looked at since, one a line."""
-        return self.state / "ended"
-
-    @cached_property
-    def file_ids(self) -> Path:
-        return self.state / "file_ids.json"
+    conversations = _Below("conversations")
+    trash = _Below("conversations/.trash")
+    splits = _Below("splits")
+    knowledge = _Below("knowledge")
+    file_notes = _Below("knowledge/files")
+    digest = _Below("knowledge/digest.md")
+    ledger = _Below("knowledge/ledger.json")
+    prompts = _Below("knowledge/prompts")
+    context = _Below("knowledge/context.md")
+    memories = _Below("knowledge/memories")
+    quarantine = _Below("knowledge/quarantine.md")
+    changes = _Below("knowledge/changes.jsonl")
+    library = _Below("knowledge/library.db")
+    # Copies of the library: one before each migration, and those that a person asks for.
+    backups = _Below("knowledge/backups")
+    state = _Below("knowledge/.state")
+    lock = _Below("knowledge/.state/lock")
+    journal = _Below("knowledge/.state/journal")
+    plans = _Below("knowledge/.state/plans")
+    format = _Below("knowledge/.state/format")
+    log = _Below("knowledge/.state/log")
+    # Where versions before the log wrote down what an edit was about to do.
+    edits = _Below("knowledge/.state/edits")
+    spending = _Below("knowledge/.state/spending.json")
+    autopilot = _Below("knowledge/.state/autopilot.json")
+    autopilot_lock = _Below("knowledge/.state/autopilot.lock")
+    # Sessions that ended and that no harvest has looked at since, one a line.
+    ended = _Below("knowledge/.state/ended")
+    file_ids = _Below("knowledge/.state/file_ids.json")
 
 
 def project_paths(project: Path) -> Paths:

@@ -17,25 +17,9 @@ DOMAIN_CHARACTERS = 60
 _LEVELS = 24
 _OTHER = re.compile(r"[^\w.-]+|_*-+_*")
 _WORK_TREES = re.compile(r"(?P<name>[^.].*?)[._-]{1,2}worktrees")
-_SYSTEM = frozenset(
-    (
-        "etc",
-        "usr",
-        "bin",
-        "sbin",
-        "lib",
-        "lib64",
-        "boot",
-        "proc",
-        "sys",
-        "dev",
-        "run",
-        "var",
-        "net",
-        "system",
-        "library",
-    )
-)
+_SYSTEM = frozenset({
+    "etc", "usr", "bin", "sbin", "lib", "lib64", "boot", "proc", "sys", "dev", "run", "var", "net", "system", "library",
+})  # fmt: skip
 _HOMES = frozenset(("home", "users"))
 _RESERVED = frozenset(
     ("global", "con", "prn", "aux", "nul", *(f"{port}{at}" for port in ("com", "lpt") for at in range(10)))

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -217,10 +218,7 @@ def _readable(project: Path) -> list[Path]:
     return found
 
 
-def _counted(knowledge: Path, paths: Iterable[Path]) -> list[str]:
+def _counted(knowledge: Path, paths: Sequence[Path]) -> list[str]:
     names = [path.name for path in paths if path.parent == knowledge]
-    inside: dict[str, int] = {}
-    for path in paths:
-        if path.parent != knowledge:
-            inside[path.parent.name] = inside.get(path.parent.name, 0) + 1
+    inside = Counter(path.parent.name for path in paths if path.parent != knowledge)
     return names + [f"{number} in {name}/" for name, number in inside.items()]

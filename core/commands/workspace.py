@@ -97,7 +97,7 @@ def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Result[Embed]:
         return local_embedder(config.embedder, fetch=fetch)
     from core.base.secrets.redact import redact
     from core.llm.credentials import keys_from
-    from core.llm.embeddings import connect_embeddings
+    from core.llm.openai_compatible import connect_embeddings
 
     keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
     made = connect_embeddings(

@@ -23,9 +23,7 @@ Operation = dict[str, Any]
 HARVESTED = "## Harvested"
 DIGITS = 6
 """Of a confidence, behind its point."""
-TITLES = dict(
-    zip(CATEGORIES, ("Facts", "Pitfalls", "Patterns", "Tool quirks", "Questions"), strict=True),
-)
+TITLES = dict(zip(CATEGORIES, ("Facts", "Pitfalls", "Patterns", "Tool quirks", "Questions"), strict=True))
 _INTRO = {
     "fact": "What is so.",
     "pitfall": "What went wrong before, and what was assumed wrongly.",
@@ -132,16 +130,10 @@ def _due(item: Item, before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
 
 
 def _with_date(text: str, day: str) -> str:
-    body = scan_body(text)
-    found = _FRONT_DATE.search(text, 0, body)
+    found = _FRONT_DATE.search(text, 0, frontmatter(text)[1])
     if found is None or found[3] >= day:
         return text
     return text[: found.start()] + f"{found[1]}{found[2]}{day}{found[2]}" + text[found.end() :]
-
-
-def scan_body(text: str) -> int:
-    """The offset after the frontmatter."""
-    return frontmatter(text)[1]
 
 
 def _with_items(text: str, facts: Sequence[Fact], ending: str) -> str:

@@ -27,6 +27,7 @@ KEYS = (
     "expires", "related",
 )  # fmt: skip
 """The fields of a fact, in the order of a file."""
+REQUIRED = KEYS[:5]
 DATES = ("first_seen", "last_confirmed", "expires")
 
 DISK_FAILED = "unreadable-file"
@@ -63,27 +64,12 @@ class Fact(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """The row of index.json: the five required fields, then whichever optional ones are there."""
-        row: dict[str, Any] = {
-            "id": self.id,
-            "fact": self.fact,
-            "category": self.category,
-            "domain": self.domain,
-            "confidence": self.confidence,
+        row = self._asdict() | {"tags": list(self.tags), "related": list(self.related)}
+        return {
+            key: value
+            for key, value in row.items()
+            if key in REQUIRED or (value is not False and value not in ("", [], None))
         }
-        if self.tags:
-            row["tags"] = list(self.tags)
-        if self.source_count is not None:
-            row["source_count"] = self.source_count
-        for key, value in zip(DATES, (self.first_seen, self.last_confirmed, self.expires), strict=True):
-            if value:
-                row[key] = value
-        if self.related:
-            row["related"] = list(self.related)
-        if self.stale:
-            row["stale"] = True
-        if self.unread:
-            row["unread"] = True
-        return row
 
 
 class Problem(NamedTuple):

@@ -14,35 +14,17 @@ from typing import Any
 
 from core.base import files
 from core.base.result import Ok, Result, fail
-from core.factindex.facts import CATEGORIES, DATES, Fact, Problem, check, fact_from, shown, sort_key
+from core.factindex.facts import CATEGORIES, Fact, Problem, check, fact_from, shown, sort_key
 
 NAME = "index.json"
 VERSION = 1
-_text = json.encoder.encode_basestring
-"""A text as JSON, with every letter as it is."""
 _BYTES = 1 << 30
 _FACTS = re.compile(r'"facts"\s*:\s*\[')
 
 
 def rows_of(facts: Iterable[Fact]) -> list[str]:
     """The facts as the lines of the index, sorted."""
-    return [_row_of(fact) for fact in sorted(facts, key=sort_key)]
-
-
-def _row_of(fact: Fact) -> str:
-    """One line of the index: the JSON of `fact.to_json()`, written by hand because there may be very many."""
-    row = f'    {{"id": {_text(fact.id)}, "fact": {_text(fact.fact)}, "category": {_text(fact.category)}, '
-    row += f'"domain": {_text(fact.domain)}, "confidence": {fact.confidence!r}'
-    if fact.tags:
-        row += f', "tags": [{", ".join(map(_text, fact.tags))}]'
-    if fact.source_count is not None:
-        row += f', "source_count": {fact.source_count}'
-    for key, day in zip(DATES, (fact.first_seen, fact.last_confirmed, fact.expires), strict=True):
-        if day:
-            row += f', "{key}": "{day}"'
-    if fact.related:
-        row += f', "related": [{", ".join(map(_text, fact.related))}]'
-    return row + ', "stale": true' * fact.stale + ', "unread": true' * fact.unread + "}"
+    return ["    " + json.dumps(fact.to_json(), ensure_ascii=False) for fact in sorted(facts, key=sort_key)]
 
 
 def sum_of(rows: list[str]) -> str:
@@ -59,7 +41,7 @@ def format_index(rows: list[str], at: str) -> bytes:
 
 def fact_in(data: bytes, fact_id: str) -> Fact | None:
     """One fact of the bytes of an index, None where it is not there: without reading the others."""
-    begin = data.find(b'{"id": ' + _text(fact_id).encode("utf-8", "replace") + b", ")
+    begin = data.find(b'{"id": ' + json.dumps(fact_id, ensure_ascii=False).encode("utf-8", "replace") + b", ")
     if begin < 0:
         return None
     try:
@@ -105,31 +87,25 @@ _ANEW = "'knowledge facts sync' writes it anew"
 
 def validate_index(name: str, data: bytes) -> tuple[int, list[Problem]]:
     """How many facts an index has, and everything that is wrong with it, with lines."""
+
+    def wrong(message: str, line: int = 1) -> Problem:
+        return Problem("bad-index", name, line, "", message)
+
     try:
         text = data.decode("utf-8")
         loaded = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        return 0, [Problem("bad-index", name, line, "", f"this is no JSON: {shown(str(error))}")]
+        return 0, [wrong(f"this is no JSON: {shown(str(error))}", line)]
     facts = loaded.get("facts") if isinstance(loaded, dict) else None
     if not isinstance(facts, list):
-        return 0, [
-            Problem(
-                "bad-index",
-                name,
-                1,
-                "",
-                "there is no list of facts; allowed: an object with version, total_facts and facts",
-            )
-        ]
+        return 0, [wrong("there is no list of facts; allowed: an object with version, total_facts and facts")]
     found: list[Problem] = []
     if loaded.get("version") != VERSION:
-        found.append(
-            Problem("bad-index", name, 1, "", f"version is {shown(loaded.get('version'))}; allowed: {VERSION}")
-        )
+        found.append(wrong(f"version is {shown(loaded.get('version'))}; allowed: {VERSION}"))
     if loaded.get("total_facts") != len(facts):
-        message = f"total_facts is {shown(loaded.get('total_facts'))}; allowed: {len(facts)}, the number of facts"
-        found.append(Problem("bad-index", name, 1, "", message))
+        total = shown(loaded.get("total_facts"))
+        found.append(wrong(f"total_facts is {total}; allowed: {len(facts)}, the number of facts"))
     lines = list(_lines(text, len(facts)))
     first: dict[str, int] = {}
     for row, line in zip(facts, lines, strict=True):

@@ -46,7 +46,7 @@ OURS = re.compile(
 _FRONT = re.compile(r"---[ \t]*\r?\n(?P<body>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _FRONT_LINE = re.compile(
     r"""(?m)^(?P<key>domain|category|version|last_updated)[ \t]*:[ \t]*"""
-    r"""(?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s#"'][^\n#]*?)?)[ \t]*(?:\#[^\n]*)?\r?$""",
+    r"""(?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s#"'][^\n#]*?)?)[ \t]*(?:\#[^\n]*)?\r?$"""
 )
 _DASH = re.compile(r"(?m)^ *-(?=[ \t\r\n])")
 _FIRST_KEY = re.compile(r"(?P<indent> *)-(?P<gap>[ \t]+)(?:\{|[\"']?[\w-]+[\"']?[ \t]*:(?=[ \t\r\n]))")
@@ -137,19 +137,15 @@ def _items(text: str, at: int) -> Iterator[Item]:
 def _our_fields(found: re.Match[str]) -> dict[str, Any]:
     name, fact, confidence, tags, count, first, last, expires, related = found.groups()
     fields = {"id": name, "fact": json.loads(fact) if "\\" in fact else fact[1:-1], "confidence": float(confidence)}
-    if tags:
-        fields["tags"] = tags.split(", ")
-    if count:
-        fields["source_count"] = int(count)
-    if first:
-        fields["first_seen"] = first
-    if last:
-        fields["last_confirmed"] = last
-    if expires:
-        fields["expires"] = expires
-    if related:
-        fields["related"] = related.split(", ")
-    return fields
+    optional = {
+        "tags": tags and tags.split(", "),
+        "source_count": count and int(count),
+        "first_seen": first,
+        "last_confirmed": last,
+        "expires": expires,
+        "related": related and related.split(", "),
+    }
+    return fields | {key: value for key, value in optional.items() if value is not None}
 
 
 def end_of_line(text: str, at: int) -> int:
@@ -170,8 +166,6 @@ def _foreign_item(text: str, start: int, line: int) -> Item | None:
     guess = {"id": known["id"]} if known else {}
     if block.end - start > ITEM_CHARACTERS:
         return Item(start, block.end, line, guess, f"the item is longer than {ITEM_CHARACTERS} characters", line)
-    # regroup: joined
-
     read = read_block(block)
     if read.problem and block.gap:  # what follows an empty line may be prose that is indented, as code is
         shorter = replace(block, end=block.gap, gap=0)

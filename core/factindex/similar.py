@@ -26,11 +26,7 @@ class Pair:
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
-        return {
-            "likeness": round(self.likeness, 1),
-            "first": self.first.to_json(),
-            "second": self.second.to_json(),
-        }
+        return {"likeness": round(self.likeness, 1), "first": self.first.to_json(), "second": self.second.to_json()}
 
 
 def similar_pairs(facts: Iterable[Fact]) -> list[Pair]:

@@ -62,12 +62,7 @@ class Finished(NamedTuple):
 
 
 def run_command(
-    command: Sequence[str],
-    prompt: str,
-    *,
-    seconds: float,
-    max_bytes: int,
-    cancelled: Callable[[], bool],
+    command: Sequence[str], prompt: str, *, seconds: float, max_bytes: int, cancelled: Callable[[], bool]
 ) -> Result[Answer]:
     """Run `command` and take what it prints for the answer. Errors: those of `finished`, `command-failed` (its status
     is not 0), `bad-answer` (not UTF-8). Token counts are unknown."""

@@ -60,10 +60,7 @@ def read_keys(path: Path) -> Result[dict[str, str]]:
     except FileNotFoundError:
         return Ok({})
     except OSError as problem:
-        reason = problem.strerror or "unknown reason"
-        return fail(
-            "credentials-unreadable", f"the credentials file cannot be read ({reason})", path, "check its owner"
-        )
+        return _unreadable(problem, path, "check its owner")
     try:
         with os.fdopen(descriptor, "rb") as file:
             state = os.fstat(descriptor)
@@ -74,13 +71,16 @@ def read_keys(path: Path) -> Result[dict[str, str]]:
                 return fail("credentials-exposed", message, path, f"run: chmod 600 {path}")
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as problem:
-        reason = problem.strerror or "unknown reason"
-        return fail("credentials-unreadable", f"the credentials file cannot be read ({reason})", path, "check the disk")
+        return _unreadable(problem, path, "check the disk")
     if len(content) > MAX_FILE_BYTES:
-        return fail(
-            "credentials-malformed", "the credentials file is too large to be one", path, "keep only [keys] in it"
-        )
+        hint = "keep only [keys] in it"
+        return fail("credentials-malformed", "the credentials file is too large to be one", path, hint)
     return _parse(content, path)
+
+
+def _unreadable(problem: OSError, path: Path, hint: str) -> Err:
+    reason = problem.strerror or "unknown reason"
+    return fail("credentials-unreadable", f"the credentials file cannot be read ({reason})", path, hint)
 
 
 def _parse(content: bytes, path: Path) -> Result[dict[str, str]]:

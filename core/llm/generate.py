@@ -86,7 +86,6 @@ def connect(
     *,
     credentials: KeyFinder,
     cancelled: Callable[[], bool] = never,
-    clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Result[Generate]:
     """The callable that asks the model of `settings`; nothing is sent yet.
@@ -107,7 +106,7 @@ def connect(
     if settings.provider == LOCAL:
 
         def over_http(asked: ModelSettings, key: str) -> Result[Generate]:
-            return connect(asked, credentials=lambda *_: Ok(key), cancelled=cancelled, clock=clock, sleep=sleep)
+            return connect(asked, credentials=lambda *_: Ok(key), cancelled=cancelled, sleep=sleep)
 
         return connect_local(settings, over_http)
     if spec.wire is None:
@@ -129,7 +128,7 @@ def connect(
         hint = "set model in [ai_settings.knowledge], or pass --model"
         return fail("no-model", f"the provider {settings.provider} needs the name of a model", hint=hint)
     question = Question("", model, max_output_tokens=settings.max_output_tokens, key=key)
-    return Ok(_http(settings, spec.wire, base_url, question, cancelled, clock, sleep))
+    return Ok(_http(settings, spec.wire, base_url, question, cancelled, sleep))
 
 
 def _is_web_address(url: str) -> bool:
@@ -217,7 +216,6 @@ def _http(
     base_url: str,
     template: Question,
     cancelled: Callable[[], bool],
-    clock: Callable[[], float],
     sleep: Callable[[float], None],
 ) -> Generate:
     """`Generate` over HTTP. It remembers for its life what the server turned out not to understand."""
@@ -227,14 +225,8 @@ def _http(
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
         nonlocal known
         question = replace(template, prompt=_encodable(prompt), schema=schema)
-        retry_policy = RetryPolicy(
-            clock() + settings.timeout_seconds,
-            settings.max_retries,
-            settings.max_answer_bytes,
-            cancelled,
-            clock,
-            sleep,
-        )
+        until = time.monotonic() + settings.timeout_seconds
+        retry_policy = RetryPolicy(until, settings.max_retries, settings.max_answer_bytes, cancelled, sleep)
         with lock:
             dialect = known
         while True:  # ends: each refusal makes the dialect smaller

@@ -1,4 +1,4 @@
-"""Chat Completions, the dialect that most servers speak.
+"""Chat Completions, the dialect that most servers speak, and the vectors of the same servers.
 
 Followed: OpenAI API reference, "Create chat completion" (POST /v1/chat/completions), and "Structured model outputs"
 for `response_format`. DeepSeek knows `json_object` alone, LM Studio and llama.cpp differ again, and older servers know
@@ -8,13 +8,17 @@ for `response_format`. DeepSeek knows `json_object` alone, LM Studio and llama.c
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.base.answer import Answer
-from core.base.result import Ok, Result, fail
+from core.base.result import Err, Ok, Result, fail
+from core.base.search_entry import Embed
+from core.llm.credentials import KeyFinder
 from core.llm.schema import openai_schema
-from core.llm.wire import Call, Dialect, Question, count_of, excerpt, rows, text_of, without_thinking
+from core.llm.transport import RetryPolicy, post, refusal
+from core.llm.wire import Call, Dialect, Question, count_of, decode_object, excerpt, rows, text_of, without_thinking
 
 BASE_URL = "https://api.openai.com/v1"
 STRUCTURE_WORDS = ("response_format", "json_schema", "json_object", "schema", "grammar", "structured output")
@@ -80,9 +84,8 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
         return fail("model-refused", f"openai: the model refused to answer: {said}", hint="try another model")
     reason = text_of(choice, "finish_reason").lower()
     if reason == "content_filter":
-        return fail(
-            "model-refused", "openai: the provider's content filter stopped the answer", hint="try another model"
-        )
+        message = "openai: the provider's content filter stopped the answer"
+        return fail("model-refused", message, hint="try another model")
     text = text_of(message, "content") or "".join(
         text_of(part, "text") for part in rows(message, "content") if text_of(part, "type") in ("text", "")
     )
@@ -96,3 +99,45 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
             truncated=reason not in WHOLE,
         )
     )
+
+
+# --- vectors: POST /v1/embeddings (OpenAI API reference, "Create embeddings"), by the same transport as chat ----------
+
+
+def connect_embeddings(
+    model: str, base_url: str, *, credentials: KeyFinder, seconds: float, max_bytes: int
+) -> Result[Embed]:
+    """The callable that asks the server; nothing is sent yet. `seconds` bounds one call, `max_bytes` its answer."""
+    if not model.strip():
+        hint = "set embedder_model in config.toml"
+        return fail("no-model", "the embedder openai needs the name of a model", hint=hint)
+    base = base_url.strip() or BASE_URL
+    found = credentials("openai", ("OPENAI_API_KEY",))
+    if isinstance(found, Err):
+        return found
+    key = found.value
+    if not key and base.rstrip("/") == BASE_URL:
+        hint = "set OPENAI_API_KEY, or write openai into [keys] of credentials.toml"
+        return fail("no-credentials", "there is no key for openai", hint=hint)
+    url = endpoint(base).removesuffix("/chat/completions") + "/embeddings"
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+
+    def embed(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+        body: dict[str, Any] = {"model": model, "input": [text or " " for text in texts], "encoding_format": "float"}
+        call = Call("the embedder", url, headers, body, key)
+        answer = post(call, RetryPolicy(time.monotonic() + seconds, 2, max_bytes))
+        if isinstance(answer, Err):
+            return answer
+        if not 200 <= answer.value.status <= 299:
+            return refusal(call, answer.value)
+        decoded = decode_object(answer.value.body)
+        data = [row for row in rows(decoded, "data") if isinstance(row, dict)]
+        data.sort(key=lambda row: row["index"] if isinstance(row.get("index"), int) else 0)
+        vectors = [rows(row, "embedding") for row in data]
+        if len(vectors) != len(texts) or not all(vectors):
+            message = "the embedder answered without a vector for each text"
+            return fail("bad-answer", message, hint="check embedder_model")
+        return Ok(vectors)
+
+    connected: Embed = embed
+    return Ok(connected)

@@ -14,7 +14,7 @@ from typing import Any
 
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result, fail
-from core.llm.wire import excerpt
+from core.llm.wire import add_counts, child, count_of, excerpt, text_of
 
 Read = Callable[[str], Result[Answer]]
 SETTINGS_FILE = "{settings}"
@@ -56,17 +56,6 @@ def _object(text: str) -> dict[str, Any]:
     return {}
 
 
-def _count(row: Any, *names: str) -> int | None:
-    """The sum of some counts; None where none of them is told."""
-    found = [row.get(name) for name in names] if isinstance(row, dict) else []
-    counts = [number for number in found if isinstance(number, int) and not isinstance(number, bool) and number >= 0]
-    return sum(counts) if counts else None
-
-
-def _words(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _no_answer(title: str, said: str) -> Err:
     words = f": {excerpt(said)}" if said.strip() else ""
     return fail("command-failed", f"{title} gave no answer{words}", hint="run it by hand and see what it says")
@@ -77,13 +66,13 @@ def read_claude_code(text: str) -> Result[Answer]:
     printed = _object(text)
     answer = printed.get("result")
     if printed.get("is_error") or not isinstance(answer, str):
-        return _no_answer("Claude Code", _words(answer) or _words(printed.get("subtype")))
-    usage = printed.get("usage")
-    sent = _count(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    models = printed.get("modelUsage")
-    name = next(iter(models), "") if isinstance(models, dict) else ""
+        return _no_answer("Claude Code", text_of(printed, "result") or text_of(printed, "subtype"))
+    usage = child(printed, "usage")
+    sent = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    name = next(iter(child(printed, "modelUsage")), "")
     cut = printed.get("stop_reason") == "max_tokens"
-    return Ok(Answer(answer, _words(name), sent, _count(usage, "output_tokens"), truncated=cut))
+    told = add_counts(*(count_of(usage, part) for part in sent))
+    return Ok(Answer(answer, name, told, count_of(usage, "output_tokens"), truncated=cut))
 
 
 def _events(text: str) -> Iterator[dict[str, Any]]:
@@ -100,32 +89,29 @@ def read_codex(text: str) -> Result[Answer]:
     """`--json`: events, one a line; the last `agent_message` is the answer, `turn.completed` tells the tokens."""
     answer, said, usage = None, "", None
     for row in _events(text):
-        item, kind = row.get("item"), row.get("type")
-        if kind == "item.completed" and isinstance(item, dict) and item.get("type") == "agent_message":
+        item, kind = child(row, "item"), row.get("type")
+        if kind == "item.completed" and item.get("type") == "agent_message":
             answer = item.get("text")
         elif kind == "turn.completed":
             usage = row.get("usage")
         elif kind in ("error", "turn.failed"):
-            problem = row.get("error")
-            said = _words(row.get("message")) or _words(problem.get("message") if isinstance(problem, dict) else "")
+            said = text_of(row, "message") or text_of(row.get("error"), "message")
     if not isinstance(answer, str):
         return _no_answer("Codex", said)
-    return Ok(Answer(answer, "", _count(usage, "input_tokens"), _count(usage, "output_tokens")))
+    return Ok(Answer(answer, "", count_of(usage, "input_tokens"), count_of(usage, "output_tokens")))
 
 
 def read_gemini_cli(text: str) -> Result[Answer]:
     """`--output-format json`: one object with `response`, `stats` and perhaps `error`."""
     printed = _object(text)
-    answer, problem = printed.get("response"), printed.get("error")
-    if isinstance(problem, dict) or not isinstance(answer, str):
-        return _no_answer("Gemini CLI", _words(problem.get("message") if isinstance(problem, dict) else ""))
-    stats = printed.get("stats")
-    models = stats.get("models") if isinstance(stats, dict) else None
-    rows = models if isinstance(models, dict) else {}
-    tokens = [row.get("tokens") for row in rows.values() if isinstance(row, dict)]
-    sent = [number for row in tokens if (number := _count(row, "prompt")) is not None]
-    said = [number for row in tokens if (number := _count(row, "candidates", "thoughts")) is not None]
-    return Ok(Answer(answer, next(iter(rows), ""), sum(sent) if sent else None, sum(said) if said else None))
+    answer = printed.get("response")
+    if isinstance(printed.get("error"), dict) or not isinstance(answer, str):
+        return _no_answer("Gemini CLI", text_of(printed.get("error"), "message"))
+    models = child(child(printed, "stats"), "models")
+    tokens = [child(row, "tokens") for row in models.values()]
+    sent = add_counts(*(count_of(row, "prompt") for row in tokens))
+    said = add_counts(*(count_of(row, part) for row in tokens for part in ("candidates", "thoughts")))
+    return Ok(Answer(answer, next(iter(models), ""), sent, said))
 
 
 _GEMINI_SETTINGS: Mapping[str, Any] = {

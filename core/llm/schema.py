@@ -11,31 +11,18 @@ _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _TABLES = ("properties", "$defs", "definitions")
 
 # From the reference of generationConfig.responseJsonSchema (ai.google.dev/api/generate-content).
-GEMINI_KEYWORDS = (
-    frozenset(
-        ("$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems")
-    )
-    | frozenset(
-        (
-            "minItems",
-            "maxItems",
-            "minimum",
-            "maximum",
-            "anyOf",
-            "oneOf",
-            "properties",
-            "additionalProperties",
-            "required",
-        )
-    )
-    | {"propertyOrdering"}
-)
+GEMINI_KEYWORDS = frozenset({
+    "$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems",
+    "minItems", "maxItems", "minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required",
+    "propertyOrdering",
+})  # fmt: skip
 
 # What constrained decoding does not know (platform.claude.com, Structured outputs, "JSON Schema limitations").
 # They only narrow values, so dropping them leaves a schema that accepts more; the caller validates anyway.
-ANTHROPIC_UNSUPPORTED = frozenset(
-    ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern")
-) | frozenset(("maxItems", "uniqueItems", "minProperties", "maxProperties", "patternProperties"))
+ANTHROPIC_UNSUPPORTED = frozenset({
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
+    "maxItems", "uniqueItems", "minProperties", "maxProperties", "patternProperties",
+})  # fmt: skip
 
 
 def _with_children(schema: Mapping[str, Any], adapt: Any) -> dict[str, Any]:

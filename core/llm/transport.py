@@ -32,20 +32,18 @@ def never() -> bool:
 class RetryPolicy:
     """How long and how often to try.
 
-    `deadline` is a time of `clock` (seconds); `sleep` takes seconds. The two are replaced in tests only: waiting for
-    a socket goes by the real clock.
+    `deadline` is a time of `time.monotonic` (seconds); `sleep` takes seconds and is replaced in tests only.
     """
 
     deadline: float
     max_retries: int
     max_answer_bytes: int
     cancelled: Callable[[], bool] = never
-    clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
     def remaining(self) -> float:
         """Seconds left."""
-        return self.deadline - self.clock()
+        return self.deadline - time.monotonic()
 
 
 def post(call: Call, retry_policy: RetryPolicy) -> Result[Reply]:
@@ -132,31 +130,35 @@ def _wait(seconds: float, retry_policy: RetryPolicy) -> None:
         seconds -= step
 
 
+# What kept an exchange from an answer -> code, what happened, what to do.
+_BROKEN = {
+    "timeout": ("timed-out", "{who} did not answer completely in the time allowed",
+                "raise request_timeout_seconds, or choose a faster model"),
+    "cancelled": ("cancelled", "the call to {who} was cancelled", "run again to go on"),
+    "too-large": ("answer-too-large", "the answer of {who} is larger than {size} bytes", "choose another model"),
+    "certificate": ("bad-certificate", "the certificate of {who} cannot be trusted{bracketed}",
+                    "check base_url and, behind a company proxy, REQUESTS_CA_BUNDLE"),
+    "address": ("bad-address", "{who} cannot be addressed", "check base_url"),
+    "encoding": ("bad-answer", "{who} answers in a compression that was not asked for",
+                 "check what stands between you and the server"),
+    "absent": ("unreachable", "{who} cannot be reached{because}",
+               "check that the server runs, that base_url is right and that this computer is online"),
+    "connection": ("connection-failed", "the connection to {who} failed or broke off{because}",
+                   "check that the server runs, that base_url is right and that this computer is online"),
+}  # fmt: skip
+
+
 def _broken(call: Call, broken: TransportError, retry_policy: RetryPolicy) -> Err:
     """The sentence for an exchange that brought no answer."""
-    who, detail = f"{call.label} at {host_of(call.url)}", excerpt(broken.detail, call.key)
-    if broken.kind == "timeout":
-        hint = "raise request_timeout_seconds, or choose a faster model"
-        return fail("timed-out", f"{who} did not answer completely in the time allowed", hint=hint)
-    if broken.kind == "cancelled":
-        return fail("cancelled", f"the call to {who} was cancelled", hint="run again to go on")
-    if broken.kind == "too-large":
-        size = f"{retry_policy.max_answer_bytes} bytes"
-        return fail("answer-too-large", f"the answer of {who} is larger than {size}", hint="choose another model")
-    if broken.kind == "certificate":
-        because = f" ({detail})" if detail else ""
-        hint = "check base_url and, behind a company proxy, REQUESTS_CA_BUNDLE"
-        return fail("bad-certificate", f"the certificate of {who} cannot be trusted{because}", hint=hint)
-    if broken.kind == "address":
-        return fail("bad-address", f"{who} cannot be addressed", hint=detail or "check base_url")
-    if broken.kind == "encoding":
-        message = f"{who} answers in a compression that was not asked for"
-        return fail("bad-answer", message, hint="check what stands between you and the server")
-    because = f": {detail}" if detail else ""
-    hint = "check that the server runs, that base_url is right and that this computer is online"
-    if broken.kind == "absent":
-        return fail("unreachable", f"{who} cannot be reached{because}", hint=hint)
-    return fail("connection-failed", f"the connection to {who} failed or broke off{because}", hint=hint)
+    code, what, hint = _BROKEN[broken.kind]
+    detail = excerpt(broken.detail, call.key)
+    message = what.format(
+        who=f"{call.label} at {host_of(call.url)}",
+        size=retry_policy.max_answer_bytes,
+        because=f": {detail}" if detail else "",
+        bracketed=f" ({detail})" if detail else "",
+    )
+    return fail(code, message, hint=(broken.kind == "address" and detail) or hint)
 
 
 # status -> code, what happened, what to do; a status that is not listed reads "refused the request".

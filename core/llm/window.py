@@ -16,7 +16,7 @@ from core.llm.credentials import KeyFinder
 from core.llm.exchange import exchange
 from core.llm.generate import LOCAL, PROVIDERS
 from core.llm.local import WINDOW
-from core.llm.wire import Call, ModelSettings, Reply, decode_object
+from core.llm.wire import Call, ModelSettings, Reply, child, count_of, decode_object
 
 SECONDS = 5.0
 MOST_BYTES = 4 << 20
@@ -70,17 +70,12 @@ def _call(provider: str, base: str, model: str, key: str) -> Call:
 
 def _window_in(provider: str, answer: Mapping[str, Any], model: str) -> int:
     if provider == "ollama":
-        info = answer.get("model_info")
-        rows = info.items() if isinstance(info, dict) else ()
-        return next((_number(value) for key, value in rows if str(key).endswith(".context_length")), 0)
+        info = child(answer, "model_info")
+        return next((count_of(info, name) or 0 for name in info if name.endswith(".context_length")), 0)
     if provider == "gemini":
-        return _number(answer.get("inputTokenLimit"))
+        return count_of(answer, "inputTokenLimit") or 0
     listed = answer.get("data")
     models = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else [dict(answer)]
     row = next((row for row in models if row.get("id") == model), models[0] if len(models) == 1 else {})
-    places = [row, *(row[key] for key in ("meta", "top_provider") if isinstance(row.get(key), dict))]
-    return next((number for name in _NAMES for place in places if (number := _number(place.get(name)))), 0)
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    places = [row, child(row, "meta"), child(row, "top_provider")]
+    return next((number for name in _NAMES for place in places if (number := count_of(place, name))), 0)

@@ -15,7 +15,7 @@ from core.conversations.events import Command, Commit, Edit, Plan, PullRequest, 
 from core.offline import cues
 from core.offline.closing import request_of, rows_of
 from core.offline.exchanges import Exchange, found, subject_of
-from core.offline.prose import Row, begun, clean, looks_like_code, sentences, whole
+from core.offline.prose import Row, begun, by_person, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
 
@@ -65,7 +65,7 @@ def find_answers(session: Session) -> Iterator[Found]:
 
 def _typed(session: Session, answer: str) -> bool:
     """Whether an answer stands in a message of the person."""
-    return any(turn.role == "user" and not turn.agent and answer in turn.text for turn in session.conversation.turns)
+    return any(by_person(turn) and answer in turn.text for turn in session.conversation.turns)
 
 
 def _own_part(options: str, answers: str) -> str:
@@ -95,8 +95,7 @@ _LISTED = re.compile(
 _PICK = re.compile(
     r"^(?:(?:let'?s|we'll|i'll|i'd|i|please|ok(?:ay)?,?|yes,?|go|going|do|take|use|pick|choose|prefer|like|want|with|"
     r"for|the|option|variante?|choice|approach|alternative|number|answer|nehmen wir|nimm|wir nehmen|prends|prenons|"
-    r"on prend|"
-    r"elijo|usa|opción|la|die|das|#)\s+)*"
+    r"on prend|elijo|usa|opción|la|die|das|#)\s+)*"
     r"(?:选|选择|就选|用|方案|选项|オプション|案|옵션)?\s*(?P<mark>[1-9]|[A-Fa-f])(?:案|番|号|번)?(?![\w.])"
     r"(?:(?:\s*[,.:;!?，。、–—-]+\s*|\s+(?=(?:but|because|since|please|and|with|as|aber|weil|bitte|mais|pero)\b))(?P<more>.*))?$",
     re.IGNORECASE | re.DOTALL,
@@ -166,9 +165,7 @@ def find_agreed(session: Session) -> Iterator[Found]:
     for closing in session.closings:
         if closing.changed:
             continue
-        answer = next(
-            (turn.text.strip() for turn in turns[closing.number + 1 :] if turn.role == "user" and not turn.agent), ""
-        )
+        answer = next((turn.text.strip() for turn in turns[closing.number + 1 :] if by_person(turn)), "")
         if not answer or len(answer) > 60 or not cues.APPROVES.match(answer):
             continue
         agreed, topic = [], ""
@@ -222,11 +219,10 @@ _OF_MOMENT = cues.one_of({
         r"^(?:any|ready|done|really|sure|why not|what else|anything|which|let'?s)\b",
         r"\bneed to (?:fix|run|update|rebase|merge|commit|push|change|rename|re-?run)\b",
         r"^why (?:is|are|does|do|did) (?:this|that|it|you|they)\b",
-        r"\b(?:fail\w*|broken?|errors?|crash\w*|tests? pass\w*)\b",
-        r"^(?:kannst|könntest|könnten|würdest|magst)\b", r"^(?:tu |vous )?(?:peux|pouvez|pourrais|pourriez)\b",
-        r"^¿?(?:me )?(?:puedes|podrías|puede|podría)\b", r"\beres\b",
-        "哪些|什么地方|哪里|怎么|(?:能|可以|可不可以|能不能|麻烦|请)(?:你|给我|帮)", "(?:くれ|もらえ|いただけ)ます",
-        "(?:줄|주실) 수|주세요|줄래",
+        r"\b(?:fail\w*|broken?|errors?|crash\w*|tests? pass\w*)\b", r"^(?:kannst|könntest|könnten|würdest|magst)\b",
+        r"^(?:tu |vous )?(?:peux|pouvez|pourrais|pourriez)\b", r"^¿?(?:me )?(?:puedes|podrías|puede|podría)\b",
+        r"\beres\b", "哪些|什么地方|哪里|怎么|(?:能|可以|可不可以|能不能|麻烦|请)(?:你|给我|帮)",
+        "(?:くれ|もらえ|いただけ)ます", "(?:줄|주실) 수|주세요|줄래",
     ),
 })  # fmt: skip
 _YES_NO = cues.one_of({

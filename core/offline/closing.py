@@ -16,8 +16,8 @@ from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push
 from core.offline import cues
-from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences
-from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
+from core.offline.prose import Row, begun, by_person, clean, looks_like_code, read_prose, sentences
+from core.offline.sessions import TRIVIAL, Closing, Session, failure, is_change, sends_something
 from core.offline.statements import Found
 from core.offline.substance import (
     BEHAVES,
@@ -105,9 +105,7 @@ def _done(session: Session) -> Iterator[Found]:
         )
         used.add(asked)
         if not detail:
-            spoken = max(
-                (at for at, row in enumerate(session.conversation.turns[:turn]) if _by_person(row)), default=-1
-            )
+            spoken = max((at for at, row in enumerate(session.conversation.turns[:turn]) if by_person(row)), default=-1)
             named = _files_of(session, turn, spoken) or _files_of(session, turn)
             if not title_tells(commit.subject, named):
                 continue
@@ -147,14 +145,14 @@ def _asked_before(session: Session, number: int, work: str) -> str:
     words with what is told: it says what the work was for. Nothing of an earlier message: what stood between may have
     asked for the work."""
     turns = session.conversation.turns
-    at = next((at for at in range(min(number, len(turns) - 1), -1, -1) if _by_person(turns[at])), -1)
+    at = next((at for at in range(min(number, len(turns) - 1), -1, -1) if by_person(turns[at])), -1)
     text = _in_own_words(turns[at].text) if at >= 0 else ""
     since = [row for place, row in session.events if at < place <= number]
     if not text or alike(text, work) or _OF_GIT.search(text) or len(stems(text) & stems(work)) < LEAST_STEMS:
         return ""
     same = _SAME.search(text)
     if same:  # as what, an earlier request may say
-        before = [said for turn in turns[:at] if _by_person(turn) and (said := _in_own_words(turn.text))]
+        before = [said for turn in turns[:at] if by_person(turn) and (said := _in_own_words(turn.text))]
         model = next((said for said in reversed(before) if same["what"] in said and not _SAME.search(said)), "")
         text = f"{text}”, after “{model}" if model else ""
     made = [row for row in since if isinstance(row, Commit)]
@@ -163,10 +161,6 @@ def _asked_before(session: Session, number: int, work: str) -> str:
 
 
 _SAME = re.compile(r"\bthe same (?P<what>\w{3,})\b(?! (?:as|of|that|for)\b)", re.IGNORECASE)
-
-
-def _by_person(turn: Turn) -> bool:
-    return turn.role == "user" and not turn.agent
 
 
 _OF_GIT = re.compile(r"\bconflicts?\b|^(?:\w+,? ){0,3}(?:commit|push|rebase|merge)\b", re.IGNORECASE)
@@ -314,18 +308,14 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     later = [row for turn, row in session.events if turn >= at]
     link = next((row.url for row in later if isinstance(row, PullRequest) and row.url), "")
     pushes = [row for row in later if isinstance(row, Push)]
+    ordered = any(COMMITS.search(row.words) for row in session.commands)  # and not made by a tool behind each edit
     if link:
         parts.append(link)
     elif any(row.succeeded and moved(session, row, commit, on["branch"] if on else "") for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired and not (on and on["branch"] not in MAIN) and _ordered(session):
+    elif not pushes and session.paired and not (on and on["branch"] not in MAIN) and ordered:
         parts.append("not pushed in the session")  # of another branch `_unpushed` tells it
     return ", ".join(parts)
-
-
-def _ordered(session: Session) -> bool:
-    """Whether commits were ordered here, and not made by a tool behind each edit."""
-    return any(COMMITS.search(row.words) for row in session.commands)
 
 
 _MESSAGES = re.compile(
@@ -427,7 +417,7 @@ def _opened(session: Session) -> Iterator[Found]:
 def _ran(session: Session, text: str) -> bool:
     """Whether the command that a box names was run in the session and passed, in whatever folder."""
     named = [" ".join(part.strip("`").split()) for part in CODE.findall(text) if " " in part]
-    passed = [row.words for row in session.commands if row.answered and not (row.failed or session.failure(row))]
+    passed = [row.words for row in session.commands if row.answered and not (row.failed or failure(row))]
     lines = [" ".join(part.split()) for words in passed for part in re.split(r"&&|;|\n", words)]
     return any(line.startswith(command) for command in named for line in lines)
 
@@ -500,7 +490,7 @@ _NOW = re.compile(
     r"^(?!.{0,60}\b(?:pass|clean|green|ready|running|should|will)\b)(?:the |all |both )?[^.,;:]{0,60}"
     r"(?:`[^`]+`|[A-Z]\w*[a-z_]\w*)[^.,;:]{0,60}\bnow (?:also |only |always |automatically )?"
     r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say|"
-    r"captur|reflect|cover|describ|contain|match)(?:\w+s|use|are|no longer|\w+ed)\b",
+    r"captur|reflect|cover|describ|contain|match)(?:\w+s|use|are|no longer|\w+ed)\b"
 )
 _DONE_HEADING = re.compile(
     r"^(?:what (?:changed|was done|i (?:did|changed)|is new)|implemented|done|completed|changes?(?: made)?|key changes|"
@@ -529,7 +519,7 @@ def done_parts(session: Session, number: int) -> list[tuple[str, str]]:
         where = named["path"] if named else where if row.kind == "bullet" else ""
         if cues.LEFT_HEADING.match(row.heading) or row.mark == " ":
             continue
-        for sentence in session.parts(row):
+        for sentence in sentences(row):
             text = _EMPTY.sub("", sentence.text).strip()
             label = LABEL.match(text)
             if label:

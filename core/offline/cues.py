@@ -76,9 +76,8 @@ ONE_OFF = re.compile(
     "|".join((
         r"\bkill(?:all)?\b", r"\bpid\b", "/tmp/", "/private/tmp", "/var/folders/", r"\bsleep \d",
         r"\b[0-9a-f]{12,}\b", r"\bcd -",
-        r"(?:^|[;&|(]\s*)(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed|awk|head|tail|echo|printf|wc|which|pwd|mkdir|rm|"
-        r"cp|mv|touch|"
-        r"test|\[|nl|tree|diff|read|for|while|if|jq)\s",
+        r"(?:^|[;&|(]\s*)(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed|awk|head|tail|echo|printf|wc|which|pwd|mkdir|rm|cp|mv|"
+        r"touch|test|\[|nl|tree|diff|read|for|while|if|jq)\s",
         "<<", r"\bcurl\b.*localhost", r"\b(?:python3?|node|bun|deno|ruby|perl) -(?:c|e)\b",
     )),
     re.IGNORECASE,
@@ -135,8 +134,7 @@ _NUMBER = r"(?:\d+\.?\s*)?"
 APPROACH = one_of({
     "any": (_NUMBER + "(?:" + "|".join((
         "approach", "(?:the )?changes?$", "solution", "design", "decision", "proposed", "strategy", "recommended",
-        "lösung", "ansatz",
-        "solución", "方案", "解决", "方針", "해결",
+        "lösung", "ansatz", "solución", "方案", "解决", "方針", "해결",
     )) + ")",),
 }, begins=True)  # fmt: skip
 CONTEXT = one_of({
@@ -208,10 +206,8 @@ _UNDONE_IN = {
         rf"not (?:yet )?(?:been )?(?:{_WORK}|run)",
         rf"(?:ha(?:s|ve|d)|did|was|were)(?:n't| not) (?:yet |been )*(?:{_WORK}|run)",
         r"still (?:needs?|ha(?:s|ve) to|missing|fails?|broken|open|pending|to be|requires?)",
-        r"remains? (?:to be|open|unfixed|unresolved|undone)",
-        r"left (?:open|for later)",
-        r"for a (?:later|separate|follow[- ]?up) \w+",
-        r"(?:is|are|was|were) deferred", r"blocked (?:by|on)",
+        r"remains? (?:to be|open|unfixed|unresolved|undone)", r"left (?:open|for later)",
+        r"for a (?:later|separate|follow[- ]?up) \w+", r"(?:is|are|was|were) deferred", r"blocked (?:by|on)",
         rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
     ),
 }  # fmt: skip
@@ -220,13 +216,12 @@ UNDONE = one_of(_UNDONE_IN)
 LEFT = one_of({
     **_UNDONE_IN,
     "en": (
-        *_UNDONE_IN["en"],
-        "ready (?:for you )?to commit",
-        r"(?<!not )(?<!n't )needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)",
-        r"left (?:out|as is)", r"out(?:side)? (?:of )?(?:the )?scope",
-        r"worth (?:watching|fixing|revisiting)", r"once .{3,60} (?:is|are) merged", "after merging",
-        "will need to be", r"you(?:'ll| will) (?:still )?need to", "you still need to", "make sure to", "remember to",
-        "don't forget", "the next step is", r"manual(?:ly)? (?:step|run|set|add)\w*",
+        *_UNDONE_IN["en"], "ready (?:for you )?to commit",
+        r"(?<!not )(?<!n't )needs? (?:to be \w+ed|to be (?:done|run|set)|a follow[- ]?up)", r"left (?:out|as is)",
+        r"out(?:side)? (?:of )?(?:the )?scope", r"worth (?:watching|fixing|revisiting)",
+        r"once .{3,60} (?:is|are) merged", "after merging", "will need to be", r"you(?:'ll| will) (?:still )?need to",
+        "you still need to", "make sure to", "remember to", "don't forget", "the next step is",
+        r"manual(?:ly)? (?:step|run|set|add)\w*",
     ),
 })  # fmt: skip
 # What an assistant says in passing about the tools it works with.
@@ -234,8 +229,7 @@ TOOL = one_of({
     "en": (
         r"diagnostics?", "gopls", "LSP", r"linters?", "golangci-lint", "formatter", r"type ?checker", "compiler", "IDE",
         r"(?:pre-commit|pre-push|git|commit) hooks?", "CI", "sandbox", "gh", "mise", "npm", "pnpm", "yarn", "bun",
-        "pytest",
-        "ruff", "eslint", "prettier", "mypy", "docker", "worktrees?", "dev server", "hot reload",
+        "pytest", "ruff", "eslint", "prettier", "mypy", "docker", "worktrees?", "dev server", "hot reload",
     ),
     "zh": ("诊断", "编译器", "沙箱", "检查器"),
     "ja": ("診断", "コンパイラ", "リンター"),
@@ -244,8 +238,7 @@ TOOL = one_of({
 TRAIT = one_of({
     "en": (
         "stale", r"only (?:checks?|works?|runs?|sees?)", "limitation", r"does(?:n't| not)", r"false positives?",
-        "flaky",
-        r"asynchronous\w*", r"caches?", "cached", "lags?", "ignores?", "known issue", "automatically",
+        "flaky", r"asynchronous\w*", r"caches?", "cached", "lags?", "ignores?", "known issue", "automatically",
         r"requires?", "blocked", "read-only", "rewrites?", "slow", "wants", "enforces", "insists", "flags",
     ),
     "de": ("veraltet", "nur", "ignoriert", "unterstützt nicht"),
@@ -269,11 +262,9 @@ UNSURE = one_of({
 NO_REQUEST = one_of({
     "en": (
         "ok(?:ay)?", "yes", "no", "hi", "hello", "thanks", "continue", "go on", "proceed", "look", "read", "review",
-        "check",
-        r"analy[sz]e", "explain", "explore", "examine", r"summari[sz]e", "tell", "show", "find", r"address \d\S*",
-        "what", "why", "how",
-        "where",
-        "when", "who", "is", "are", "does", "do you", "implement the following plan", "try again", "still", "it",
+        "check", r"analy[sz]e", "explain", "explore", "examine", r"summari[sz]e", "tell", "show", "find",
+        r"address \d\S*", "what", "why", "how", "where", "when", "who", "is", "are", "does", "do you",
+        "implement the following plan", "try again", "still", "it",
     ),
     "de": ("ja", "nein", "hallo", "was", "warum", "wie", "weiter"),
     "fr": ("oui", "non", "bonjour", "pourquoi", "comment"),
@@ -329,20 +320,9 @@ _NOT_DONE = (
     "consider|decid|determin|report|list|describ|unchang|pleas|interest|includ|miss|skipp|ne|fe|spe|inde"
 )
 _DID = (
-    rf"(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed",
-    "wrote",
-    "split",
-    "rewrote",
-    "cleaned up",
-    "made",
-    "set up",
-    "built",
-    "kept",
-    "rebuilt",
-    "hid",
-    "overrode",
-    "cut",
-)
+    rf"(?!(?:{_NOT_DONE})ed\b)[a-z]{{2,}}ed", "wrote", "split", "rewrote", "cleaned up", "made", "set up", "built",
+    "kept", "rebuilt", "hid", "overrode", "cut",
+)  # fmt: skip
 DONE = one_of({
     "en": (_SELF + f"(?:{'|'.join(_DID)})(?!\\s*[:：])",),
     "de": ("ich habe", "(?:behoben|hinzugefügt|entfernt|umbenannt|geändert|aktualisiert)"),
@@ -366,12 +346,9 @@ MONOLOGUE = one_of({
         r"I(?:'ll| will| need| should| can| think|'m going| want| see|'d| would| found)",
         r"we(?:'ll| should| could| can| need)", "first,", "next,", "then,", r"ok(?:ay)?", "great", "perfect", "good",
         "excellent", "hmm", "wait", "actually", "looking", "checking", r"would you", "do you", "shall", "should I",
-        "want me",
-        r"if you(?:'d)?", "feel free", r"you (?:can|could|may|might|should)", "let us know", "happy", "sure", "yes",
-        "no",
-        r"here(?:'s| is| are)", r"to (?:fix|do|run|use|test) this", r"option \w+", "alternatively", "for example",
-        r"e\.g\.",
-        "consider", "suggested fix", "recommended fix", "recommendation",
+        "want me", r"if you(?:'d)?", "feel free", r"you (?:can|could|may|might|should)", "let us know", "happy", "sure",
+        "yes", "no", r"here(?:'s| is| are)", r"to (?:fix|do|run|use|test) this", r"option \w+", "alternatively",
+        "for example", r"e\.g\.", "consider", "suggested fix", "recommended fix", "recommendation",
     ),
     "de": ("ich werde", "soll ich", "lass mich"),
     "fr": ("je vais", "voulez-vous", "laisse-moi"),
@@ -396,10 +373,8 @@ OFFER = one_of({
 HEDGE = one_of({
     "en": (
         "might", "maybe", "perhaps", "probably", "possibly", "likely", "unlikely", r"seem(?:s|ed)?", r"appears?",
-        "could be",
-        "may", "I think", "I guess", "not sure", "presumably", "suspect", r"hypothe\w+", "potentially", "should",
-        "would",
-        "could", "I believe", "theoretically", "ideally", "reasonable", "acceptable",
+        "could be", "may", "I think", "I guess", "not sure", "presumably", "suspect", r"hypothe\w+", "potentially",
+        "should", "would", "could", "I believe", "theoretically", "ideally", "reasonable", "acceptable",
     ),
     "de": ("vielleicht", "wahrscheinlich", "vermutlich"),
     "fr": ("peut-être", "probablement"),
@@ -421,8 +396,7 @@ DANGLING = re.compile(
 )
 ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
-    r"\b\w+\.\w{1,5}\b|"
-    r"--\w|#\d+|\bv?\d+\.\d+"
+    r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
 )
 OF_CODE = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w|\b\w+\.[a-z]{2,4}\b|#\d+"
@@ -430,8 +404,7 @@ OF_CODE = re.compile(
 """A name of somebody's own code; of a textbook's matter anybody can ask again."""
 SEVERE = re.compile(
     r"^[\s\[(*_]*(?P<how>critical|blocker|high|major|medium|P[0123]|low|minor|严重|高|中|重大|심각)(?:[- ]?(?:severity|"
-    r"priority|impact))?"
-    r"[\])*_]*\s*(?:[—–:：·|-]\s*|\)\s*|\]\s*)(?P<rest>.*)$",
+    r"priority|impact))?[\])*_]*\s*(?:[—–:：·|-]\s*|\)\s*|\]\s*)(?P<rest>.*)$",
     re.IGNORECASE,
 )
 SEVERE_HEADING = re.compile(
@@ -439,10 +412,9 @@ SEVERE_HEADING = re.compile(
     re.IGNORECASE,
 )
 REVIEW_HEADING = re.compile(
-    r"\b(?:issues?|nits?|concerns?|risks?|suggestions?|recommend\w*|findings?|verdict|review|options?|"
-    r"alternatives?|proposal|"
-    r"proposed|plan|next steps?|steps|how (?:to|it works)|why|example|usage|before|impact|questions?)\b|"
-    r"建议|问题|可选|方案|使用|说明|下一步|計画|提案|例",
+    r"\b(?:issues?|nits?|concerns?|risks?|suggestions?|recommend\w*|findings?|verdict|review|options?|alternatives?|"
+    r"proposal|proposed|plan|next steps?|steps|how (?:to|it works)|why|example|usage|before|impact|questions?)\b|建议|"
+    r"问题|可选|方案|使用|说明|下一步|計画|提案|例",
     re.IGNORECASE,
 )
 
@@ -457,15 +429,12 @@ _TOUJOURS = r"toujours(?! (?:avec|pas|la même|le même|une?|des))"
 _SIEMPRE = r"(?<!de )siempre(?! (?:igual|lo mismo))"
 WILL = one_of({
     "en": (
-        _EVER, r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})",
-        "stick (?:to|with)",
-        r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))",
-        r"should (?:only|never|always)",
-        "from now on",
-        r"must (?:not|be|always|never)", r"let(?:'?s| us) (?:use|go with|keep|not|drop)",
-        r"we(?:'ll| will)? (?:use|go with|keep)",
-        r"no (?:external|new|more) \w+", r"use \S+ .{0,40}(?:for|and not|, not) ",
-        r"(?:should|must) only (?:have|be|use)", r"should only", r"only (?:use|have|one)",
+        _EVER, r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})", "stick (?:to|with)",
+        r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))", r"should (?:only|never|always)",
+        "from now on", r"must (?:not|be|always|never)", r"let(?:'?s| us) (?:use|go with|keep|not|drop)",
+        r"we(?:'ll| will)? (?:use|go with|keep)", r"no (?:external|new|more) \w+",
+        r"use \S+ .{0,40}(?:for|and not|, not) ", r"(?:should|must) only (?:have|be|use)", r"should only",
+        r"only (?:use|have|one)",
     ),
     "de": ("niemals", "nie", _IMMER, "lieber", "stattdessen", r"bitte (?:kein\w*|nicht)", "ab jetzt"),
     "fr": ("jamais", _TOUJOURS, "plutôt", "désormais", r"ne .{2,30} pas"),
@@ -490,10 +459,9 @@ STRONG_WILL = one_of({
 CORRECTION = one_of({
     "en": (
         "no,", "nope", "actually", r"that'?s (?:not|wrong)", r"it'?s (?:not|actually)", "technically", "wrong",
-        "not (?:quite|true)",
-        r"you (?:forgot|missed)", r"that (?:did ?n[o']t|does ?n[o']t|is ?n[o']t)",
-        r"still (?:not|broken|fails?|failing|the same|an? )",
-        r"it (?:still|does ?n[o']t|did ?n[o']t)", r"same (?:error|issue|problem)",
+        "not (?:quite|true)", r"you (?:forgot|missed)", r"that (?:did ?n[o']t|does ?n[o']t|is ?n[o']t)",
+        r"still (?:not|broken|fails?|failing|the same|an? )", r"it (?:still|does ?n[o']t|did ?n[o']t)",
+        r"same (?:error|issue|problem)",
     ),
     "de": ("nein,", "falsch", "stimmt nicht", "geht nicht"),
     "fr": ("non,", "c'est faux", "ça ne marche pas"),
@@ -566,8 +534,7 @@ BOILERPLATE = re.compile(
     re.IGNORECASE,
 )
 MOMENT = re.compile(
-    r"\b(?:right now|for now|for the moment|at the moment|yet|first|today|this time|just now|let me|I'?ll|I will|"
-    r"I am|I'm|can you|"
-    r"could you|would you|please (?:check|look|read|see|tell|explain|show))\b",
+    r"\b(?:right now|for now|for the moment|at the moment|yet|first|today|this time|just now|let me|I'?ll|I will|I am|"
+    r"I'm|can you|could you|would you|please (?:check|look|read|see|tell|explain|show))\b",
     re.IGNORECASE,
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Edit, Event, Question
 from core.offline import cues
-from core.offline.prose import begun, clean, looks_like_code
+from core.offline.prose import begun, by_person, clean, looks_like_code
 from core.offline.sessions import Closing, Session, bare, is_change
 from core.offline.statements import Found
 
@@ -63,7 +63,7 @@ def _stopped(session: Session, first: int, number: int) -> str:
 def read_exchanges(session: Session) -> list[Exchange]:
     """The person's own words in their order, without pasted text and what a template says in their role."""
     turns = session.conversation.turns
-    spoken = [number for number, turn in enumerate(turns) if turn.role == "user" and not turn.agent]
+    spoken = [number for number, turn in enumerate(turns) if by_person(turn)]
     answers = {
         answer[:40] for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer
     }
@@ -180,7 +180,7 @@ def subject_of(session: Session) -> str:
     """What the session was about, in few words: its title or what the person asked for first, and where these are vague
     ("do both please") its branch."""
     turns = session.conversation.turns
-    first = next((turn.text for turn in turns if turn.role == "user" and not turn.agent and own_words(turn.text)), "")
+    first = next((turn.text for turn in turns if by_person(turn) and own_words(turn.text)), "")
     title = session.conversation.title or cues.first_sentence(first, 120) or " ".join(first.split())[:100]
     cut = title.endswith(("…", "..."))
     title = clean(_STAMP.sub("", re.sub(r"https?://\S+", "", title))).strip(" -–—:(…")

@@ -30,14 +30,11 @@ _FAULT = re.compile(
 )
 _FAULTS = ("bug", "issue", "problem", "error", "cause", "culprit", "fault", "leak", "regression")
 _NO_NOTE = re.compile(
-    r"^(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|creat(?:e|es|ed|ing)|modif(?:y|ies|ied)|"
-    r"chang(?:e|es|ed)|"
-    r"fix(?:e[sd])?|implement(?:s|ed)?|replac(?:e|es|ed)|use|run|check|see|ensure|make|mov(?:e|ed)|renam(?:e|ed)|"
-    r"import|"
-    r"call|delet(?:e|ed)|new\b|done|ok\b|no changes|unchanged|same|this file|lines?\b|line \d|extend(?:ed)?|"
+    r"^(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|creat(?:e|es|ed|ing)|modif(?:y|ies|ied)|chang(?:e|"
+    r"es|ed)|fix(?:e[sd])?|implement(?:s|ed)?|replac(?:e|es|ed)|use|run|check|see|ensure|make|mov(?:e|ed)|renam(?:e|"
+    r"ed)|import|call|delet(?:e|ed)|new\b|done|ok\b|no changes|unchanged|same|this file|lines?\b|line \d|extend(?:ed)?|"
     r"refactor(?:ed)?|wir(?:e|ed)|set|put|edit(?:ed)?|introduc(?:e|ed)|includ(?:e|ed)|writ(?:e|ten)|wrote|"
-    r"extract(?:ed)?|to |this is|keep|merge|expand(?:ed)?|references?|\d|"
-    r"drop(?:s|ped)?|for |test(?:s|ed)? for)\b",
+    r"extract(?:ed)?|to |this is|keep|merge|expand(?:ed)?|references?|\d|drop(?:s|ped)?|for |test(?:s|ed)? for)\b",
     re.IGNORECASE,
 )
 _UNSURE = re.compile(

@@ -8,57 +8,40 @@ later work overtook, is not taken at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from core.conversations.events import Commit
 from core.offline import cues
-from core.offline.closing import (
-    LABEL,
-    done_parts,
-    request_of,
-)
+from core.offline.closing import LABEL, done_parts, request_of
 from core.offline.exchanges import typed
-from core.offline.prose import Row, begun, has, looks_like_code, whole
+from core.offline.prose import Row, begun, by_person, has, looks_like_code, sentences, whole
 from core.offline.reviews import NUMBERS, find_in_review, find_risks
 from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
-from core.offline.substance import (
-    CODE,
-    LONG,
-    SHORT,
-    alike,
-    named_first,
-    readable,
-    shortened,
-    stems,
-    whole_quotes,
-)
+from core.offline.substance import CODE, LONG, SHORT, alike, named_first, readable, shortened, stems, whole_quotes
 
 MOST_CAUSES = 2
 MOST_LEFT = 4
 MOST_EXPLAINED, LEAST_EXPLAINED = 2, 60
-
-Rows = Mapping[int, list[Row]]
 
 
 def find_findings(session: Session) -> Iterator[Found]:
     """Causes, facts, findings of a review and open work, out of the closing messages."""
     if session.of_others:
         return
-    rows = session.rows
-    findings = list(find_in_review(session, rows))
+    findings = list(find_in_review(session))
     yield from findings
     left = [
         row
-        for row in _left(session, rows, {row.turn for row in findings})
+        for row in _left(session, {row.turn for row in findings})
         if not any(_same(row, other) for other in findings)
     ]
     yield from _newest(left, MOST_LEFT)
     if not findings:
-        yield from find_risks(session, rows)
-    causes = list(_causes(session, rows))[-MOST_CAUSES:]
+        yield from find_risks(session)
+    causes = list(_causes(session))[-MOST_CAUSES:]
     yield from causes
-    said = [row for row in _explained(session, rows) if not any(_same(row, other) for other in causes)]
+    said = [row for row in _explained(session) if not any(_same(row, other) for other in causes)]
     yield from said[-MOST_EXPLAINED:]
 
 
@@ -75,11 +58,9 @@ def _newest(found: list[Found], most: int) -> list[Found]:
 
 
 _CAUSE_HEADING = re.compile(
-    r"^(?:\d+\.\s*)?(?:the )?(?:root |real |actual |underlying )?(?:causes?|bugs?|problems?|issue)"
-    r"(?:\s*(?:\(.*\)|of .*))?$|"
-    r"^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|crash|hang|is |was )|"
-    r"^what (?:happen|went wrong|caused|was wrong)|"
-    r"^(?:diagnosis|ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因)$",
+    r"^(?:\d+\.\s*)?(?:the )?(?:root |real |actual |underlying )?(?:causes?|bugs?|problems?|issue)(?:\s*(?:\(.*\)|of "
+    r".*))?$|^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|crash|hang|is |was )|^what (?:happen|went wrong|"
+    r"caused|was wrong)|^(?:diagnosis|ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因)$",
     re.IGNORECASE,
 )
 _CAUSE_LABEL = re.compile(
@@ -139,12 +120,12 @@ LONGEST_CAUSE = 300
 MOST_SENTENCES = 2
 
 
-def _causes(session: Session, rows: Rows) -> Iterator[Found]:
+def _causes(session: Session) -> Iterator[Found]:
     """Why something failed: the sentence that says so together with those that explain it, when the things they name
     stand in what tools gave back; with what mended it, or that nothing did."""
     found: list[Found] = []
     for closing in session.closings:
-        lines = [] if closing.refuted or session.of_chat else rows[closing.number]
+        lines = [] if closing.refuted or session.of_chat else session.rows[closing.number]
         said = next((said for at in range(len(lines)) if (said := _cause_in(session, lines, at))), None)
         if said:
             mended = _mended(session, closing, said[0])
@@ -165,7 +146,7 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
     below = _CAUSE_HEADING.match(row.heading) is not None and (at == 0 or rows[at - 1].heading != row.heading)
     if not below and not has(row.low, _OF_CAUSE):
         return None
-    parts = session.parts(row)
+    parts = list(sentences(row))
     for number, sentence in enumerate(parts):
         text = _neutral(sentence.text)
         label = _CAUSE_LABEL.match(text)
@@ -182,7 +163,7 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
         said = [before, bare.rstrip(":：")] if before else [bare.rstrip(":：")]
         following = [*parts[number + 1 :]]
         for later in rows[at + 1 : at + 8]:
-            following += session.parts(later) if later.kind == "prose" else ()
+            following += sentences(later) if later.kind == "prose" else ()
         for part in following[: MOST_SENTENCES - 1]:
             more = _neutral(part.text)
             if _SAME_AGAIN.match(more):
@@ -208,7 +189,7 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
 def _lead(session: Session, rows: Sequence[Row], at: int) -> str:
     """The sentence that leads to a list above a row: what its "these" are."""
     above = next((row for row in reversed(rows[max(0, at - 6) : at]) if row.kind == "prose"), None)
-    last = session.parts(above)[-1:] if above and above.text.endswith((":", "：")) else []
+    last = list(sentences(above))[-1:] if above and above.text.endswith((":", "：")) else []
     text = _neutral(last[0].text).rstrip(":：") if last else ""
     return text if text and _explains(text) and cues.ANCHOR.search(text) else ""
 
@@ -270,20 +251,20 @@ _ASKED = re.compile(
 _AT_LINES = re.compile(r"\blines? [~≈]?\d", re.IGNORECASE)
 
 
-def _explained(session: Session, rows: Rows) -> Iterator[Found]:
+def _explained(session: Session) -> Iterator[Found]:
     """What the closing message of a question says first about the person's own systems, when tools have shown what it
     names and later work left it alone: a standing sentence of prose, with the next one where that goes on with it."""
     turns = session.conversation.turns
     for closing in () if session.of_chat else session.closings:
-        asked = [turn for turn in turns[: closing.number] if turn.role == "user" and not turn.agent][-1:]
+        asked = [turn for turn in turns[: closing.number] if by_person(turn)][-1:]
         if closing.refuted or closing.changed or not asked or not _ASKED.search(typed(asked[0].text)):
             continue
         if session.edited_after(closing.number, closing.turn.text):
             continue  # the finding may be mended
         said: list[str] = []
         quote = ""
-        for row in [row for row in rows[closing.number][:6] if row.kind == "prose"]:
-            for sentence in session.parts(row):
+        for row in [row for row in session.rows[closing.number][:6] if row.kind == "prose"]:
+            for sentence in sentences(row):
                 text = _neutral(sentence.text)
                 stands = readable(text) and (said or named_first(text)) and _explains(text) and session.bears_out(text)
                 stands = (
@@ -337,7 +318,7 @@ def _without_title(session: Session, text: str) -> str:
 LEAST_BELOW = 4
 
 
-def _left(session: Session, rows: Rows, reviewed: set[int]) -> Iterator[Found]:
+def _left(session: Session, reviewed: set[int]) -> Iterator[Found]:
     """What the closing messages say is not done: items below such a heading, and sentences that say so. What somebody
     would have to do to use the work ("you will need to …") is advice; a review (`reviewed`: the numbers of messages
     that hold one) says of much that it is not so."""
@@ -346,12 +327,12 @@ def _left(session: Session, rows: Rows, reviewed: set[int]) -> Iterator[Found]:
             continue
         stale = closing.overtaken or not (closing.at_end or session.events)
         open_words = cues.LEFT if closing.at_end else cues.UNDONE
-        for row in rows[closing.number]:
+        for row in session.rows[closing.number]:
             below = row.kind in ("bullet", "check") and row.mark != "x" and bool(cues.LEFT_HEADING.match(row.heading))
             if not below and stale and closing.number in reviewed:
                 continue
             before = ""
-            for sentence in [whole(row)] if below else session.parts(row):
+            for sentence in [whole(row)] if below else sentences(row):
                 undone = open_words.search(sentence.text) or _LABELLED.match(sentence.text)
                 undone = None if cues.CAUSE.search(sentence.text) else undone
                 lead, before = before, sentence.text
@@ -424,6 +405,6 @@ def _stands(text: str) -> bool:
 
 def _about(session: Session) -> str:
     """What a session was about, in the person's words, for an item that says less by itself."""
-    asked = [turn for turn in session.conversation.turns if turn.role == "user" and not turn.agent]
+    asked = [turn for turn in session.conversation.turns if by_person(turn)]
     wanted = next((text for turn in asked if (text := request_of(turn.text))), "")
     return f"left of “{wanted}”" if wanted else ""

@@ -45,17 +45,8 @@ def bucket(feature: str, size: int) -> int:
 
 def chance(weights: Weights, features: Iterable[str]) -> float:
     """How likely the answer is yes, from 0 to 1. A feature that is given twice counts once."""
-    return chance_at(weights, places(features, len(weights.buckets)))
-
-
-def places(features: Iterable[str], size: int) -> set[int]:
-    """Where the features' weights stand in every model with so many of them."""
-    return {zlib.crc32(feature.encode("utf-8", "replace")) & (size - 1) for feature in features}
-
-
-def chance_at(weights: Weights, found: Iterable[int]) -> float:
-    """`chance` for features whose places are known already."""
-    total = weights.bias + sum(map(weights.buckets.__getitem__, found))
+    size = len(weights.buckets)
+    total = weights.bias + sum(weights.buckets[place] for place in {bucket(feature, size) for feature in features})
     return 1 / (1 + exp(-max(-30.0, min(30.0, total))))
 
 

@@ -6,16 +6,7 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation
-from core.offline.models import (
-    Models,
-    Seen,
-    chance,
-    chance_at,
-    line_features,
-    places,
-    question_features,
-    request_features,
-)
+from core.offline.models import Models, Seen, chance, line_features, question_features, request_features
 from core.offline.prose import Row, begun, clean, looks_like_code, sentences
 from core.offline.statements import Found
 from core.offline.talk import Said, Talk
@@ -68,13 +59,11 @@ def _agreed(seen: Seen, at: int, models: Models) -> Iterator[Found]:
     if not decision or not action:
         return
     features = line_features(seen, at)
-    found = places(features, len(decision.buckets))
-    yes = chance_at(decision, found)
+    yes = chance(decision, features)
     if yes >= decision.threshold:
         yield _found("decisions", _PROPOSED.sub("", line.text, count=1), line, 2 + 4 * yes)
         return
-    same = len(action.buckets) == len(decision.buckets)
-    yes = chance_at(action, found if same else places(features, len(action.buckets)))
+    yes = chance(action, features)
     if yes >= action.threshold:
         yield _found("tasks_open", line.text, line, 2 + 4 * yes)
 

@@ -27,7 +27,7 @@ from core.offline.answers import (
 )
 from core.offline.closing import rows_of
 from core.offline.exchanges import Exchange, found, read_exchanges
-from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
+from core.offline.prose import Row, Sentence, begun, by_person, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
 from core.offline.substance import LONG, SHORT, fits
@@ -249,7 +249,7 @@ _TO_TOOL = re.compile(r"[/!]\S*(?:[ \t]+\S+){0,2}\Z")
 def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     """The person's last request when nothing was done about it any more."""
     turns = session.conversation.turns
-    asked = [at for at, turn in enumerate(turns) if turn.role == "user" and not turn.agent]
+    asked = [at for at, turn in enumerate(turns) if by_person(turn)]
     number = next((at for at in reversed(asked) if not _TO_TOOL.match(turns[at].text.strip())), -1)
     row = next((row for row in exchanges if row.number == number), None)
     if row is None or sum(not turn.agent for turn in turns) < 3 or row.replies or row.events:

@@ -89,6 +89,11 @@ class _Reading:
     codes: list[Code] = field(default_factory=list)
 
 
+def by_person(turn: Turn) -> bool:
+    """Whether the person spoke: what stands in that role for a sub-agent is an assistant's order."""
+    return turn.role == "user" and not turn.agent
+
+
 def read_prose(conversation: Conversation) -> tuple[list[Row], list[Code]]:
     """Rows and code blocks of all turns of `user` and `assistant`, in their order. Tool and system turns give none."""
     reading = _Reading()
@@ -96,7 +101,10 @@ def read_prose(conversation: Conversation) -> tuple[list[Row], list[Code]]:
     for number, turn in enumerate(conversation.turns):
         pasted = marked and turn.role == "user" and len(turn.text) > MAX_TURN_OF_PERSON
         if turn.role in ("user", "assistant") and not pasted:
-            _read_turn(number, turn, reading)
+            lines = _Lines(number, turn.role, reading)
+            for at, line in enumerate(turn.text.split("\n")):
+                lines.take(at, line)
+            lines.flush()
     return reading.rows, reading.codes
 
 
@@ -114,11 +122,8 @@ def sentences(row: Row, cues: Sequence[str] = ("",)) -> Iterator[Sentence]:
 
 
 def has(low: str, cues: Sequence[str]) -> bool:
-    """Whether one of `cues` is in `low`. A plain loop: this is where most of the time goes."""
-    for cue in cues:  # noqa: SIM110
-        if cue in low:
-            return True
-    return False
+    """Whether one of `cues` is in `low`."""
+    return any(cue in low for cue in cues)
 
 
 def whole(row: Row) -> Sentence:
@@ -178,13 +183,6 @@ def _longest_line(row: Row, start: int, end: int) -> str:
         if first < end and after > start
     )
     return max(parts, key=len, default="")
-
-
-def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
-    lines = _Lines(number, turn.role, reading)
-    for at, line in enumerate(turn.text.split("\n")):
-        lines.take(at, line)
-    lines.flush()
 
 
 class _Lines:

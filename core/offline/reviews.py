@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from core.offline import cues
 from core.offline.closing import done_parts
-from core.offline.prose import Row, begun, clean, whole
+from core.offline.prose import Row, begun, by_person, clean, sentences, whole
 from core.offline.sessions import Session
 from core.offline.statements import Found
 from core.offline.substance import LONG, SHORT, readable, shortened, written
@@ -17,12 +17,10 @@ FEW = 3
 MOST_FINDINGS = 4
 MOST_RISKS = 3
 
-Rows = Mapping[int, list[Row]]
 
-
-def find_in_review(session: Session, rows: Rows) -> Iterator[Found]:
+def find_in_review(session: Session) -> Iterator[Found]:
     """The findings of the reviews in a session, the grave ones where there are many."""
-    findings = [*_rated(session, rows), *_numbered(session, rows), *_wished(session, rows)]
+    findings = [*_rated(session), *_numbered(session), *_wished(session)]
     grave = [found for low, found in findings if not low]
     yield from (grave if len(findings) > FEW else [found for _, found in findings])[:MOST_FINDINGS]
 
@@ -30,12 +28,12 @@ def find_in_review(session: Session, rows: Rows) -> Iterator[Found]:
 _LOW = ("low", "minor", "p3")
 
 
-def _rated(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
+def _rated(session: Session) -> Iterator[tuple[bool, Found]]:
     """What a review of one's own code found and nothing mended afterwards; whether each is a small one."""
     for closing in session.closings:
         if closing.refuted or closing.overtaken or closing.changed:
             continue
-        lines = rows[closing.number]
+        lines = session.rows[closing.number]
         for at, row in enumerate(lines):
             text = clean(row.text)
             rated = cues.SEVERE.match(text)
@@ -55,12 +53,9 @@ def _rated(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
             where = f"In `{path[1]}`: " if path and not named else ""
             detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
             statement = f"{where}{first if where else begun(first)} (review finding, {how})"
-            fields = {"statement": statement, "detail": shortened(detail), "quote": _one_line(session, row, first)}
+            quote = next((part.quote for part in sentences(row) if first[:20] in part.text), "")
+            fields = {"statement": statement, "detail": shortened(detail), "quote": quote}
             yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
-
-
-def _one_line(session: Session, row: Row, text: str) -> str:
-    return next((sentence.quote for sentence in session.parts(row) if text[:20] in sentence.text), "")
 
 
 _POINT = re.compile(r"^(?:\d{1,2}[.):]|[A-Z]\d{0,2}[.):]|#\d{1,2}[:.]?)\s+(?P<what>\S.{8,120})$")
@@ -78,13 +73,13 @@ _HARMLESS = re.compile(
 )
 
 
-def _numbered(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
+def _numbered(session: Session) -> Iterator[tuple[bool, Found]]:
     """Numbered findings of a review, each below a heading of its own, of which nothing is spoken of afterwards."""
     for closing in session.closings:
         if closing.refuted or closing.changed:
             continue
         parts: dict[str, list[Row]] = {}
-        for row in rows[closing.number]:
+        for row in session.rows[closing.number]:
             parts.setdefault(row.heading, []).append(row)
         points = [(found["what"], lines) for heading, lines in parts.items() if (found := _POINT.match(heading))]
         if len(points) < 2 or sum(cues.ORDER.match(what) is not None for what, _ in points) > 1:
@@ -99,12 +94,7 @@ def _numbered(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
             if session.spoken_of(closing.number, names):
                 continue
             first = next(
-                (
-                    part
-                    for row in lines
-                    for part in session.parts(row)
-                    if readable(cues.LINE_NUMBERS.sub("", part.text))
-                ),
+                (part for row in lines for part in sentences(row) if readable(cues.LINE_NUMBERS.sub("", part.text))),
                 None,
             )
             text = f"{clean(what)}: {cues.LINE_NUMBERS.sub('', first.text)}" if first else clean(what)
@@ -138,10 +128,10 @@ NUMBERS = re.compile(
 MOST_WISHED = 3
 
 
-def _wished(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
+def _wished(session: Session) -> Iterator[tuple[bool, Found]]:
     """What a review of code that it has seen would have done first, and of which nothing was written afterwards."""
     for closing in session.closings:
-        lines = rows[closing.number]
+        lines = session.rows[closing.number]
         if closing.refuted or written(session, closing) or not session.events:
             continue
         if any(_RISK_HEADING.search(row.heading) for row in lines):
@@ -170,7 +160,7 @@ def by_number(session: Session, number: int, text: str) -> bool:
     numbers = [digits for found in NUMBERS.findall(text) for digits in re.findall(r"\d+", found)]
     if not numbers:
         return False
-    later = [row.text for row in session.conversation.turns[number:] if row.role == "user" and not row.agent]
+    later = [row.text for row in session.conversation.turns[number:] if by_person(row)]
     return any(re.search(rf"(?<![\d.]){digits}(?!\.?\d)", said) for digits in numbers for said in later)
 
 
@@ -189,13 +179,13 @@ _RISK_HEADING = re.compile(
 )
 
 
-def find_risks(session: Session, rows: Rows) -> Iterator[Found]:
+def find_risks(session: Session) -> Iterator[Found]:
     """Weak points of one's own project that an assessment named and that nobody came back to."""
     risks = []
     for closing in session.closings:
         if closing.refuted or closing.changed:
             continue
-        for row in rows[closing.number]:
+        for row in session.rows[closing.number]:
             if row.kind != "bullet" or not _RISK_HEADING.search(row.heading):
                 continue
             text = whole(row).text

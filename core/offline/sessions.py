@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push
 from core.offline import cues
-from core.offline.prose import Row, Sentence, sentences
+from core.offline.prose import Row, by_person
 from core.offline.statements import Found
 
 LOOK_AHEAD, MOST_BETWEEN = 6, 2
@@ -91,24 +91,6 @@ class Session:
     events: tuple[tuple[int, Event], ...]
     closings: tuple[Closing, ...]
     rows: Mapping[int, list[Row]] = field(default_factory=dict)
-
-    @cached_property
-    def _parts(self) -> dict[int, tuple[Sentence, ...]]:
-        return {}
-
-    def parts(self, row: Row) -> tuple[Sentence, ...]:
-        """The sentences of a row of a closing message: several rules look at each of them."""
-        if id(row) not in self._parts:
-            self._parts[id(row)] = tuple(sentences(row))
-        return self._parts[id(row)]
-
-    @cached_property
-    def _failures(self) -> dict[int, str]:
-        return {id(row): failure(row) for row in self.commands}
-
-    def failure(self, event: Command) -> str:
-        """Why one of the session's command lines failed, "" where it did not."""
-        return self._failures[id(event)]
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:
@@ -276,7 +258,7 @@ def _repairs(session: Session) -> Iterator[Found]:
     seen: set[str] = set()
     for number, (at, _, row) in enumerate(commands):
         wrong = bare(row.words)
-        why = session.failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
+        why = failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
         if not why or row.refused or len(wrong) > LONGEST_COMMAND or "\n" in wrong or cues.ONE_OFF.search(wrong):
             continue
         if any(name in why for name in cues.HIDDEN):
@@ -287,7 +269,7 @@ def _repairs(session: Session) -> Iterator[Found]:
             if any(is_change(event) for _, event in session.events[at:later]):
                 break  # the code was changed: that is work, not another way to say the same
             right = bare(other.words)
-            went = other.answered and not (other.refused or other.failed or session.failure(other))
+            went = other.answered and not (other.refused or other.failed or failure(other))
             works = _works(row.words, other.words, why) if went else ""
             if not works and went and right == wrong and between:
                 works = f"it works after {' and '.join(f'`{line}`' for line in between)}"
@@ -420,7 +402,7 @@ def _environment(session: Session) -> Iterator[Found]:
     """A command that the machine cannot run as it is set up: which version or program it wants, and what was found."""
     seen: set[str] = set()
     for at, row in enumerate(session.commands):
-        if row.refused or not row.answered or not (row.failed or session.failure(row)):
+        if row.refused or not row.answered or not (row.failed or failure(row)):
             continue
         if not _ENVIRONMENT.search(row.output) or len(bare(row.words)) > LONGEST_COMMAND or "\n" in bare(row.words):
             continue
@@ -433,9 +415,7 @@ def _environment(session: Session) -> Iterator[Found]:
         versions = list(dict.fromkeys(line for line in rows if _VERSIONS.match(line) and line != first))[:2]
         shown = "; ".join([first, *versions])
         later = [other for other in session.commands[at + 1 :] if program in bare(other.words).split()[:4]]
-        cured = next(
-            (other for other in later if not other.failed and not session.failure(other) and other.answered), None
-        )
+        cured = next((other for other in later if not other.failed and not failure(other) and other.answered), None)
         if cured and bare(cured.words) != bare(row.words) and len(bare(cured.words)) <= LONGEST_COMMAND:
             end = f"; `{bare(cured.words)}` works"
         else:
@@ -458,7 +438,7 @@ def check_steps(session: Session) -> tuple[list[str], int]:
     first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), 0)
     ran: dict[str, tuple[int, int, str]] = {}
     for turn, row in session.events[first_edit:]:
-        if not isinstance(row, Command) or not row.answered or row.failed or session.failure(row):
+        if not isinstance(row, Command) or not row.answered or row.failed or failure(row):
             continue
         inside = _inside(session, folder_of(row.words))
         if inside is None:
@@ -511,7 +491,7 @@ _INSTRUCTS = re.compile(
 def _is_named(session: Session, step: str) -> bool:
     """Whether the person named a check, a page for contributors or a server's recipe holds it, or a hook ran it."""
     turns = session.conversation.turns
-    if any(turn.role == "user" and not turn.agent and step in turn.text for turn in turns):
+    if any(by_person(turn) and step in turn.text for turn in turns):
         return True
     for _, row in session.events:
         if isinstance(row, FileRead) and _INSTRUCTS.search(row.path) and step in row.output:

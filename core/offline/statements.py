@@ -31,29 +31,16 @@ FACT_CUES = (
     "established", "caused by", "the cause", "culprit",
 )  # fmt: skip
 DECISION_CUES = (
-    "decid",
-    "decision",
-    "agreed",
-    "resolved",
-    "go with",
-    "going with",
-    "stick with",
-    "resolution",
-    "consensus",
-    "chosen",
-    "chose",
-    "settled on",
-    "opted",
-)
+    "decid", "decision", "agreed", "resolved", "go with", "going with", "stick with", "resolution", "consensus",
+    "chosen", "chose", "settled on", "opted",
+)  # fmt: skip
 _CUES = FACT_CUES + DECISION_CUES
 
 _LEARNED = re.compile(
-    r"^(?:(?:so|and|but|ok(?:ay)?|yes|yeah|also|ah|right),? )?(?:"
-    r"(?:it |this )?turn(?:s|ed) out(?: to be)?(?: that)?,? |"
-    r"(?:we|i)(?:'ve| have)?(?: now| also| just)? (?:learned|discovered|found(?: out)?|confirmed|verified|established)"
-    r" that |"
-    r"(?:gotcha|caveat|lessons? learned|learned|key (?:finding|insight|fact)|finding|fact|fyi|til|remember|confirmed|"
-    r"root cause) ?[:—–-] ?)(?P<rest>.+)$",
+    r"^(?:(?:so|and|but|ok(?:ay)?|yes|yeah|also|ah|right),? )?(?:(?:it |this )?turn(?:s|ed) out(?: to be)?(?: that)?,? "
+    r"|(?:we|i)(?:'ve| have)?(?: now| also| just)? (?:learned|discovered|found(?: out)?|confirmed|verified|"
+    r"established) that |(?:gotcha|caveat|lessons? learned|learned|key (?:finding|insight|fact)|finding|fact|fyi|til|"
+    r"remember|confirmed|root cause) ?[:—–-] ?)(?P<rest>.+)$",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
@@ -62,9 +49,8 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _CAUSE = re.compile(
-    r"^(?:so,? |and )?(?:the|our) (?:(?:root|real|actual|underlying|true) cause|culprit)\b.{0,80}?"
-    r"\b(?:is|was|were|are)\s"
-    r"|^(?:the|our) [^,;:]{3,60} (?:is|was|are|were) caused by\b",
+    r"^(?:so,? |and )?(?:the|our) (?:(?:root|real|actual|underlying|true) cause|culprit)\b.{0,80}?\b(?:is|was|were|"
+    r"are)\s|^(?:the|our) [^,;:]{3,60} (?:is|was|are|were) caused by\b",
     re.IGNORECASE,
 )
 # Diagnoses in passing: what "we" are doing at the moment is no knowledge about a system.
@@ -256,7 +242,7 @@ _NONE = re.compile(r"^(?:none|n/a|nothing|no|null|tbd|done)\b.{0,12}$", re.IGNOR
 def find_tasks(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
     """Open and done tasks. Of a box that is shown again and again, the last state counts."""
     boxes: dict[str, Found] = {}
-    final = _last_turn(conversation, "assistant")
+    final = max((at for at, turn in enumerate(conversation.turns) if turn.role == "assistant"), default=-1)
     # An assistant shows its whole list again at every step: what is open stands in the last one.
     listed = max((row.turn for row in rows if row.kind == "check" and row.role == "assistant"), default=-1)
     for row, before in zip(rows, ("", *(row.text for row in rows)), strict=False):
@@ -356,10 +342,6 @@ def _task_found(category: str, text: str, said: Sentence, score: int, row: Row) 
     text = clean(text)
     text = begun(text)
     return Found(category, {"statement": text, "detail": "", "quote": said.quote}, score, row.turn)
-
-
-def _last_turn(conversation: Conversation, role: str) -> int:
-    return max((number for number, turn in enumerate(conversation.turns) if turn.role == role), default=-1)
 
 
 def _unanswered(conversation: Conversation) -> int:

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from core.conversations.events import Command, Commit, Edit, Push
 from core.offline import cues
-from core.offline.prose import looks_like_code
+from core.offline.prose import by_person, looks_like_code
 from core.offline.sessions import Closing, Session, is_change, sends_something
 
 SHORT, LONG = 30, 300
@@ -105,7 +105,7 @@ _TRYOUT = re.compile(
 
 def tryout(session: Session, text: str) -> bool:
     """Whether somebody only tried out a tool: what was asked for belongs to no project."""
-    asked = " ".join(turn.text[:300] for turn in session.conversation.turns if turn.role == "user" and not turn.agent)
+    asked = " ".join(turn.text[:300] for turn in session.conversation.turns if by_person(turn))
     return _TRYOUT.search(text) is not None or (len(asked) < 300 and _TRYOUT.search(asked) is not None)
 
 

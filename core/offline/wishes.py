@@ -14,7 +14,7 @@ from core.conversations.conversation import Turn
 from core.offline import cues
 from core.offline.closing import rows_of
 from core.offline.exchanges import Exchange, found, has_placeholder, is_long, own_words, subject_of
-from core.offline.prose import Row, Sentence, clean, looks_like_code, sentences
+from core.offline.prose import Row, Sentence, by_person, clean, looks_like_code, sentences
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
 
@@ -204,10 +204,9 @@ _WANTED = cues.one_of({
     "en": (
         r"should(?:n'?t)?(?! (?:i|we|you)\b)", r"must(?:n'?t)?", "needs? to be", "has to be", "ha(?:s|ve) to",
         "(?:is|are) (?:supposed|meant) to", "can only",
-        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only|do) )*(?:want|need|prefer|would like|expect) "
-        r"(?!you\b|to (?:see|know|understand|check|be sure|make sure|ask|fix|debug|test|look|update|discuss|design|"
-        r"work|start|talk|make it))"
-        r"(?:\S+ ){0,8}to",
+        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only|do) )*(?:want|need|prefer|would like|expect) (?!you\b|to (?:see|"
+        r"know|understand|check|be sure|make sure|ask|fix|debug|test|look|update|discuss|design|work|start|talk|make "
+        r"it))(?:\S+ ){0,8}to",
         r"(?:we|i) (?:really )?(?:don'?t|do not) (?:want|need|expect)",
         r"so (?:that )?(?:the|it|they|each|all|every|users?|there|only|when)", "make sure", "ensure",
         "only", "without", "instead of", "rather than", "no longer", "never", "always",
@@ -350,7 +349,7 @@ LEAST_SUBJECT, MOST_SUBJECT = 4, 100
 def _asked_first(session: Session) -> str:
     """What the person asked for first where that is one whole sentence, and no command or path; else ""."""
     turns = session.conversation.turns
-    first = next((turn.text for turn in turns if turn.role == "user" and not turn.agent and own_words(turn.text)), "")
+    first = next((turn.text for turn in turns if by_person(turn) and own_words(turn.text)), "")
     asked = clean(cues.first_sentence(first, MOST_SUBJECT) or first.strip()).rstrip(".:")
     whole = (
         len(asked.split()) >= LEAST_SUBJECT and len(asked) <= MOST_SUBJECT and "\n" not in first.strip()[: len(asked)]

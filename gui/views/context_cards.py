@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import dearpygui.dearpygui as dpg
@@ -66,33 +67,74 @@ def context_card(file: ContextFile) -> ContextCard:
     return ContextCard(title, path, True, amount, color, file.bytes, file.budget, about, problems)
 
 
-@dataclass
-class _Card:
-    item: int
-    icon: int
-    title: int
-    path: int
-    amount: int
-    button: Button
-    bar: SegmentBar
-    amount_below: int
-    about: int
-    problems: list[tuple[int, int]]
-    shown: ContextCard | None = None
+class CardPart:
+    """One card, made once; `on_act()` hears that its file should be opened, or begun where there is none."""
+
+    def __init__(self, look: Look, parent: int, icon: str, key: str, on_act: Callable[[], object]) -> None:
+        self._look = look
+        self.shown: ContextCard | None = None
+        self.item = box(look, parent, "card", height=0)
+        left, right = spread(look, self.item)
+        words = lowered(look, left, 6)
+        self._icon = text(look, words, icon_of(icon), "text", "accent")
+        self._title = text(look, words, "", "strong", fit=END)
+        self._path = hint(look, self._title, "")
+        self._amount = text(look, lowered(look, right, 8), "", "small", "muted")
+        self._below = text(look, self.item, "", "small", "muted", fit=END)
+        dpg.configure_item(self._below, show=False)
+        self.button = Button(look, right, "Open", on_act, icon="external-link",
+                             tip="Open this context.md in the editor, or write one", shortcut=key)  # fmt: skip
+        self._bar = SegmentBar(look, self.item, self.item, height=8, most=1)
+        self._about = text(look, self.item, "", "small", "hint", wrap=True)
+        self._problems = []
+        for _ in range(SENTENCES):
+            row = int(dpg.add_group(horizontal=True, parent=self.item, show=False))
+            text(look, row, icon_of("triangle-alert"), "small", "edited")
+            self._problems.append((row, text(look, row, "", "small", "text", wrap=True)))
+        look.follow(self.item, self._fit)
+
+    def _fit(self, width: float, _height: float) -> None:
+        narrow = width < self._look.px(NARROW)
+        dpg.configure_item(self._amount, show=not narrow)
+        dpg.configure_item(self._below, show=narrow)
+
+    def show(self, card: ContextCard | None) -> None:
+        """Fill it; None hides it."""
+        dpg.configure_item(self.item, show=card is not None)
+        self.shown, look = card, self._look
+        if card is None:
+            return
+        dpg.set_value(self._title, card.title)
+        say_hint(self._path, card.path)
+        look.tint(self._icon, card.color)
+        for item in (self._amount, self._below):
+            dpg.set_value(item, card.amount)
+            look.tint(item, "edited" if card.color == "edited" else "muted")
+        self.button.set_label("Open" if card.exists else "Write one", "external-link" if card.exists else "plus")
+        parts = [Part("", card.bytes, card.color)] if card.bytes else []
+        over = card.bytes > card.budget  # a mark shows where the budget ends
+        self._bar.set(parts, max(card.budget, card.bytes), float(card.budget) if over else 0.0)
+        dpg.configure_item(self._bar.item, show=card.exists)
+        dpg.configure_item(self._about, show=bool(card.about))
+        dpg.set_value(self._about, card.about)
+        for number, (row, words) in enumerate(self._problems):
+            said = card.problems[number] if number < len(card.problems) else ""
+            dpg.configure_item(row, show=bool(said))
+            dpg.set_value(words, said)
 
 
 class ContextCards:
-    """Both cards, made once. `on_act(scope)` hears that a file should be opened, or begun where there is none."""
+    """Both cards. `on_act(scope)` hears that a file should be opened, or begun where there is none."""
 
     def __init__(self, look: Look, on_act: Callable[[str], object]) -> None:
         self._look, self._on_act = look, on_act
-        self._cards: dict[str, _Card] = {}
+        self._cards: dict[str, CardPart] = {}
 
     def build(self, parent: int) -> None:
         """Make the cards, and the line that says why there is only one."""
-        for scope, icon, key in SCOPES:
-            self._cards[scope] = self._card(parent, scope, icon, key)
         look = self._look
+        for scope, icon, key in SCOPES:
+            self._cards[scope] = CardPart(look, parent, icon, key, partial(self._on_act, scope))
         row = self._none = int(dpg.add_group(horizontal=True, parent=parent, show=False))
         text(look, row, icon_of("folder"), "small", "hint")
         text(look, row, "A project adds its own: start the panel in a folder that has .manual_slop/knowledge", "small",
@@ -100,35 +142,6 @@ class ContextCards:
         row = self._heavy = int(dpg.add_group(horizontal=True, parent=parent, show=False))
         text(look, row, icon_of("triangle-alert"), "text", "edited")
         self._heavy_words = text(look, row, "", wrap=True)
-
-    def _card(self, parent: int, scope: str, icon: str, key: str) -> _Card:
-        look = self._look
-        item = box(look, parent, "card", height=0)
-        left, right = spread(look, item)
-        words = lowered(look, left, 6)
-        sign = text(look, words, icon_of(icon), "text", "accent")
-        title = text(look, words, "", "strong", fit=END)
-        path = hint(look, title, "")
-        amount = text(look, lowered(look, right, 8), "", "small", "muted")
-        below = text(look, item, "", "small", "muted", fit=END)
-        dpg.configure_item(below, show=False)
-        button = Button(look, right, "Open", lambda: self._on_act(scope), icon="external-link",
-                        tip="Open this context.md in the editor, or write one", shortcut=key)  # fmt: skip
-        bar = SegmentBar(look, item, item, height=8, most=1)
-        about = text(look, item, "", "small", "hint", wrap=True)
-        problems = []
-        for _ in range(SENTENCES):
-            row = int(dpg.add_group(horizontal=True, parent=item, show=False))
-            text(look, row, icon_of("triangle-alert"), "small", "edited")
-            problems.append((row, text(look, row, "", "small", "text", wrap=True)))
-
-        def fit(width: float, _height: float) -> None:
-            narrow = width < look.px(NARROW)
-            dpg.configure_item(amount, show=not narrow)
-            dpg.configure_item(below, show=narrow)
-
-        look.follow(item, fit)
-        return _Card(item, sign, title, path, amount, button, bar, below, about, problems)
 
     def button(self, scope: str) -> int:
         """The item of a card's button."""
@@ -140,37 +153,9 @@ class ContextCards:
 
     def show(self, found: Sequence[ContextFile], heavy: str) -> None:
         """Show the files as they are."""
-        files = {file.scope: file for file in found}
-        for scope, parts in self._cards.items():
-            file = files.get(scope)
-            dpg.configure_item(parts.item, show=file is not None)
-            parts.shown = context_card(file) if file is not None else None
-            if parts.shown is not None:
-                self._fill(parts, parts.shown)
+        files = {file.scope: context_card(file) for file in found}
+        for scope, card in self._cards.items():
+            card.show(files.get(scope))
         dpg.configure_item(self._none, show=bool(files) and PROJECT not in files)
         dpg.configure_item(self._heavy, show=bool(heavy))
         dpg.set_value(self._heavy_words, heavy)
-
-    def _fill(self, parts: _Card, card: ContextCard) -> None:
-        look = self._look
-        dpg.set_value(parts.title, card.title)
-        say_hint(parts.path, card.path)
-        look.tint(parts.icon, card.color)
-        for item in (parts.amount, parts.amount_below):
-            dpg.set_value(item, card.amount)
-            look.tint(item, "edited" if card.color == "edited" else "muted")
-        parts.button.set_label("Open" if card.exists else "Write one", "external-link" if card.exists else "plus")
-        share = Part("", card.bytes, card.color)
-        parts.bar.set([share] if card.bytes else [], max(card.budget, card.bytes), _mark(card))
-        dpg.configure_item(parts.bar.item, show=card.exists)
-        dpg.configure_item(parts.about, show=bool(card.about))
-        dpg.set_value(parts.about, card.about)
-        for number, (row, words) in enumerate(parts.problems):
-            said = card.problems[number] if number < len(card.problems) else ""
-            dpg.configure_item(row, show=bool(said))
-            dpg.set_value(words, said)
-
-
-def _mark(card: ContextCard) -> float:
-    """Where the budget ends, on the bar of a file that is longer."""
-    return float(card.budget) if card.bytes > card.budget else 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
@@ -9,7 +11,7 @@ from core.commands.context import DigestState, digest_off, digest_on
 from core.commands.settings import config_set
 from core.knowledge.run_state import EMPTY, OFF, UNREADABLE, UNWRITTEN, DigestStands
 from gui.shell import Shell
-from gui.state import Snapshot, State
+from gui.state import State
 from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, say_hint
@@ -33,11 +35,6 @@ def switch_words(found: DigestState, stands: DigestStands) -> tuple[bool, str, s
         return False, LABEL, f"{capital(found.why)}. A click writes it anew from what was harvested"
     label = NONE if stands.state == UNWRITTEN else LABEL
     return False, label, f"{words}. A click writes the digest from what was harvested"
-
-
-def has_bullets(snapshot: Snapshot) -> bool:
-    """Whether there is anything that a digest could be made of."""
-    return any(row.bullets for row in snapshot.overview.files if row.file != "quarantine.md")
 
 
 class DigestSwitch:
@@ -118,14 +115,13 @@ class DigestSwitch:
         self._menu.open(rows, (left, top + dpg.get_item_rect_size(self.more.item)[1] + 4))
 
 
-def set_digest(shell: Shell, on: bool, back: object = None) -> None:
+def set_digest(shell: Shell, on: bool, back: Callable[[], object] = lambda: None) -> None:
     """Switch `digest_enabled` in the settings file that was seen; every other byte of it stays."""
     snapshot = shell.state.snapshot
     seen = snapshot.settings_sha if snapshot is not None and snapshot.settings_sha else None
 
     def failed(error: ErrorInfo) -> None:
-        if callable(back):
-            back()
+        back()
         shell.error(error)
         shell.refresh()
 
@@ -133,12 +129,9 @@ def set_digest(shell: Shell, on: bool, back: object = None) -> None:
         words = "New conversations start with the digest" if on else "New conversations start without the digest"
         shell.toast(words, action="Undo", on_action=lambda: set_digest(shell, not on))
 
-    shell.write(
-        "The switch",
-        lambda workspace: config_set(workspace, "digest_enabled", "true" if on else "false", seen),
-        failed=failed,
-        done=done,
-    )
+    value = "true" if on else "false"
+    shell.write("The switch", lambda workspace: config_set(workspace, "digest_enabled", value, seen), failed=failed,
+                done=done)  # fmt: skip
 
 
 def write_digest(shell: Shell) -> None:
@@ -146,14 +139,14 @@ def write_digest(shell: Shell) -> None:
     snapshot = shell.state.snapshot
     if snapshot is None or shell.defers(lambda: write_digest(shell)):
         return
-    if not has_bullets(snapshot):
+    if not any(row.bullets for row in snapshot.overview.files if row.file != "quarantine.md"):
         shell.toast("There is no knowledge yet: a harvest writes the digest", icon="info", color="accent",
                     action="Harvest…", on_action=lambda: shell.run("harvest"))  # fmt: skip
         return
 
     def write() -> None:
         words = "New conversations start with digest.md"
-        shell.write("The digest", lambda workspace: digest_on(workspace), said=words)
+        shell.write("The digest", digest_on, said=words)
 
     if snapshot.overview.status.digest.enabled:
         write()
@@ -185,7 +178,7 @@ def ask_delete(shell: Shell) -> None:
     title, words = delete_words(state)
 
     def act() -> None:
-        shell.write("The digest", lambda workspace: digest_off(workspace), done=deleted)
+        shell.write("The digest", digest_off, done=deleted)
 
     def deleted(_value: object) -> None:
         shell.toast("digest.md is deleted", action="Undo", on_action=lambda: write_digest(shell))

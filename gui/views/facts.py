@@ -23,12 +23,12 @@ from core.commands.panel.bullets import local_day
 from core.commands.workspace import Workspace, utc_now
 from gui.shell import Shell
 from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction, matching
+from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.layout import Chip, ChipRow
 from gui.toolkit.theme import Look
-from gui.views.knowledge_rows import Act, refusal
-from gui.views.list_view import ATTEMPTS, OTHER_WORDS, Editing, ListView, Teach
-from gui.views.looks import FACT_CATEGORIES, Looks, capital
+from gui.views.knowledge_rows import change, two_words
+from gui.views.list_view import OTHER_WORDS, SIDEWAYS, Editing, ListView, Teach, beside, insisting
+from gui.views.looks import FACT_CATEGORIES, Looks, capital, joined, tags_words
 
 # kinds of rows beside the facts themselves -> (word on the chip, colour, what its tooltip says)
 KINDS: dict[str, tuple[str, str, str]] = {
@@ -105,40 +105,37 @@ def row_of(row: FactRow) -> FlowRow:
     """One fact as a row: its words, then its confidence as a bar and a figure, domain, confirmations, age, tags."""
     fact = row.fact
     _, sign, color, _ = FACT_CATEGORIES.get(fact.category, UNKNOWN)
-    words, sure = without_emphasis(fact.fact), f"{fact.confidence:.2f}"
-    if fact.confidence < row.stated:
-        sure += f", was {row.stated:.2f}: not heard again in {count(row.unconfirmed, 'conversation')}"
     expiry = f"{'expired' if fact.stale else 'expires'} {local_day(fact.expires)}" if fact.expires else ""
-    parts = [
-        sure,
-        expiry if fact.stale else "",
-        fact.domain,
-        f"in {count(fact.source_count, 'conversation')}" if fact.source_count else "",
-    ]
+    said = f"in {count(fact.source_count, 'conversation')}" if fact.source_count else ""
     last = fact.last_confirmed or fact.first_seen
-    tags = " ".join(f"#{tag}" for tag in fact.tags)
-    meta = SEPARATOR.join(
-        part for part in (*parts, local_day(last) if last else "", "" if fact.stale else expiry, tags) if part
-    )
+    about = [fact.domain, said, local_day(last) if last else ""]
+    about.insert(0 if fact.stale else len(about), expiry)
+    meta = joined(sure_words(row), *about, tags_words(fact.tags))
     tone = "text"
     if fact.stale:
         sign, color, tone = "hourglass", "too-large", "hint"
+    words = without_emphasis(fact.fact)
     return FlowRow(("fact", fact.id), words, meta, sign, color, tone, FACT_CAN, share=fact.confidence)
+
+
+def sure_words(row: FactRow) -> str:
+    """How sure a fact is, and how sure it was."""
+    faded = f", was {row.stated:.2f}: not heard again in {count(row.unconfirmed, 'conversation')}"
+    return f"{row.fact.confidence:.2f}{faded if row.fact.confidence < row.stated else ''}"
 
 
 def pair_row(key: Key, pair: Pair) -> FlowRow:
     """Two facts that are alike as one row."""
-    meta = SEPARATOR.join((f"{pair.likeness:.0f} % alike", pair.first.id, pair.second.id))
-    can = frozenset({"merge", "merge-other", "copy"})
-    words = "\n".join(f"{at}.  {without_emphasis(one.fact)}" for at, one in enumerate((pair.first, pair.second), 1))
+    meta = joined(f"{pair.likeness:.0f} % alike", pair.first.id, pair.second.id)
+    words, can = two_words(pair.first.fact, pair.second.fact), frozenset({"merge", "merge-other", "copy"})
     return FlowRow(key, words, meta, "link", "accent", "text", can)
 
 
 def problem_row(key: Key, problem: Problem) -> FlowRow:
     """What keeps an item out of the index, with its place."""
     where = f"{problem.file}:{problem.line}" if problem.line else problem.file
-    meta = SEPARATOR.join(part for part in (where, problem.id) if part)
-    return FlowRow(key, capital(problem.message), meta, "circle-alert", "failed", "text", frozenset({"open", "copy"}))
+    words, can = capital(problem.message), frozenset({"open", "copy"})
+    return FlowRow(key, words, joined(where, problem.id), "circle-alert", "failed", "text", can)
 
 
 def chosen(data: Facts, kind: str, categories: Collection[str], domains: Collection[str]) -> list[FlowRow]:
@@ -202,15 +199,12 @@ class FactSession(Editing[FactRow]):
     )
 
     def edit(self, row: FactRow) -> None:
-        """Open the editor in the place of a row."""
         self.open(row, row.fact.fact, STAYS, small=small_of(row))
 
     def key_of(self, target: FactRow) -> Hashable:
-        """The key of the row in whose place the editor stands."""
         return ("fact", target.fact.id)
 
     def reopen(self, target: FactRow, typed: Typed) -> None:
-        """Open the editor once more, with what was typed before it was closed."""
         self.open(target, target.fact.fact, STAYS, mine=typed.words, small=typed.small)
 
     def save(self, target: FactRow) -> None:
@@ -242,7 +236,8 @@ class FactSession(Editing[FactRow]):
             else:
                 self.refused(now, error)
 
-        self.write(target, lambda workspace: written_again(workspace, target, wanted, looked), failed, SAID)
+        act = insisting(lambda workspace: written_again(workspace, target, wanted, looked))
+        self.write(target, act, failed, SAID)
 
     def _changes(self, target: FactRow) -> dict[str, Any] | None:
         """What was changed; None when that is no fact, and the person has been told why."""
@@ -263,20 +258,15 @@ def written_again(
     workspace: Workspace, target: FactRow, changes: Mapping[str, Any], looked: list[FactRow]
 ) -> Result[Any]:
     """Write onto the file as it is now; on a worker. `looked` gets the fact as it stands there."""
-    result: Result[Any] = fail("not-saved", "it was not saved")
-    for _ in range(ATTEMPTS):
-        view = facts_view(workspace)
-        if isinstance(view, Err):
-            return view
-        looked[:] = [row for row in view.value.rows if row.fact.id == target.fact.id]
-        if not looked:
-            return fail("no-match", f"{target.fact.id} is gone from the files", hint="copy your words before you leave")
-        if not same_words(looked[0], target):
-            return fail(OTHER_WORDS, "other words stand there now")
-        result = edit_fact(workspace, target.fact.id, changes, seen=looked[0].sha256)
-        if isinstance(result, Ok) or result.error.code != "changed-outside":
-            break
-    return result
+    view = facts_view(workspace)
+    if isinstance(view, Err):
+        return view
+    looked[:] = [row for row in view.value.rows if row.fact.id == target.fact.id]
+    if not looked:
+        return fail("no-match", f"{target.fact.id} is gone from the files", hint="copy your words before you leave")
+    if not same_words(looked[0], target):
+        return fail(OTHER_WORDS, "other words stand there now")
+    return edit_fact(workspace, target.fact.id, changes, seen=looked[0].sha256)
 
 
 DOMAINS = 8  # so many have a chip; the field finds the others
@@ -299,9 +289,7 @@ TEACH = {
 
 def next_chip(now: set[str], chips: Mapping[str, Chip], by: int) -> set[str]:
     """One chip after the other, and none of them; what is chosen then."""
-    names = ["", *chips]
-    one = next(iter(now)) if len(now) == 1 else ""
-    wanted = names[((names.index(one) if one in names else 0) + by) % len(names)]
+    wanted = beside(["", *chips], next(iter(now)) if len(now) == 1 else "", by)
     for name, chip in chips.items():
         chip.set_on(name == wanted)
     return {wanted} if wanted else set()
@@ -379,12 +367,10 @@ class FactsView(ListView[Facts]):
         return matching(some, self.words), len(self.data.rows.get(self.kind, ()))
 
     def teach(self, total: int) -> str:
-        """Which of `TEACH` stands there when there is no row."""
         return "nothing" if self.filtered else "empty"
 
     @property
     def filtered(self) -> bool:
-        """Whether something is left out."""
         return bool(self.words or self.kind or self.categories or self.domains)
 
     def clear(self) -> None:
@@ -397,11 +383,12 @@ class FactsView(ListView[Facts]):
 
     def do(self, key: str) -> bool:
         """Another category, another domain, another kind."""
-        if key in ("Left", "Right"):
-            self.categories = next_chip(self.categories, self.chips, 1 if key == "Right" else -1)
-        elif key in ("Shift+Left", "Shift+Right"):
+        plain = key.removeprefix("Shift+")
+        if key in SIDEWAYS:
+            self.categories = next_chip(self.categories, self.chips, SIDEWAYS[key])
+        elif plain in SIDEWAYS:
             there = {chip.name: chip for chip, _ in zip(self.places, self.data.domains, strict=False)}
-            self.domains = next_chip(self.domains, there, 1 if key == "Shift+Right" else -1)
+            self.domains = next_chip(self.domains, there, SIDEWAYS[plain])
         elif key in TURNS:
             self._kind(TURNS[key], self.kind != TURNS[key])
             return True
@@ -410,12 +397,12 @@ class FactsView(ListView[Facts]):
         self.arrange(keep=False)
         return True
 
-    def _category(self, name: str, on: bool) -> None:
-        (self.categories.add if on else self.categories.discard)(name)
+    def _category(self, name: str, _on: bool) -> None:
+        self.categories ^= {name}
         self.arrange(keep=False)
 
-    def _domain(self, number: int, on: bool) -> None:
-        (self.domains.add if on else self.domains.discard)(self.places[number].name)
+    def _domain(self, number: int, _on: bool) -> None:
+        self.domains ^= {self.places[number].name}
         self.arrange(keep=False)
 
     def _kind(self, name: str, on: bool) -> None:
@@ -440,7 +427,6 @@ class FactsView(ListView[Facts]):
             self.act(name, row)
 
     def act(self, name: str, row: FlowRow) -> None:
-        """Do one of `ACTIONS` to a row."""
         key = cast(Key, row.key)
         acts: dict[str, Callable[[], object]] = {
             "copy": lambda: self._shell.copy(row.text, "Copied the words"),
@@ -459,7 +445,6 @@ class FactsView(ListView[Facts]):
         self._shell.open_path(str(self._shell.workspace.paths.knowledge / file), line)
 
     def edit(self, row: FlowRow) -> None:
-        """Open the editor in the place of a fact."""
         found = self.data.found.get(cast(Key, row.key)[1])
         if found is not None:
             self.session.edit(found)
@@ -469,12 +454,9 @@ class FactsView(ListView[Facts]):
         if found is not None:
             self.list.leave(key)
             said = f"Deleted the fact: {shortened(found.fact.fact)}"
-            self._write("The fact", lambda workspace: delete_fact(workspace, found.fact.id, seen=found.sha256), said)
+            change(self._shell, "The fact", partial(delete_fact, fact_id=found.fact.id, seen=found.sha256), said)
 
     def _merge(self, keep: str, gone: str) -> None:
-        found = self.data.found[keep]
-        said = f"Merged {gone} into {keep}"
-        self._write("The merge", lambda workspace: merge_facts(workspace, keep, gone, seen=found.sha256), said)
-
-    def _write(self, name: str, act: Act, said: str) -> None:
-        self._shell.write(name, act, failed=lambda error: self._shell.error(refusal(error)), said=said)
+        seen = self.data.found[keep].sha256
+        change(self._shell, "The merge", lambda workspace: merge_facts(workspace, keep, gone, seen=seen),
+               f"Merged {gone} into {keep}")  # fmt: skip

@@ -15,7 +15,6 @@ import dearpygui.dearpygui as dpg
 from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.history import LedgerRow
-from core.commands.panel.bullets import local_day
 from core.commands.panel.files import (
     NotesOverview,
     NoteView,
@@ -40,9 +39,9 @@ from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, CopyText, text
-from gui.views.knowledge_rows import act_of, refusal
-from gui.views.list_view import MOVES, FilteredView
-from gui.views.looks import capital, short_folder, short_name
+from gui.views.knowledge_rows import act_of, change, meta_of
+from gui.views.list_view import MOVES, FilteredView, has_words
+from gui.views.looks import capital, joined, short_folder
 from gui.watch import SourceWatch
 
 COLUMNS = (
@@ -104,20 +103,15 @@ def cell(note: NoteView, column: int) -> Cell:
         if not note.exists:
             return icon("file-x"), "failed"
         return icon("file-pen" if note.renamed else "file-code"), "edited" if note.renamed else "accent"
-    return (name, "text" if note.exists else "hint") if column == 1 else short_folder(folder) if column == 2 else str(
-        len(note.rows)
-    )  # fmt: skip
+    if column == 1:
+        return name, "text" if note.exists else "hint"
+    return short_folder(folder) if column == 2 else str(len(note.rows))
 
 
 def matching_notes(notes: Sequence[NoteView], words: str) -> list[int]:
     """Positions of the notes in whose path or text every word stands."""
-    wanted = words.casefold().split()
-    found = []
-    for at, note in enumerate(notes):
-        text = "\n".join([note.source, note.recorded, *(row.bullet.text for row in note.rows)]).casefold()
-        if all(word in text for word in wanted):
-            found.append(at)
-    return found
+    texts = ("\n".join([note.source, note.recorded, *(row.bullet.text for row in note.rows)]) for note in notes)
+    return [at for at, text in enumerate(texts) if has_words(text, words)]
 
 
 def note_rows(loaded: Loaded) -> list[FlowRow]:
@@ -129,15 +123,13 @@ def note_rows(loaded: Loaded) -> list[FlowRow]:
 def note_row(found: Found, at: int, span: Span | None) -> FlowRow:
     """One note as a row; its key is its position in the note file."""
     bullet = found.bullet
-    came = bullet.provenance
-    name = short_name(came.source).removeprefix("written ") if came is not None else ""
     where = "whole file" if span is None else f"line {span[0]}" if span[0] == span[1] else f"lines {span[0]}–{span[1]}"
-    parts = [where, *([name, local_day(came.date)] if came is not None else ["by hand"])]
+    meta = joined(where, meta_of(found).removeprefix("written "))
     text = "\n".join([without_emphasis(bullet.text), *(line.strip() for line in bullet.more)])
     if bullet.struck:
-        return FlowRow(at, text, "  ·  ".join(parts), "strikethrough", "hint", "hint", CAN)
-    picture = "file-text" if span is None else "arrow-left"
-    return FlowRow(at, text, "  ·  ".join(parts), picture, "hint" if span is None else "accent", "text", CAN)
+        return FlowRow(at, text, meta, "strikethrough", "hint", "hint", CAN)
+    picture, color = ("file-text", "hint") if span is None else ("arrow-left", "accent")
+    return FlowRow(at, text, meta, picture, color, "text", CAN)
 
 
 def headline(note: NoteView) -> tuple[str, str]:
@@ -157,13 +149,10 @@ def nothing_words(ledger: Sequence[LedgerRow]) -> str:
     number = sum(one for one in became if isinstance(one, int))
     if not number:
         return TAUGHT
+    gone = f"{number:,} notes were about files that are not on this disk,\nso they were kept as facts"
     if number == 1:
-        gone = "1 note was about a file that is not on this disk,\nso it was kept as a fact: see Knowledge, Facts."
-        return f"{gone}\n\n{TAUGHT}"
-    return (
-        f"{number:,} notes were about files that are not on this disk,\n"
-        f"so they were kept as facts: see Knowledge, Facts.\n\n{TAUGHT}"
-    )
+        gone = "1 note was about a file that is not on this disk,\nso it was kept as a fact"
+    return f"{gone}: see Knowledge, Facts.\n\n{TAUGHT}"
 
 
 LIST_HEIGHT, SHORT_LIST = 176, 92
@@ -230,7 +219,9 @@ class FilesView(FilteredView):
             Pane("source", 0, 150),
             Pane("notes", self._shell.place("column.notes", 264), 140, own="column.notes" in self._shell.places),
         ]
-        columns = Columns(look, below, panes, on_moved=self._moved)
+        columns = Columns(
+            look, below, panes, on_moved=lambda widths: self._shell.places.update({"column.notes": widths["notes"]})
+        )
         source, notes = (pane.item for pane in columns.panes)
         look.follow(below, lambda wide, _tall: columns.usual("notes", max(264.0, min(430.0, 0.3 * wide / look.scale))))
         self._source_box = box(look, source, "well")
@@ -411,10 +402,7 @@ class FilesView(FilteredView):
 
     def _light(self, row: FlowRow) -> None:
         span = self.loaded.spans[cast(int, row.key)] if self.loaded is not None else None
-        if span is None:
-            self.source.light(0, 0)
-        else:
-            self.source.light(*span)
+        self.source.light(*(span or (0, 0)))
 
     def _changed(self) -> None:
         """The file was changed outside: where it is now is found by reading the notes again."""
@@ -428,7 +416,6 @@ class FilesView(FilteredView):
     # --- single notes ---
 
     def act(self, name: str, row: FlowRow) -> None:
-        """Do one of `ACTIONS` to a note."""
         found, loaded = self._found(row), self.loaded
         if found is None or loaded is None:
             return
@@ -436,8 +423,4 @@ class FilesView(FilteredView):
             self._shell.copy(found.bullet.text, "Copied the note")
             return
         said, act = act_of(name, found, loaded.note.sha256)
-        words = f"{said}: {shortened(row.text)}"
-        self._shell.write(said, act, failed=lambda error: self._shell.error(refusal(error)), said=words)
-
-    def _moved(self, widths: dict[str, float]) -> None:
-        self._shell.places["column.notes"] = widths["notes"]
+        change(self._shell, said, act, f"{said}: {shortened(row.text)}")

@@ -188,13 +188,13 @@ class FirstStart:
         text(look, left, "Found on this computer", "strong", "muted")
         self._head = DotRow(look, right)
         self._rows: list[ToolRow] = []
-        for number in range(MOST_TOOLS):
+        for _ in range(MOST_TOOLS):
             holder = int(dpg.add_group(parent=found, show=False))
             dpg.add_separator(parent=holder)
             left, right = trailing_row(look, holder, 2)
             column = look.theme(int(dpg.add_group(parent=left)), "no-gap")
             line = look.theme(int(dpg.add_group(horizontal=True, parent=column)), "gap")
-            toggle = Toggle(look, line, "", partial(self._ticked, number), on=True, tip="Whether it is harvested")
+            toggle = Toggle(look, line, "", lambda _on: self._say(), on=True, tip="Whether it is harvested")
             short = text(look, lowered(look, line, 7), "", "mono", "hint")
             place = text(look, column, "", "mono", "hint", fit=PATH)
             dots = DotRow(look, right)
@@ -373,9 +373,6 @@ class FirstStart:
         ticked = [made.toggle.on for made in self._rows]
         return tuple(row for at, row in enumerate(self.tools) if at >= len(ticked) or ticked[at])
 
-    def _ticked(self, _number: int, _on: bool) -> None:
-        self._say()
-
     def choose(self, number: int) -> None:
         """Have another model read them; one that is not ready says why instead."""
         row = self.models[number]
@@ -407,13 +404,8 @@ class FirstStart:
             self._say()
             self._shell.error(error)
 
-        self._shell.write(
-            "Your choice",
-            lambda workspace: apply_answers(workspace, asked, chosen, True),
-            done=done,
-            failed=failed,
-            remember=False,
-        )
+        self._shell.write("Your choice", lambda workspace: apply_answers(workspace, asked, chosen, True), done=done,
+                          failed=failed, remember=False)  # fmt: skip
 
     def press(self, key: str, typing: bool) -> bool:
         """Enter begins the harvest, of the demo where there is nothing else; Up and Down choose who reads."""

@@ -59,21 +59,14 @@ def file_rows(files: Sequence[FileState], now: float, digest: str = "") -> list[
                 words = "none"  # there may have been one
             rows.append(FileRow(row.file, sign, "hint", name, "hint", "", words, tone, tip))
             continue
-        old = since(row.modified, now)
-        words, tone = (old, "hint")
-        facts = [size(row.bytes), f"changed {ago(row.modified, now)}"]
-        if row.bullets is not None:
-            facts.insert(0, count(row.bullets, "bullet"))
-        if row.by_hand:
-            words, tone = "edited", "edited"
-            facts.append(hand_words(row))
-        if row.kind == "prompt":
-            words, tone = "yours", "edited"
-            facts.append("your own prompt, used instead of the default")
+        bullets = count(row.bullets, "bullet") if row.bullets is not None else ""
+        facts = [bullets, size(row.bytes), f"changed {ago(row.modified, now)}", hand_words(row) if row.by_hand else "",
+                 "your own prompt, used instead of the default" if row.kind == "prompt" else ""]  # fmt: skip
+        own = "yours" if row.kind == "prompt" else "edited" if row.by_hand else ""
+        words, tone = (own, "edited") if own else (since(row.modified, now), "hint")
         amount = f"{row.bullets:,}" if row.bullets is not None else size(row.bytes)
-        rows.append(
-            FileRow(row.file, sign, color, name, "text", amount, words, tone, f"{row.path}\n{', '.join(facts)}")
-        )
+        tip = f"{row.path}\n{', '.join(filter(None, facts))}"
+        rows.append(FileRow(row.file, sign, color, name, "text", amount, words, tone, tip))
     return rows
 
 
@@ -251,10 +244,8 @@ class Rail:
         if number >= len(self._rows):
             return
         file = self._rows[number].file
-        if file == "ledger.json":
-            self._shell.show("ledger")
-        elif file == "files":
-            self._shell.show("files")
+        if file in ("ledger.json", "files"):
+            self._shell.show(file.removesuffix(".json"))
         else:
             if file in OF_FILE and file != "quarantine.md":
                 self._shell.show("knowledge")
@@ -426,13 +417,11 @@ class StatusLine:
     def refresh(self, state: State) -> None:
         """Show what runs, or what was."""
         running = state.activity
-        now = time.time()
         if running is not None:
             sign, color, words = "loader", "accent", activity_words(running, time.monotonic())
             fraction = running.done / running.total if running.total else 0.0
         else:
-            sign, color, words = resting_words(state, now)
-            fraction = -1.0
+            (sign, color, words), fraction = resting_words(state, time.time()), -1.0
         stands = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
         cut_off = running is None and stands is not None and stands.state == run_state.INTERRUPTED
         if running is None and stands is not None and stands.at_work and stands.of:

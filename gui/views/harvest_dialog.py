@@ -6,6 +6,7 @@ First the dry run and the result as rows and sentences, as plain functions; then
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +27,6 @@ from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.dialogs import Dialog
-from gui.toolkit.flow_rows import SEPARATOR
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
 from gui.toolkit.table import BigTable
@@ -34,7 +34,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.harvest_watch import GainPart, WatchPart, stay_words, took_words
 from gui.views.ledger import NAMELESS, day_words
-from gui.views.looks import capital, plain_name, tile
+from gui.views.looks import capital, joined, plain_name, tile
 
 # what happens to a conversation -> (group, icon, colour, in words)
 ACTIONS: dict[str, tuple[str, str, str, str]] = {
@@ -113,10 +113,7 @@ def says_the_same(rows: Sequence[PlanRow]) -> frozenset[str]:
 
 def group_counts(rows: Sequence[PlanRow]) -> dict[str, int]:
     """How many rows each group has."""
-    counts = dict.fromkeys(GROUPS, 0)
-    for row in rows:
-        counts[row.group] += 1
-    return counts
+    return dict.fromkeys(GROUPS, 0) | Counter(row.group for row in rows)
 
 
 def plan_cell(row: PlanRow, column: int) -> Cell:
@@ -136,7 +133,7 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
 def plan_tip(row: PlanRow) -> str:
     """What the tooltip of a row says: everything that may be cut in its cells, and the file's own name."""
     does = f"{ACTIONS.get(row.action, ACTIONS['keep'])[3]}{f': {row.why}' if row.why else ''}"
-    about = SEPARATOR.join(part for part in (row.called.tool_title, local_day(row.called.day), size(row.bytes)) if part)
+    about = joined(row.called.tool_title, local_day(row.called.day), size(row.bytes))
     return "\n".join(dict.fromkeys(part for part in (row.name, does, about, row.file) if part))
 
 
@@ -163,33 +160,25 @@ def held_up_words(state: State) -> str:
 
 def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
     """What Apply would do, in sentences; what would not happen is not mentioned."""
-    steps: dict[str, int] = {}
-    sizes: dict[str, int] = {}
+    steps = Counter(step.action for step in report.plan.steps)
+    sizes: Counter[str] = Counter()
     for step in report.plan.steps:
-        steps[step.action] = steps.get(step.action, 0) + 1
-        sizes[step.action] = sizes.get(step.action, 0) + step.artifact.size
-    lines = []
-    number = steps.get("harvest", 0)
-    if number:
-        lines.append(Line("wheat", "accent", f"harvest {count(number, 'conversation')}", size(sizes["harvest"])))
-    moved = steps.get("reclaim", 0) + steps.get("discard", 0)
-    if moved:
-        words = f"move {count(moved, 'harvested conversation')} to the trash"
-        lines.append(Line("archive", "harvested", words, f"{config.trash_days} days"))
-    if steps.get("prune"):
-        words = f"remove {count(steps['prune'], 'leftover')} for good"
-        lines.append(Line("trash-2", "deleted", words, size(sizes["prune"])))
-    if steps.get("too-large"):
-        words = f"skip {count(steps['too-large'], 'conversation')} above the limit"
-        lines.append(Line("weight", "too-large", words, f"> {size(config.max_harvest_source_bytes)}"))
-    if steps.get("defer"):
-        lines.append(Line("hourglass", "muted", f"leave {count(steps['defer'], 'conversation')} for the next time"))
-    if steps.get("unreadable"):
-        lines.append(Line("circle-x", "failed", f"skip {steps['unreadable']} that cannot be read"))
-    if number and config.digest_enabled:
-        words = "write digest.md, the summary that new conversations begin with"
-        lines.append(Line("sparkles", "accent", words, f"≤ {config.digest_max_bytes:,} B"))
-    return lines
+        sizes[step.action] += step.artifact.size
+    number, moved, larger = steps["harvest"], steps["reclaim"] + steps["discard"], steps["too-large"]
+    digest = "write digest.md, the summary that new conversations begin with"
+    lines = (
+        (number, "wheat", "accent", f"harvest {count(number, 'conversation')}", size(sizes["harvest"])),
+        (moved, "archive", "harvested", f"move {count(moved, 'harvested conversation')} to the trash",
+         f"{config.trash_days} days"),
+        (steps["prune"], "trash-2", "deleted", f"remove {count(steps['prune'], 'leftover')} for good",
+         size(sizes["prune"])),
+        (larger, "weight", "too-large", f"skip {count(larger, 'conversation')} above the limit",
+         f"> {size(config.max_harvest_source_bytes)}"),
+        (steps["defer"], "hourglass", "muted", f"leave {count(steps['defer'], 'conversation')} for the next time", ""),
+        (steps["unreadable"], "circle-x", "failed", f"skip {steps['unreadable']} that cannot be read", ""),
+        (number and config.digest_enabled, "sparkles", "accent", digest, f"≤ {config.digest_max_bytes:,} B"),
+    )  # fmt: skip
+    return [Line(*line) for there, *line in lines if there]
 
 
 SAID_ALREADY = (ALL_STAY, NONE_TAKEN)
@@ -262,44 +251,33 @@ def has_work(report: HarvestReport) -> bool:
 
 def result_lines(report: HarvestReport) -> list[Line]:
     """What came of a run, in sentences."""
-    lines = []
-    words = f"{count(report.harvested, 'conversation')} harvested"
     stay = bool(report.kept) and report.kept == report.harvested and not report.reclaimed
-    if stay:
-        words += ", still where they were"
-    if report.empty:
-        words += f"; {report.empty} had nothing to keep"
-    if report.harvested or not report.failed:
-        lines.append(Line("circle-check", "harvested", words, spent_words(report)))
-    if report.reclaimed:
-        gone = report.reclaimed - report.trashed
-        if report.trashed:
-            until = f" until {local_day(report.trash_until)}" if report.trash_until else ""
-            words = f"{count(report.trashed, 'conversation')} moved to the trash{until}"
-            lines.append(Line("archive", "harvested", words, size(report.trashed_bytes)))
-        if gone:
-            words = f"{count(gone, 'conversation')} removed for good"
-            lines.append(Line("trash-2", "deleted", words, size(report.reclaimed_bytes - report.trashed_bytes)))
-    if report.kept and not stay:
-        lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} {stay_words(report.kept)}"))
-    if report.failed:
-        words = f"{count(report.failed, 'conversation')} failed and {stay_words(report.failed)}"
-        lines.append(Line("circle-x", "failed", words))
-    if len(report.errors) > report.failed:
-        words = f"{count(len(report.errors) - report.failed, 'other problem')}: see below"
-        lines.append(Line("circle-alert", "failed", words))
-    if report.quarantined:
-        words = f"{count(report.quarantined, 'item')} held back in quarantine.md for you to look at"
-        why = ", ".join(f"{number} {HELD.get(mark, mark)}" for mark, number in sorted(report.held_by.items()))
-        lines.append(Line("shield", "edited", f"{words}: {why}" if why else words))
-    if report.skipped:
-        number = sum(report.skipped.values())
-        words = ", ".join(f"{of} {why}" for why, of in sorted(report.skipped.items()))
-        lines.append(Line("circle-alert", "muted", f"{count(number, 'row')} of answers not read: {words}"))
-    if report.redacted:
-        words = ", ".join(f"{number} {kind}" for kind, number in sorted(report.redacted.items()))
-        lines.append(Line("key", "edited", f"secrets replaced: {words}"))
-    return lines
+    read = f"{count(report.harvested, 'conversation')} harvested{', still where they were' if stay else ''}"
+    read += f"; {report.empty} had nothing to keep" if report.empty else ""
+    until = f" until {local_day(report.trash_until)}" if report.trash_until else ""
+    trashed, gone = report.trashed if report.reclaimed else 0, report.reclaimed - report.trashed
+    other, skipped = len(report.errors) - report.failed, sum(report.skipped.values())
+    held = ", ".join(f"{number} {HELD.get(mark, mark)}" for mark, number in sorted(report.held_by.items()))
+    left_out = ", ".join(f"{number} {why}" for why, number in sorted(report.skipped.items()))
+    secrets = ", ".join(f"{number} {kind}" for kind, number in sorted(report.redacted.items()))
+    lines = (
+        (report.harvested or not report.failed, "circle-check", "harvested", read, spent_words(report)),
+        (trashed, "archive", "harvested", f"{count(trashed, 'conversation')} moved to the trash{until}",
+         size(report.trashed_bytes)),
+        (gone, "trash-2", "deleted", f"{count(gone, 'conversation')} removed for good",
+         size(report.reclaimed_bytes - report.trashed_bytes)),
+        (not stay and report.kept, "shield", "muted",
+         f"{count(report.kept, 'conversation')} {stay_words(report.kept)}", ""),
+        (report.failed, "circle-x", "failed",
+         f"{count(report.failed, 'conversation')} failed and {stay_words(report.failed)}", ""),
+        (other > 0, "circle-alert", "failed", f"{count(other, 'other problem')}: see below", ""),
+        (report.quarantined, "shield", "edited",
+         f"{count(report.quarantined, 'item')} held back in quarantine.md for you to look at"
+         f"{f': {held}' if held else ''}", ""),
+        (report.skipped, "circle-alert", "muted", f"{count(skipped, 'row')} of answers not read: {left_out}", ""),
+        (report.redacted, "key", "edited", f"secrets replaced: {secrets}", ""),
+    )  # fmt: skip
+    return [Line(*line) for there, *line in lines if there]
 
 
 DIGEST_BEGINS = "New conversations begin with the digest from now on; the switch at the top turns that off"
@@ -349,9 +327,8 @@ class HarvestDialog:
     def build(self) -> None:
         """Make everything, hidden."""
         look = self._look
-        self.dialog = Dialog(
-            look, "Dry run", "Apply", self._confirm, icon="wheat", width=WIDTH, on_cancel=self._run.rest
-        )
+        self.dialog = Dialog(look, "Dry run", "Apply", self._confirm, icon="wheat", width=WIDTH,
+                             on_cancel=self._run.rest)  # fmt: skip
         body = self.dialog.body
         self._parts = {name: int(dpg.add_group(parent=body, show=False)) for name in ("wait", "plan", "run", "end")}
         part = self._parts["wait"]
@@ -369,7 +346,8 @@ class HarvestDialog:
         chips = ChipRow(look, holder, holder)
         self.chips = {name: chips.add(name, color, partial(self._toggle, name)) for name, color in GROUPS.items()}
         self.table = BigTable(
-            look, PLAN_COLUMNS, self._plan_cell, tip=lambda row: plan_tip(self._rows[row]),
+            look, PLAN_COLUMNS, lambda row, column: plan_cell(self._rows[row], column),
+            tip=lambda row: plan_tip(self._rows[row]),
             widths=remembered_widths(self._shell.places, "plan"), on_widths=remembering(self._shell.places, "plan"),
         )  # fmt: skip
         self.table.build(box(look, holder, "clear"))
@@ -386,7 +364,7 @@ class HarvestDialog:
         self.stop.show(False)
         self.undo.show(False)
 
-        self._shell.layers.append(self._key)
+        self._shell.layers.append(self.dialog.key)
         self._run.on_change = self._changed
 
     def open(self, sources: tuple[str, ...] = ()) -> None:
@@ -414,9 +392,6 @@ class HarvestDialog:
             if digest != self._digest:
                 self._digest = digest
                 self._tell_end(run)
-
-    def _key(self, name: str, modifiers: frozenset[str], typing: bool) -> bool:
-        return self.dialog.key(name, modifiers, typing)
 
     def _confirm(self) -> bool:
         """Enter, or the button at the right. True closes the dialog."""
@@ -474,12 +449,8 @@ class HarvestDialog:
         self._rows, self._groups = plan_rows(report, run.names), set()
         self.table.leave_out(says_the_same(self._rows))
         work = has_work(report)
-        intro = (
-            "Nothing has been written. Apply would:"
-            if work
-            else "Nothing has been written, and there is nothing to do."
-        )
-        dpg.set_value(self._intro, intro)
+        what = ". Apply would:" if work else ", and there is nothing to do."
+        dpg.set_value(self._intro, f"Nothing has been written{what}")
         self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
         notes = [note_words(note) for note in report.notes if note not in SAID_ALREADY]
         more = f"   and {len(notes) - 1} more" if len(notes) > 1 else ""
@@ -543,12 +514,9 @@ class HarvestDialog:
         )
 
     def _toggle(self, name: str, _on: bool) -> None:
-        self._groups.symmetric_difference_update({name})
+        self._groups ^= {name}
         self._filter()
 
     def _filter(self) -> None:
         wanted = [at for at, row in enumerate(self._rows) if not self._groups or row.group in self._groups]
         self.table.set_rows(wanted)
-
-    def _plan_cell(self, row: int, column: int) -> Cell:
-        return plan_cell(self._rows[row], column)

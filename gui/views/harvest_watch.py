@@ -19,7 +19,7 @@ from gui.state import Activity
 from gui.toolkit.charts import Legend, Part, SegmentBar
 from gui.toolkit.columns import Cell, Column
 from gui.toolkit.flow import FlowList
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow
+from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Figures, Fold, box, lowered, space
 from gui.toolkit.messages import begun
@@ -27,7 +27,7 @@ from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
 from gui.views.ledger import day_words
-from gui.views.looks import CATEGORIES, tile
+from gui.views.looks import CATEGORIES, category_parts, joined, tile
 
 TALL = 436
 PIECES = 240
@@ -88,16 +88,12 @@ def talk_cell(talk: Talk, column: int) -> Cell:
         return icon(sign), color
     if name == "came":
         if talk.state == READ:
-            return (f"+{talk.lines}", "text") if talk.lines else (came_words(talk), "hint")
+            nothing = "nothing new" if talk.outcome.endswith(("item", "items")) else talk.outcome
+            return (f"+{talk.lines}", "text") if talk.lines else (nothing, "hint")
         return (f"part {talk.calls + 1}", "accent") if talk.state == READING else (word.partition(",")[0], color)
-    waits = talk.state == WAITING
-    words = {"tool": tile(talk.called.tool), "name": talk.title, "project": talk.called.project_name}
-    return (words.get(name, "") if name != "day" else day_words(talk.called.day)), "muted" if waits else "text"
-
-
-def came_words(talk: Talk) -> str:
-    """What became of a conversation that gave no new line."""
-    return "nothing new" if talk.outcome.endswith(("item", "items")) else talk.outcome
+    of = talk.called
+    words = {"tool": tile(of.tool), "name": talk.title, "project": of.project_name, "day": day_words(of.day)}
+    return words[name], "muted" if talk.state == WAITING else "text"
 
 
 def talk_tip(talk: Talk) -> str:
@@ -141,21 +137,12 @@ def spending_words(watch: Watch, activity: Activity | None, run: Run, config: Co
     return dollars(cost), (f"of about {dollars(planned)}  ·  " if planned else "") + about
 
 
-def category_parts(counts: Mapping[str, int]) -> list[Part]:
-    """New lines by category, in the order of every report."""
-    return [
-        Part(look.name, counts[name], look.color, f"{counts[name]:,}")
-        for name, look in CATEGORIES.items()
-        if counts.get(name)
-    ]
-
-
 def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:
     """The best new lines as they come, each with its conversation and why it is worth a look."""
     return tuple(
         FlowRow(
             ("came", at, came.line.text), without_emphasis(came.line.text),
-            SEPARATOR.join(part for part in (came.talk.title, came.line.why, _ago(came.at, now)) if part),
+            joined(came.talk.title, came.line.why, _ago(came.at, now)),
             CATEGORIES[came.line.category].icon, CATEGORIES[came.line.category].color,
         )
         for at, came in enumerate(best)
@@ -177,7 +164,7 @@ def gained_rows(run: Run) -> tuple[FlowRow, ...]:
         said = f"said in {number:,} conversations" if number > 1 else ""
         about = (row.talk.title, row.talk.called.project_name, row.line.why) if row is not None else ()
         look = CATEGORIES[category]
-        meta = SEPARATOR.join(part for part in (*about, said) if part) or look.noun
+        meta = joined(*about, said) or look.noun
         score = (row.line.score if row is not None else 0) + 3 * (number > 1)
         rows.append((-score, FlowRow(("gained", at), without_emphasis(words), meta, look.icon, look.color)))
     return tuple(row for _, row in sorted(rows, key=lambda pair: pair[0]))
@@ -198,8 +185,10 @@ def figures(run: Run, digest: int) -> list[tuple[str, str]]:
     if report is None:
         return []
     new, again = len(report.lines), run.watch.again if run.watch is not None else 0
-    found = [(f"{new:,}", "new bullet" if new == 1 else "new bullets")]
-    found.append((f"{report.harvested:,}", "conversation read" if report.harvested == 1 else "conversations read"))
+    found = [
+        (f"{new:,}", "new bullet" if new == 1 else "new bullets"),
+        (f"{report.harvested:,}", "conversation read" if report.harvested == 1 else "conversations read"),
+    ]
     if again:
         found.append((f"{again:,}", "said again, now surer"))
     if report.spent:
@@ -223,11 +212,6 @@ def nothing_words(report: HarvestReport) -> str:
 def stay_words(number: int) -> str:
     """What so many conversations do that nobody took away."""
     return "stays where it is" if number == 1 else "stay where they are"
-
-
-def to_look_at(report: HarvestReport) -> list[str]:
-    """What a person may want to look at after a run: failures first, then the notes."""
-    return [*(str(error) for error in report.errors[:50]), *report.notes]
 
 
 class Ribbon:
@@ -352,9 +336,9 @@ class WatchPart:
         dpg.set_value(self._number, f"{new:,}")
         again = f", {watch.again:,} said again" if watch.again else ""
         dpg.set_value(self._number_words, f"new {'bullet' if new == 1 else 'bullets'}{again}")
-        parts_of = category_parts(watch.counts)
-        self._bar.set(parts_of, new)
-        self._legend.set(sorted(parts_of, key=lambda part: -part.value)[:6])
+        parts = category_parts(watch.counts)
+        self._bar.set(parts, new)
+        self._legend.set(sorted(parts, key=lambda part: -part.value)[:6])
         cost, about = spending_words(watch, activity, run, config)
         dpg.set_value(self._cost, cost)
         dpg.set_value(self._cost_words, about)
@@ -402,7 +386,7 @@ class GainPart:
         projects = [] if run.undone else by_project(run.watch)
         self._projects.set(projects)
         dpg.configure_item(self._by_project, show=any(part.label != NO_PROJECT for part in projects))
-        found = [] if run.undone else to_look_at(report)
+        found = [] if run.undone else [*map(str, report.errors[:50]), *report.notes]
         known = 1 if len(found) > 1 and report.failed and not report.harvested else 0  # `nothing_words` says the first
         more = f"   and {len(found) - 1:,} more" if len(found) > 1 else ""
         self.fold.set(f"{begun(found[known])}{more}" if found else "", found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +26,11 @@ TITLE, SEARCH = "Knowledge", "Search and commands"
 ICON_WIDTH, GAP = 36, 8
 GOES = ("home", "panes", "title", "theme", "search", "label", "refresh")
 """What a narrow window leaves out, one after the other: each of them can be done, or seen, in another place as well."""
-PANES = (
-    ("rail", "panel-left", "Hide or show the left column"),
-    ("inspector", "panel-right", "Hide or show the inspector"),
+BUTTONS = (
+    ("pane.rail", "panel-left", "Hide or show the left column"),
+    ("pane.inspector", "panel-right", "Hide or show the inspector"),
+    ("theme", "sun", "Light or dark"),
+    ("refresh", "refresh-cw", "Read everything again"),
 )
 
 
@@ -91,41 +93,20 @@ class Header:
         self._back_tip = hint(look, self.back.item, "")
         self.back.show(False)
         gap(look, left, 10)
-        self.search = int(
-            dpg.add_button(label=f"{icon('search')}   {SEARCH}", parent=left, callback=lambda: self._post("palette"))
-        )
+        self.search = int(dpg.add_button(label=f"{icon('search')}   {SEARCH}", parent=left,
+                                         callback=lambda: look.jobs.post(shell.run, "palette")))  # fmt: skip
         look.size(look.theme(self.search, "search-button"), width=SEARCH_WIDTH)
         hint(look, self.search, "Find bullets, files, views and commands", self._key("palette"))
         gap(look, left, 10)
         self.digest = DigestSwitch(look, shell, self._key("digest.toggle"))
         self.digest.build(left)
-        self.panes = {
-            name: Button(
-                look,
-                right,
-                "",
-                self._runner(f"pane.{name}"),
-                icon=picture,
-                kind="ghost",
-                tip=tip,
-                shortcut=self._key(f"pane.{name}"),
-            )
-            for name, picture, tip in PANES
-        }
-        self.theme = Button(
-            look,
-            right,
-            "",
-            lambda: shell.run("theme"),
-            icon="sun",
-            kind="ghost",
-            tip="Light or dark",
-            shortcut=self._key("theme"),
-        )
-        self.refresh_button = Button(
-            look, right, "", lambda: shell.run("refresh"), icon="refresh-cw", kind="ghost",
-            tip="Read everything again", shortcut=self._key("refresh"),
-        )  # fmt: skip
+        buttons = {
+            action: Button(look, right, "", partial(shell.run, action), icon=picture, kind="ghost", tip=tip,
+                           shortcut=self._key(action))
+            for action, picture, tip in BUTTONS
+        }  # fmt: skip
+        self.panes = {name: buttons[f"pane.{name}"] for name in ("rail", "inspector")}
+        self.theme, self.refresh_button = buttons["theme"], buttons["refresh"]
         self.harvest = Button(look, right, HARVEST.label, lambda: shell.run("harvest"), icon="wheat", kind="primary")
         self._harvest_tip = hint(look, self.harvest.item, HARVEST.tip, self._key("harvest"))
         self._harvest = HARVEST
@@ -133,12 +114,6 @@ class Header:
         """Whether the page of the first start stands below, with a filled button of its own."""
         look.follow(bar, self._fit)
         return bar
-
-    def _post(self, action: str) -> None:
-        self._look.jobs.post(self._shell.run, action)
-
-    def _runner(self, action: str) -> Callable[[], object]:
-        return lambda: self._shell.run(action)
 
     def show_pane(self, name: str, on: bool) -> None:
         """Tell by the button's colour whether a column is there."""

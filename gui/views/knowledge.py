@@ -13,7 +13,7 @@ from typing import Any, cast
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import Err, ErrorInfo, Result, fail
 from core.commands import bullets
 from core.commands.alike import Superseding
 from core.commands.panel.bullets import CategoryView, category_view
@@ -23,7 +23,6 @@ from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
 from gui.toolkit.editor import EditorKind, Typed, shortened
-from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, matching
 from gui.toolkit.layout import ChipRow, lowered
 from gui.toolkit.letters import END
@@ -42,15 +41,16 @@ from gui.views.knowledge_rows import (
     Comparison,
     Knowledge,
     act_of,
+    change,
     copied,
     found_again,
     held_chosen,
     pair_act,
-    refusal,
     says_so,
+    select_added,
     stands,
 )
-from gui.views.list_view import ATTEMPTS, OTHER_WORDS, Editing, ListView, Teach
+from gui.views.list_view import OTHER_WORDS, SIDEWAYS, Editing, ListView, Teach, beside, insisting
 from gui.views.looks import CATEGORIES, OF_FILE, PAIRS
 
 ADDING: BulletKey = ("", "", 0)
@@ -83,18 +83,7 @@ class BulletSession(Editing[BulletTarget]):
         theirs=("Show theirs", "Leave the file as it is; your words can be brought back"),
     )
 
-    def __init__(
-        self,
-        look: Look,
-        shell: Shell,
-        rows: FlowList,
-        *,
-        on_arrange: Callable[[], object],
-        on_saved: Callable[[BulletTarget, Any], object],
-        on_show: Callable[[str], object],
-    ) -> None:
-        super().__init__(look, shell, rows, on_arrange=on_arrange, on_saved=on_saved)
-        self._on_show = on_show
+    on_show: Callable[[str], object]
 
     def edit(self, key: BulletKey, found: Found, seen: str, others: tuple[Found, ...] = ()) -> None:
         """Open the editor in the place of a row; `others` say the same, and are changed with it."""
@@ -107,12 +96,10 @@ class BulletSession(Editing[BulletTarget]):
         self.open(BulletTarget(ADDING, category, seen), "", f"A new {noun}, written by hand, for {label}", "Add")
 
     def key_of(self, target: BulletTarget) -> Hashable:
-        """The key of the row in whose place the editor stands."""
         return target.key
 
     def reopen(self, target: BulletTarget, typed: Typed) -> None:
-        """Open the editor once more, with what was typed before it was closed."""
-        self._on_show(target.category)
+        self.on_show(target.category)
         before = target.found.bullet.text if target.found is not None else ""
         self.open(target, before, target.note, "Save" if before else "Add", mine=typed.words)
 
@@ -128,26 +115,20 @@ class BulletSession(Editing[BulletTarget]):
         )
 
     def again(self, target: BulletTarget) -> None:
-        """Look at the file as it is now and write at once, in one piece of work: between two frames a harvest would
-        change the file again, and the person would be refused for as long as it runs."""
+        """Write the words onto the bullet as it stands in the file now."""
         words = self.editor.words
         looked: list[tuple[CategoryView, Found | None]] = []
 
         def write(workspace: Workspace) -> Result[Any]:
-            result: Result[Any] = fail("not-saved", "it was not saved")
-            for _ in range(ATTEMPTS):
-                view = category_view(workspace, target.category)
-                if isinstance(view, Err):
-                    return view
-                found, same = found_again(view.value.rows, target.found) if target.found is not None else (None, True)
-                looked[:] = [(view.value, found)]
-                if not same:
-                    return fail(OTHER_WORDS, "other words stand there now")
-                one = said_with(view.value.rows, found) if found is not None else None
-                result = written(workspace, target.category, one, words, view.value.sha256)
-                if isinstance(result, Ok) or result.error.code != "changed-outside":
-                    break
-            return result
+            view = category_view(workspace, target.category)
+            if isinstance(view, Err):
+                return view
+            found, same = found_again(view.value.rows, target.found) if target.found is not None else (None, True)
+            looked[:] = [(view.value, found)]
+            if not same:
+                return fail(OTHER_WORDS, "other words stand there now")
+            one = said_with(view.value.rows, found) if found is not None else None
+            return written(workspace, target.category, one, words, view.value.sha256)
 
         def failed(now: BulletTarget, error: ErrorInfo) -> None:
             if looked:
@@ -159,7 +140,7 @@ class BulletSession(Editing[BulletTarget]):
             else:
                 self.refused(now, error)
 
-        self.write(target, write, failed, said_of(target))
+        self.write(target, insisting(write), failed, said_of(target))
 
     def _show_other(self, now: BulletTarget, words: str) -> None:
         """The bullet itself is another one, or gone: shown before anything is written."""
@@ -232,14 +213,12 @@ class KnowledgeView(ListView[Knowledge]):
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Knowledge())
         self.category = "facts"
-        self.session = BulletSession(
-            look, shell, self.list, on_arrange=self.rearrange, on_show=self.show,
-            on_saved=lambda _target, value: self._followed(value),
-        )  # fmt: skip
+        self.session = BulletSession(look, shell, self.list, on_arrange=self.rearrange,
+                                     on_saved=lambda _target, value: select_added(shell, value))  # fmt: skip
+        self.session.on_show = self.show
         self.comparison = Comparison(shell, self._compared)
 
     def build(self, parent: int) -> None:
-        """Make all items."""
         super().build(parent)
         self.show(self.category)
 
@@ -287,7 +266,6 @@ class KnowledgeView(ListView[Knowledge]):
         return shown, len(rows)
 
     def teach(self, total: int) -> str:
-        """Which of `TEACH` stands there when there is no row."""
         return "nothing" if self.words and total else self.category
 
     def stands(self, key: Hashable, shown: Sequence[FlowRow]) -> int:
@@ -311,7 +289,10 @@ class KnowledgeView(ListView[Knowledge]):
     def _show_held(self) -> None:
         """What is held back, outdated or alike has a tab only while something is."""
         for name in HIDDEN:
-            dpg.configure_item(self.tabs[name].item, show=self.tabs[name].count > 0 or self.category == name)
+            dpg.configure_item(self.tabs[name].item, show=self._has_tab(name))
+
+    def _has_tab(self, name: str) -> bool:
+        return name not in HIDDEN or name == self.category or self.tabs[name].count > 0
 
     def _compared(self) -> None:
         """What seems outdated, and what is alike, was found out."""
@@ -330,12 +311,12 @@ class KnowledgeView(ListView[Knowledge]):
             self.begin_add()
         elif self.category == "quarantine" and key in ("Ctrl+Enter", "Shift+Delete"):
             self._ask_all(drop=key == "Shift+Delete")
-            return True
-        elif key in ("Left", "Right"):
-            names = [name for name, chip in self.tabs.items() if chip.count or name not in HIDDEN]
-            names = names if self.category in names else [*names, self.category]
-            self.show(names[(names.index(self.category) + (1 if key == "Right" else -1)) % len(names)])
-        return key in ("N", "Left", "Right")
+        elif key in SIDEWAYS:
+            there = [name for name in self.tabs if self._has_tab(name)]
+            self.show(beside(there, self.category, SIDEWAYS[key]))
+        else:
+            return False
+        return True
 
     def select(self, row: FlowRow) -> None:
         """The inspector shows the bullet, of a pair the one that it is about."""
@@ -389,7 +370,6 @@ class KnowledgeView(ListView[Knowledge]):
         return super().action_of(key, row)
 
     def act(self, name: str, row: FlowRow) -> None:
-        """Do one of `ACTIONS` or `PAIR_ACTIONS` to a row."""
         key = cast(BulletKey, row.key)
         found, pair = self._found(row), self.comparison.lists.pairs.get(key)
         if name == "copy":
@@ -414,7 +394,7 @@ class KnowledgeView(ListView[Knowledge]):
         elif found is not None:
             said, act = act_of(name, found, self._sha(found.category), self.data.others.get(key, ()))
             strike = name == "strike"
-            self._write(row, said, act, self._followed if strike else None, leaves=not strike)
+            self._write(row, said, act, partial(select_added, self._shell) if strike else None, leaves=not strike)
 
     def open(self, row: FlowRow) -> None:
         """Enter, or a double click: edit a bullet; of what is to be decided read the conversation that says so."""
@@ -427,13 +407,7 @@ class KnowledgeView(ListView[Knowledge]):
         """Run a command for a row; `leaves`: the row goes, so the selection moves on to its neighbour."""
         if leaves:
             self.list.leave(row.key)
-        self._shell.write(
-            said,
-            act,
-            done=done,
-            failed=lambda error: self._shell.error(refusal(error)),
-            said=f"{said}: {shortened(row.text)}",
-        )
+        change(self._shell, said, act, f"{said}: {shortened(row.text)}", done)
 
     def _ask_all(self, *, drop: bool) -> None:
         """Ask, then let in or drop all held items that are shown, in one edit."""
@@ -450,32 +424,18 @@ class KnowledgeView(ListView[Knowledge]):
                 first = value.errors[0]
                 self._shell.error(ErrorInfo(first.code, first.message + more, first.path, first.hint))
 
-        def act() -> None:
-            self._shell.write(
-                "Dropping held items" if drop else "Letting held items in",
-                lambda workspace: accept_seen(workspace, items, drop=drop),
-                done=done,
-                failed=lambda error: self._shell.error(refusal(error)),
-                said=f"{'Dropped' if drop else 'Let in'} {number}",
-            )
-
+        name, said = ("Dropping held items", "Dropped") if drop else ("Letting held items in", "Let in")
         title, yes = (f"Drop {number}?", "Drop") if drop else (f"Let {number} in?", "Let in")
-        self._shell.ask(title, words, yes, act, kind="danger" if drop else "primary")
-
-    def _followed(self, value: Any) -> None:
-        """The bullet stays selected under its new words."""
-        added = [line for line in getattr(value, "added", ()) if line.startswith("- ")]
-        if added:
-            self._shell.select("bullet", value.file, 0, added[0])
+        command = partial(accept_seen, items=items, drop=drop)
+        self._shell.ask(title, words, yes, lambda: change(self._shell, name, command, f"{said} {number}", done),
+                        kind="danger" if drop else "primary")  # fmt: skip
 
     def edit(self, row: FlowRow) -> None:
-        """Open the editor in the place of a bullet."""
         found, key = self._found(row), cast(BulletKey, row.key)
         if found is not None:
             self.session.edit(key, found, self._sha(found.category), self.data.others.get(key, ()))
 
     def begin_add(self) -> None:
-        """Open the editor over a new row at the top."""
         if self.session.target is not None:
             return
         if self.category in HIDDEN:

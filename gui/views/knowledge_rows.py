@@ -41,8 +41,8 @@ from core.commands.quarantine import (
 from core.commands.statements import Found, Said, change_all, placed_refs, said
 from core.commands.workspace import Workspace
 from gui.shell import COMPARE, Reading, Shell
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction, matching
-from gui.views.looks import CATEGORIES, PAIRS, short_name
+from gui.toolkit.flow_rows import FlowRow, RowAction, matching
+from gui.views.looks import CATEGORIES, PAIRS, joined, short_name
 
 EMPTY: dict[str, tuple[str, str]] = {
     "facts": ("No facts yet", "What is true about your projects and machines,\nas your conversations told it."),
@@ -150,7 +150,7 @@ def row_of(key: BulletKey, found: Found, conversations: int = 1, number: int = 0
     bullet = found.bullet
     text, meta = without_emphasis(bullet.text), meta_of(found)
     if conversations > 1:
-        meta = f"in {count(conversations, 'conversation')}  ·  {meta}"
+        meta = joined(f"in {count(conversations, 'conversation')}", meta)
     if found.category == "quarantine":
         item = held_item(bullet, number)
         text, meta = item.text + (f"\n“{item.quote}”" if item.quote else ""), held_words(item, meta)
@@ -158,7 +158,7 @@ def row_of(key: BulletKey, found: Found, conversations: int = 1, number: int = 0
         text += "\n" + "\n".join(line.strip() for line in bullet.more)
     can = CAN.get(found.category, USUAL)
     if bullet.struck:
-        return FlowRow(key, text, f"struck through  ·  {meta}", "strikethrough", "hint", "hint", can)
+        return FlowRow(key, text, joined("struck through", meta), "strikethrough", "hint", "hint", can)
     return FlowRow(key, text, meta, icon, color, "muted" if found.category == "tasks_done" else "text", can)
 
 
@@ -167,14 +167,14 @@ def meta_of(found: Found) -> str:
     came = found.bullet.provenance
     if came is None:
         return "written by hand"
-    return f"{short_name(came.source)}  ·  {local_day(came.date)}"
+    return joined(short_name(came.source), local_day(came.date))
 
 
 def held_words(item: HeldItem, meta: str) -> str:
     """The number of an item, why it is held, where it would go, and where it comes from."""
     number, why = f"#{item.number}" if item.number else "", HELD.get(item.held, item.held)
     goes = f"for {CATEGORIES[item.category].name.lower()}" if item.category in CATEGORIES else item.path
-    return "  ·  ".join(part for part in (number, why, goes, meta) if part)
+    return joined(number, why, goes, meta)
 
 
 def held_chosen(data: Knowledge, words: str) -> Sequence[FlowRow]:
@@ -251,12 +251,23 @@ def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> 
     return acts[name]
 
 
-def refusal(error: ErrorInfo) -> ErrorInfo:
-    """An error as it is told at the top: one about a change from outside says what is shown now."""
-    if error.code != "changed-outside":
-        return error
-    sentence = "The file was changed outside, so nothing was written; it is shown as it is now"
-    return ErrorInfo(error.code, sentence, error.path, "Look again, then decide")
+def change(shell: Shell, name: str, act: Act, said: str, done: Callable[[Any], object] | None = None) -> None:
+    """Run a command on a line that was seen. Where the file was changed outside, it is said what is shown now."""
+
+    def failed(error: ErrorInfo) -> None:
+        if error.code == "changed-outside":
+            sentence = "The file was changed outside, so nothing was written; it is shown as it is now"
+            error = ErrorInfo(error.code, sentence, error.path, "Look again, then decide")
+        shell.error(error)
+
+    shell.write(name, act, done=done, failed=failed, said=said)
+
+
+def select_added(shell: Shell, value: Any, line: int = 0) -> None:
+    """A bullet stays selected under its new words."""
+    added = [row for row in getattr(value, "added", ()) if row.startswith("- ")]
+    if added:
+        shell.select("bullet", value.file, line, added[0])
 
 
 PAIR_EMPTY: dict[str, tuple[str, str]] = {
@@ -331,7 +342,7 @@ def outdated_row(key: BulletKey, pair: Superseding) -> FlowRow:
         first, second = BOTH_WORDS.get(pair.kind, ("Old", "New"))
         words = f"{first}:  {words}\n{second}:  {without_emphasis(pair.new.bullet.text)}"
         days = f"{days} → {_day(pair.new)}"
-    meta = SEPARATOR.join((CATEGORIES[pair.old.category].name, pair.why.replace("->", "→"), days))
+    meta = joined(CATEGORIES[pair.old.category].name, pair.why.replace("->", "→"), days)
     can = {"finish", "dismiss"} if pair.act == "done" else {"answered" if pair.kind == "answers" else "replace", "both"}
     can |= {"old"} if "replace" in can and pair.new.file == pair.old.file else set()
     can |= {"read"} if says_so(pair) is not None else set()
@@ -346,14 +357,17 @@ def says_so(pair: Superseding) -> Reading | None:
     return Reading(name=came.source) if came is not None and came.source != BY_HAND else None
 
 
+def two_words(*texts: str) -> str:
+    """Two that are alike, one below the other."""
+    return "\n".join(f"{at}.  {without_emphasis(text)}" for at, text in enumerate(texts, 1))
+
+
 def alike_row(key: BulletKey, pair: Alike) -> FlowRow:
     """Two statements that nearly say the same."""
     _, sign, color, _ = PAIRS["alike"]
-    words = "\n".join(
-        f"{at}.  {without_emphasis(one.bullet.text)}" for at, one in enumerate((pair.first, pair.second), 1)
-    )
+    words = two_words(pair.first.bullet.text, pair.second.bullet.text)
     days = f"{_day(pair.first)}, {_day(pair.second)}"
-    meta = SEPARATOR.join((CATEGORIES[pair.first.category].name, f"{pair.score:.0f} % alike", days))
+    meta = joined(CATEGORIES[pair.first.category].name, f"{pair.score:.0f} % alike", days)
     return FlowRow(key, words, meta, sign, color, "text", frozenset({"first", "second", "copy"}))
 
 
@@ -364,19 +378,16 @@ def _day(place: Placed) -> str:
 
 def pair_act(name: str, pair: Superseding | Alike, seen: str) -> tuple[str, Act]:
     """What is said afterwards, and the command of one of `PAIR_ACTIONS`; `seen` is the sha256 of the file."""
-    if isinstance(pair, Superseding):
+    if isinstance(pair, Superseding) and name != "old":
         key = pair.key
-        if name == "old":
-            newer = placed_refs(pair.new)
-            return "The old one stays", lambda workspace: change_all(workspace, "strike", newer, seen=seen)
-        if name in ("replace", "finish", "answered"):
-            words = {"supersede": "Struck through as outdated", "done": "Done"}
-            words["supersede"] = "Answered" if pair.kind == "answers" else words["supersede"]
-            return words[pair.act], lambda workspace: supersede_accept(workspace, key, seen=seen)
-        return "Both stay" if name == "both" else "It stays open", lambda workspace: supersede_dismiss(workspace, key)
-    goes = pair.second if name == "first" else pair.first
-    refs = placed_refs(goes)
-    return "Struck through", lambda workspace: change_all(workspace, "strike", refs, seen=seen)
+        if name in ("both", "dismiss"):
+            said = "Both stay" if name == "both" else "It stays open"
+            return said, lambda workspace: supersede_dismiss(workspace, key)
+        replaced = "Answered" if pair.kind == "answers" else "Struck through as outdated"
+        return "Done" if pair.act == "done" else replaced, lambda workspace: supersede_accept(workspace, key, seen=seen)
+    goes = pair.new if isinstance(pair, Superseding) else pair.second if name == "first" else pair.first
+    refs, said = placed_refs(goes), "The old one stays" if name == "old" else "Struck through"
+    return said, lambda workspace: change_all(workspace, "strike", refs, seen=seen)
 
 
 def stands(pair: Superseding | Alike) -> Placed:

@@ -10,7 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ from gui.toolkit.messages import EmptyState
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.views.list_view import MOVES, FilteredView
-from gui.views.looks import OTHER, STATUSES, capital, plain_name, seconds_of, short_folder, since, tile
+from gui.views.looks import OTHER, STATUSES, capital, joined, plain_name, seconds_of, short_folder, since, tile
 
 NAMELESS: Mapping[str, Called] = {}
 
@@ -116,12 +116,10 @@ def project_of(entry: Mapping[str, Any], known: Called | None = None) -> str:
 
 
 def status_of(entry: Mapping[str, Any]) -> str:
-    """The status, as it is written."""
     return str(entry.get("status") or "unknown")
 
 
 def model_of(entry: Mapping[str, Any]) -> str:
-    """Who read it."""
     return str(entry.get("model") or entry.get("provider") or "")
 
 
@@ -242,14 +240,8 @@ def cell(row: Row, column: int, now: float) -> Cell:
         return (row.place, "muted" if row.place == "in trash" else "hint")
     if name == "when":
         return since(row.when, now)
-    words = {
-        "why": capital(row.error.partition("\n")[0]),
-        "tool": tile(row.tool),
-        "name": row.name,
-        "project": row.project,
-        "model": row.model,
-    }
-    return words.get(name, "") if name != "day" else day_words(row.day)
+    words = {"why": capital(row.error.partition("\n")[0]), "tool": tile(row.tool), "day": day_words(row.day)}
+    return words[name] if name in words else str(getattr(row, name))
 
 
 def tip(row: Row) -> str:
@@ -257,7 +249,7 @@ def tip(row: Row) -> str:
     status = STATUSES.get(row.status, OTHER).name
     held = f"{row.items - row.held:,} written, {row.held:,} held back in quarantine.md" if row.held else ""
     tool = Called(tool=row.tool).tool_title
-    about = "  ·  ".join(part for part in (status, tool, row.day) if part)
+    about = joined(status, tool, row.day)
     name = row.name if row.name != plain_name(row.file) else ""
     return "\n".join(part for part in (name, about, held, row.error[:600], short_folder(row.path)) if part)
 
@@ -268,16 +260,6 @@ def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
     for status, number in found.items():
         counts[status if status in STATUSES else "unknown"] = counts.get(status, 0) + number
     return counts
-
-
-def wished(wish: Wish, statuses: Collection[str] | None = None, text: str | None = None) -> Wish:
-    """The same wish with other statuses or another text."""
-    return Wish(
-        wish.statuses if statuses is None else frozenset(statuses),
-        wish.text if text is None else text,
-        wish.sort,
-        wish.descending,
-    )
 
 
 AT_ONCE = 3000
@@ -331,7 +313,6 @@ class LedgerView(FilteredView):
         self._minute = 0
 
     def build(self, parent: int) -> None:
-        """Make chips, filter, table and the empty state."""
         look = self._look
         self._chip_row = ChipRow(look, parent, parent)
         self.all = self._chip_row.add("All", "muted", self._all)
@@ -344,26 +325,13 @@ class LedgerView(FilteredView):
         self.add_filter(parent)
         self._full = box(look, parent, "clear")
         self.table = BigTable(
-            look,
-            COLUMNS,
-            self._cell,
-            on_select=self._select,
-            on_open=self._open,
-            on_context=self._context,
-            on_sort=self._sort,
-            tip=lambda at: tip(self.row(at)),
+            look, COLUMNS, self._cell, on_select=self._select, on_open=self._open, on_context=self._context,
+            on_sort=self._sort, tip=lambda at: tip(self.row(at)),
             widths=remembered_widths(self._shell.places, self.name),
             on_widths=remembering(self._shell.places, self.name),
-        )
+        )  # fmt: skip
         self.table.build(self._full)
-        self._teach = EmptyState(
-            look,
-            parent,
-            parent,
-            icon="database",
-            title=TEACH[0],
-            words=TEACH[1],
-        )
+        self._teach = EmptyState(look, parent, parent, icon="database", title=TEACH[0], words=TEACH[1])
         self._taught = TEACH
         self._menu = Menu(look)
         self._shell.layers.append(self._menu.key)
@@ -393,14 +361,12 @@ class LedgerView(FilteredView):
             self.table.select(None)
 
     def do(self, key: str) -> bool:
-        """What can be done with the selected line."""
         at = self.table.selected
         if key == "M" and at is not None:
             self._context(at, self.table.place_of(at))
         return key == "M" and at is not None
 
     def move(self, key: str) -> bool:
-        """A key for the rows."""
         return self.table.press(key)
 
     # --- what is shown ---
@@ -484,9 +450,8 @@ class LedgerView(FilteredView):
         empty = not entries
         if empty != self._empty:
             self._empty = empty
-            dpg.configure_item(self._full, show=not empty)
-            dpg.configure_item(self._chip_row.item, show=not empty)
-            dpg.configure_item(self.filter, show=not empty)
+            for item in (self._full, self._chip_row.item, self.filter):
+                dpg.configure_item(item, show=not empty)
             self._teach.show(empty)
 
     def _teach_state(self, state: State) -> None:
@@ -500,27 +465,27 @@ class LedgerView(FilteredView):
     # --- what the person does ---
 
     def _toggle(self, status: str, _on: bool) -> None:
-        statuses = set(self.wish.statuses)
-        statuses.symmetric_difference_update({status})
-        self.wish = wished(self.wish, statuses=statuses)
-        self.all.set_on(not statuses)
-        self._order()
+        self._only(*(self.wish.statuses ^ {status}))
 
     def _all(self, _on: bool) -> None:
-        self.wish = wished(self.wish, statuses=())
-        for chip in self.chips.values():
-            chip.set_on(False)
-        self.all.set_on(True)
-        self._order()
+        self._only()
+
+    def _only(self, *statuses: str) -> None:
+        """Entries of these statuses; of all without one."""
+        for status, chip in self.chips.items():
+            chip.set_on(status in statuses)
+        self.all.set_on(not statuses)
+        self._wish(statuses=frozenset(statuses))
 
     def arrange(self, keep: bool) -> None:
-        """Filter and sort anew."""
-        self.wish = wished(self.wish, text=self.words)
-        self._order()
+        self._wish(text=self.words)
 
     def _sort(self, key: str, descending: bool) -> None:
         usual = Wish()
-        self.wish = Wish(self.wish.statuses, self.wish.text, key or usual.sort, descending if key else usual.descending)
+        self._wish(sort=key or usual.sort, descending=descending if key else usual.descending)
+
+    def _wish(self, **parts: Any) -> None:
+        self.wish = replace(self.wish, **parts)
         self._order()
 
     def _select(self, at: int) -> None:
@@ -547,17 +512,7 @@ class LedgerView(FilteredView):
             lines.append(MenuRow(f"Only {name}", "funnel", lambda: self._only(row.status)))
         self._menu.open(lines, place)
 
-    def _only(self, status: str) -> None:
-        self.wish = wished(self.wish, statuses=(status,))
-        for name, chip in self.chips.items():
-            chip.set_on(name == status)
-        self.all.set_on(False)
-        self._order()
-
     def restore(self, row: Row) -> None:
         """Bring the conversation of a row back from the trash to its old place."""
-        self._shell.write(
-            f"{row.name}",
-            lambda workspace: trash_restore(workspace, row.key),
-            said=f"{row.name} is back in its place",
-        )
+        said = f"{row.name} is back in its place"
+        self._shell.write(row.name, lambda workspace: trash_restore(workspace, row.key), said=said)

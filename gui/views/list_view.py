@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import dearpygui.dearpygui as dpg
 
 from core.base.marks import BREAKS, without_invisible
-from core.base.result import ErrorInfo, Result
+from core.base.result import ErrorInfo, Ok, Result
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
@@ -35,6 +35,11 @@ ATTEMPTS = 5
 
 MOVES = ("Up", "Down", "Page up", "Page down")
 """Keys that move through the rows also while somebody types in the field."""
+PAGE = 5  # parts of a page that Page down goes on
+
+ENTER = ("Enter", "Keypad Enter")
+SIDEWAYS = {"Left": -1, "Right": 1}
+"""Keys that go from one chip to the one beside it."""
 
 T = TypeVar("T")
 
@@ -42,6 +47,44 @@ T = TypeVar("T")
 def visible(words: str) -> str:
     """Words of somewhere else without what nobody sees in them: so they will be saved."""
     return without_invisible(BREAKS.sub("\n", words))
+
+
+def has_words(text: str, words: str) -> bool:
+    """Whether every one of the words stands somewhere in a text, in small or capital letters."""
+    low = text.casefold()
+    return all(word in low for word in words.casefold().split())
+
+
+def beside(names: Sequence[T], now: T, by: int) -> T:
+    """The name so many places after another one, round again at the ends; an unknown one counts as the first."""
+    at = names.index(now) if now in names else 0
+    return names[(at + by) % len(names)]
+
+
+def stepped(names: Sequence[str], now: str, key: str) -> str:
+    """The name that a key for moving goes to, as far as there are any."""
+    at, last = names.index(now) if now in names else -1, len(names) - 1
+    to = {"Up": at - 1, "Down": at + 1, "Page up": at - PAGE, "Page down": at + PAGE, "Home": 0, "End": last}[key]
+    return names[min(max(to, 0), last)]
+
+
+def the_same(now: tuple[object, ...], before: tuple[object, ...]) -> bool:
+    """Whether all parts are the very same objects as before."""
+    return len(now) == len(before) and all(one is other for one, other in zip(now, before, strict=True))
+
+
+def insisting(act: Callable[[Workspace], Result[Any]]) -> Callable[[Workspace], Result[Any]]:
+    """A command that looks at a file and writes at once, as one piece of work: between two frames a harvest would
+    change the file again, and the person would be refused for as long as it runs."""
+
+    def run(workspace: Workspace) -> Result[Any]:
+        for _ in range(ATTEMPTS - 1):
+            result = act(workspace)
+            if isinstance(result, Ok) or result.error.code != "changed-outside":
+                return result
+        return act(workspace)
+
+    return run
 
 
 class Editing(Generic[T]):

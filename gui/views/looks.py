@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ from core.base.figures import age, count
 from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.titles import NO_TOOL, Called
 from core.knowledge.categories import CATEGORIES as STORED
+from gui.toolkit.charts import Part
+from gui.toolkit.flow_rows import SEPARATOR
 
 
 class Looks(NamedTuple):
@@ -104,6 +106,30 @@ def learn(names: Mapping[str, Called]) -> None:
     conversation may have the same name."""
     global _called
     _called = names
+
+
+def category_of(file: str) -> str:
+    """The category that the lines of a file of the store belong to."""
+    return "files" if file.startswith("files/") else OF_FILE.get(file, "facts")
+
+
+def category_parts(counts: Mapping[str, int]) -> list[Part]:
+    """Lines by category as parts of a bar."""
+    return [
+        Part(looks.name, counts[name], looks.color, f"{counts[name]:,}")
+        for name, looks in CATEGORIES.items()
+        if counts.get(name)
+    ]
+
+
+def joined(*parts: str | None) -> str:
+    """Parts of a small line, without those that are empty."""
+    return SEPARATOR.join(part for part in parts if part)
+
+
+def tags_words(tags: Sequence[str]) -> str:
+    """Tags as they are shown."""
+    return " ".join(f"#{tag}" for tag in tags)
 
 
 def tile(tool: str) -> str:

@@ -6,13 +6,14 @@ First the memories as rows, as plain functions; then the editor of one, what is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 import dearpygui.dearpygui as dpg
 
+from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.context import GLOBAL, PROJECT, ContextFile, begin_context, context_files
 from core.commands.memories import (
@@ -33,14 +34,14 @@ from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State, Step
 from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow
 from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
 from gui.views.context_cards import ContextCards
-from gui.views.list_view import CHANGED, Editing, ListView, Teach
-from gui.views.looks import MEMORY_CATEGORIES, Looks
+from gui.views.list_view import CHANGED, SIDEWAYS, Editing, ListView, Teach, has_words
+from gui.views.looks import MEMORY_CATEGORIES, Looks, joined, tags_words
 
 SHOWN_LINES, SHOWN_LETTERS = 12, 900
 """So much of a memory stands in the list; the rest is in the inspector."""
@@ -100,30 +101,22 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> Result[MemoryBook
 
 def rows(book: MemoryBook, archived: bool = False, words: str = "", tags: Sequence[str] = ()) -> list[FlowRow]:
     """The memories that have all the words (in text, tags or date) and all the tags, newest first."""
-    wanted = words.casefold().split()
-    found = []
-    for memory in book.of(archived):
-        text = "\n".join([memory.content, *memory.tags, memory.created[:10]]).casefold()
-        if all(word in text for word in wanted) and all(tag in memory.tags for tag in tags):
-            found.append(row_of(memory, archived))
-    return found
+    return [
+        row_of(memory, archived)
+        for memory in book.of(archived)
+        if set(tags) <= {*memory.tags}
+        and has_words("\n".join([memory.content, *memory.tags, memory.created[:10]]), words)
+    ]
 
 
 def row_of(memory: Memory, archived: bool) -> FlowRow:
     """One memory as a row."""
     _, icon, color, _ = MEMORY_CATEGORIES.get(memory.category, UNKNOWN)
+    about = (tags_words(memory.tags), local_day(memory.created), "" if memory.scope == GLOBAL else "this project")
+    key, text = str(memory.path), without_emphasis(shown(memory.content))
     if archived:
-        icon, color = "archive", "hint"
-    scope = ("this project",) if memory.scope != GLOBAL else ()
-    parts = [
-        " ".join(f"#{tag}" for tag in memory.tags),
-        local_day(memory.created),
-        *scope,
-        "archived" if archived else "",
-    ]
-    meta = SEPARATOR.join(part for part in parts if part)
-    can = ARCHIVED_CAN if archived else SAVED_CAN
-    return FlowRow(str(memory.path), shown(memory.content), meta, icon, color, "muted" if archived else "text", can)
+        return FlowRow(key, text, joined(*about, "archived"), "archive", "hint", "muted", ARCHIVED_CAN)
+    return FlowRow(key, text, joined(*about), icon, color, "text", SAVED_CAN)
 
 
 def shown(content: str) -> str:
@@ -185,7 +178,6 @@ class MemorySession(Editing[MemoryTarget]):
     project = ""
 
     def edit(self, memory: Memory, name: str) -> None:
-        """Open the editor in the place of a row."""
         self.open(MemoryTarget(str(memory.path), memory, name), memory.content, STAYS)
 
     def add(self, words: str = "", tags: str = "", note: str = NEW, key: str = ADDING) -> None:
@@ -194,11 +186,9 @@ class MemorySession(Editing[MemoryTarget]):
         self.open(MemoryTarget(key), "", note, "Save it", mine=words or None, small={"tags": tags}, switch=switch)
 
     def key_of(self, target: MemoryTarget) -> Hashable:
-        """The key of the row in whose place the editor stands."""
         return target.key
 
     def reopen(self, target: MemoryTarget, typed: Typed) -> None:
-        """Open the editor once more, with what was typed before it was closed."""
         if target.memory is None:
             self.add(typed.words, typed.small["tags"])
         else:
@@ -257,88 +247,11 @@ def written(workspace: Workspace, target: MemoryTarget, words: str, tags: Sequen
     return edited
 
 
-def is_undone_here(target: MemoryTarget, value: Any) -> bool:
-    """Whether `knowledge undo` can take it back: what was edited in the home, not in a project's folder."""
-    return target.memory is not None and target.memory.scope == GLOBAL and bool(getattr(value, "run", ""))
-
-
 Way = Literal["did", "back", "on"]
 DID: Way = "did"
 BACK: Way = "back"
 ON: Way = "on"
 """How a move came about: as something new, or by going back or on in the history of the window."""
-
-
-class MemoryChanges:
-    """`data()` is what the view shows now; `on_new(key)` hears the row of a memory that was saved."""
-
-    def __init__(self, shell: Shell, data: Callable[[], MemoryBook], on_new: Callable[[str], object]) -> None:
-        self._shell, self._data, self._on_new = shell, data, on_new
-
-    def move(self, memory: Memory, action: str, way: Way = DID) -> None:
-        """Archive a memory as it was seen, or restore it: something new, or a step of the window's history."""
-        name = which(self._data(), memory, action == "restore")
-
-        def moved(workspace: Workspace) -> Result[Moved]:
-            if action == "restore":
-                return memories_restore(workspace, name)
-            return memories_archive(workspace, name, seen=memory.sha256)
-
-        def failed(error: ErrorInfo) -> None:
-            self._shell.error(error)
-            self._shell.refresh()
-
-        self._shell.write(
-            "The memory",
-            moved,
-            done=lambda value: self._moved(memory, value, way),
-            failed=failed,
-        )
-
-    def _moved(self, memory: Memory, value: Any, way: Way) -> None:
-        if not isinstance(value, Moved):
-            return
-        now, history = Memory(**{**vars(memory), "path": value.path}), self._shell.history
-        step = Step(
-            partial(self.move, now, "restore" if value.archived else "archive", ON if way == BACK else BACK),
-            step_of(memory),
-        )
-        if way == DID:
-            history.did(step)
-        else:
-            (history.went_back if way == BACK else history.went_on)(step, step.run)
-        self._shell.toast(
-            f"{'Archived' if value.archived else 'Back again'}: {shortened(memory.summary)}",
-            icon="archive" if value.archived else "archive-restore",
-            action="Bring back" if value.archived else "",
-            on_action=(lambda: self._again(step)) if value.archived else None,
-        )
-
-    def _again(self, step: Step) -> None:
-        """The button of a toast: it goes the way that the last step of the history would go, once."""
-        if step in self._shell.history.done or step in self._shell.history.taken_back:
-            step.act()
-
-    def saved(self, target: MemoryTarget, value: Any) -> None:
-        """Say what was saved, with the way back."""
-        if target.memory is None:
-            memory: Memory = value.memory
-            self._shell.toast(f"Saved memory {memory.id}: {shortened(memory.summary)}")
-            self._on_new(str(memory.path))
-            return
-        here = is_undone_here(target, value)
-        if here:
-            self._shell.history.did(Step(lambda: self._shell.undo(value.run), value.run))
-        self._shell.toast(
-            "Changed the memory",
-            action="Undo" if here else "",
-            on_action=(lambda: self._shell.undo(value.run)) if here else None,
-        )
-
-
-def step_of(memory: Memory) -> str:
-    """What the moves of one memory are called in the history."""
-    return f"memory {memory.scope} {memory.id}"
 
 
 SELECTED = "file"
@@ -392,13 +305,11 @@ class MemoriesView(ListView[MemoryBook]):
         super().__init__(look, shell, MemoryBook())
         self.archived = False
         self.tags: tuple[str, ...] = ()
-        self.changes = MemoryChanges(shell, lambda: self.data, self._select_when_read)
         self.cards = ContextCards(look, self.act_on_context)
-        self.session = MemorySession(look, shell, self.list, on_arrange=self.rearrange, on_saved=self.changes.saved)
+        self.session = MemorySession(look, shell, self.list, on_arrange=self.rearrange, on_saved=self._saved)
         self._new = ""
 
     def build(self, parent: int) -> None:
-        """Make all items."""
         super().build(parent)
         self.show(False)
 
@@ -437,12 +348,10 @@ class MemoriesView(ListView[MemoryBook]):
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         """The saved memories or those in the archive, with the tags that are chosen."""
-        names = self._name_tags()
-        self.tags = tuple(tag for tag in self.tags if tag in names)
+        self._name_tags()
         return rows(self.data, self.archived, self.words, self.tags), len(self.data.of(self.archived))
 
     def teach(self, total: int) -> str:
-        """Which of `TEACH` stands there when there is no row."""
         return "nothing" if total else "no-archived" if self.archived else "none"
 
     def show(self, archived: bool) -> None:
@@ -454,8 +363,8 @@ class MemoriesView(ListView[MemoryBook]):
             chip.set_on(pile == archived)
         self.arrange(keep=False)
 
-    def _name_tags(self) -> list[str]:
-        """Give the chips the tags of this list; what is chosen keeps its place also when it is seldom."""
+    def _name_tags(self) -> None:
+        """Give the chips the tags of this list; one that has none any more is not chosen."""
         tags = tags_of(self.data.of(self.archived))
         for chip, (name, number) in zip(self.tag_chips, tags, strict=False):
             chip.name = f"#{name}"
@@ -463,7 +372,7 @@ class MemoriesView(ListView[MemoryBook]):
             chip.set_on(name in self.tags)
         for at, chip in enumerate(self.tag_chips):
             dpg.configure_item(chip.item, show=at < len(tags))
-        return [name for name, _ in tags]
+        self.tags = tuple(tag for tag in self.tags if tag in dict(tags))
 
     def _tag(self, at: int, on: bool) -> None:
         name = self.tag_chips[at].name.removeprefix("#")
@@ -472,7 +381,6 @@ class MemoriesView(ListView[MemoryBook]):
 
     @property
     def filtered(self) -> bool:
-        """Whether something is left out."""
         return bool(self.words or self.tags)
 
     def clear(self) -> None:
@@ -482,16 +390,15 @@ class MemoriesView(ListView[MemoryBook]):
 
     def do(self, key: str) -> bool:
         """The other list; a new memory; the context files."""
-        acts: dict[str, Callable[[], object]] = {
-            "N": self.begin_add,
-            "Left": lambda: self.show(not self.archived),
-            "Right": lambda: self.show(not self.archived),
-            "Ctrl+O": lambda: self.act_on_context(GLOBAL),
-            "Ctrl+Shift+O": lambda: self.act_on_context(PROJECT),
-        }
-        if key in acts:
-            acts[key]()
-        return key in acts
+        if key == "N":
+            self.begin_add()
+        elif key in SIDEWAYS:
+            self.show(not self.archived)
+        elif key in ("Ctrl+O", "Ctrl+Shift+O"):
+            self.act_on_context(GLOBAL if key == "Ctrl+O" else PROJECT)
+        else:
+            return False
+        return True
 
     def select(self, row: FlowRow) -> None:
         """The inspector shows the whole file: the list shows the beginning of a long one."""
@@ -519,7 +426,6 @@ class MemoriesView(ListView[MemoryBook]):
     # --- changes ---
 
     def act(self, name: str, row: FlowRow) -> None:
-        """Do one of `ACTIONS` to a row."""
         memory = self.data.find(row.key)
         if memory is None:
             return
@@ -531,22 +437,64 @@ class MemoriesView(ListView[MemoryBook]):
             self.begin_edit(row)
         else:
             self.list.leave(row.key)
-            self.changes.move(memory, name)
+            self._move(memory, name)
 
     def edit(self, row: FlowRow) -> None:
-        """Open the editor in the place of a memory."""
         memory = self.data.find(row.key)
         if memory is not None:
             self.session.edit(memory, which(self.data, memory, False))
 
     def begin_add(self) -> None:
-        """Open the editor over a new row at the top."""
         if self.session.target is None:
             self.show(False)
             self.session.add()
 
-    def _select_when_read(self, key: str) -> None:
-        self._new = key
+    def _move(self, memory: Memory, action: str, way: Way = DID) -> None:
+        """Archive a memory as it was seen, or restore it: something new, or a step of the window's history."""
+        name = which(self.data, memory, action == "restore")
+
+        def moved(workspace: Workspace) -> Result[Moved]:
+            if action == "restore":
+                return memories_restore(workspace, name)
+            return memories_archive(workspace, name, seen=memory.sha256)
+
+        def failed(error: ErrorInfo) -> None:
+            self._shell.error(error)
+            self._shell.refresh()
+
+        self._shell.write("The memory", moved, done=lambda value: self._moved(memory, value, way), failed=failed)
+
+    def _moved(self, memory: Memory, value: Moved, way: Way) -> None:
+        now, history = replace(memory, path=value.path), self._shell.history
+        action, other = "restore" if value.archived else "archive", ON if way == BACK else BACK
+        step = Step(partial(self._move, now, action, other), f"memory {memory.scope} {memory.id}")
+        if way == DID:
+            history.did(step)
+        else:
+            (history.went_back if way == BACK else history.went_on)(step, step.run)
+
+        def again() -> None:
+            """The way that the last step of the history would go, once."""
+            if step in history.done or step in history.taken_back:
+                step.act()
+
+        said, icon = ("Archived", "archive") if value.archived else ("Back again", "archive-restore")
+        self._shell.toast(f"{said}: {shortened(memory.summary)}", icon=icon,
+                          action="Bring back" if value.archived else "", on_action=again)  # fmt: skip
+
+    def _saved(self, target: MemoryTarget, value: Any) -> None:
+        """Say what was saved, with the way back: `knowledge undo` has one for what was edited in the home, not in a
+        project's folder."""
+        if target.memory is None:
+            memory: Memory = value.memory
+            self._shell.toast(f"Saved memory {memory.id}: {shortened(memory.summary)}")
+            self._new = str(memory.path)
+            return
+        run = str(getattr(value, "run", "") or "") if target.memory.scope == GLOBAL else ""
+        back = partial(self._shell.undo, run)
+        if run:
+            self._shell.history.did(Step(back, run))
+        self._shell.toast("Changed the memory", action="Undo" if run else "", on_action=back)
 
     # --- context files ---
 

@@ -23,6 +23,7 @@ from gui.toolkit.layout import Line, Lines, box, gap, space, spread, trailing_ro
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import floating, text, text_field
+from gui.views.list_view import ENTER
 from gui.views.looks import CATEGORIES
 from gui.views.search import Asked
 
@@ -163,7 +164,7 @@ class CommandPalette:
         elif name in ("Up", "Down") and self.found:
             self.at = (self.at + (1 if name == "Down" else -1)) % len(self.found)
             self._show()
-        elif name in ("Enter", "Keypad Enter"):
+        elif name in ENTER:
             self._do(self.at)
         return True
 
@@ -186,14 +187,9 @@ class CommandPalette:
             if found is not None:
                 shell.open_path(found.path)
         elif entry.kind == "run":
-            shell.ask(
-                "Undo this run?",
-                f"{entry.title[5:]}\n\nIts lines leave the files and its conversations come back from the trash. What "
-                "you changed since stays.",
-                "Undo it",
-                lambda: shell.undo(entry.key),
-                kind="danger",
-            )
+            words = "Its lines leave the files and its conversations come back from the trash."
+            words = f"{entry.title[5:]}\n\n{words} What you changed since stays."
+            shell.ask("Undo this run?", words, "Undo it", lambda: shell.undo(entry.key), kind="danger")
         else:
             shell.select("bullet", entry.key, entry.line, entry.raw)
             shell.show("files" if entry.key.startswith("files/") else "knowledge")
@@ -276,11 +272,9 @@ def action_entries(actions: Iterable[Action]) -> list[Entry]:
 
 def file_entries(files: Iterable[FileState]) -> list[Entry]:
     """The files of the store that are there."""
-    return [
-        Entry("file", row.file, row.file, "file-text", "muted", "open in the editor", row.file.lower())
-        for row in files
-        if row.exists
-    ]
+    aside = "open in the editor"
+    return [Entry("file", row.file, row.file, "file-text", "muted", aside, row.file.lower()) for row in files
+            if row.exists]  # fmt: skip
 
 
 def run_entries(runs: Sequence[Run], most: int = 5) -> list[Entry]:
@@ -298,20 +292,8 @@ def bullet_entries(found: Bullets) -> list[Entry]:
     rows = []
     for row in found.rows:
         _, sign, color, _ = CATEGORIES[row.category]
-        words = f"{row.bullet.text} {row.bullet.provenance or ''}".lower()
-        rows.append(
-            Entry(
-                "bullet",
-                row.file,
-                without_emphasis(row.bullet.text),
-                sign,
-                color,
-                row.file,
-                words,
-                row.bullet.line,
-                row.bullet.raw,
-            )
-        )
+        title, words = without_emphasis(row.bullet.text), f"{row.bullet.text} {row.bullet.provenance or ''}".lower()
+        rows.append(Entry("bullet", row.file, title, sign, color, row.file, words, row.bullet.line, row.bullet.raw))
     return rows
 
 

@@ -31,17 +31,7 @@ from gui.toolkit.typeset import colours_of
 from gui.toolkit.widgets import Button, text, text_field
 from gui.views.looks import CATEGORIES, short_folder
 from gui.views.reader_map import ReaderMap
-from gui.views.reader_rows import (
-    CALL,
-    HEAD,
-    Piece,
-    Script,
-    clock,
-    legend,
-    one_line_of,
-    places_of,
-    script_of,
-)  # fmt: skip
+from gui.views.reader_rows import CALL, HEAD, Piece, Script, clock, legend, one_line_of, places_of, script_of
 from gui.views.reader_sheet import TOP_SHARE, Sheet
 
 STRIP_WIDE, STRIP, STRIP_THIN = 96, 64, 30
@@ -82,7 +72,7 @@ class ConversationReader:
                            on_code=self._colour)  # fmt: skip
         self.canvas = Canvas(
             look, settle=self._settle, paint=self.sheet.paint, on_click=self._clicked, on_size=self._sized,
-            on_moved=self._moved,
+            on_moved=lambda: self.map.renew(),
         )  # fmt: skip
         self.map = ReaderMap(look, self.sheet, self.canvas, self.go_share)
 
@@ -123,12 +113,10 @@ class ConversationReader:
         gap(look, left, 4)
         legends = lowered(look, left, 7)
         self._legend = {
-            name: (
-                text(look, legends, icon(looks.icon), "small", looks.color),
-                text(look, legends, "", "small", "muted"),
-            )
+            name: (text(look, legends, icon(looks.icon), "small", looks.color),
+                   text(look, legends, "", "small", "muted"))
             for name, looks in CATEGORIES.items()
-        }
+        }  # fmt: skip
         self._none = text(look, legends, "", "small", "hint")
         self._next = Button(look, right, "Next bullet", lambda: self.go_mark(1), icon="arrow-down", kind="ghost",
                             tip="The next harvested bullet", shortcut="N")  # fmt: skip
@@ -216,8 +204,8 @@ class ConversationReader:
         talk, script = self.talk, self.script
         found = dict(legend(script))
         for name, (sign, words) in self._legend.items():
-            dpg.configure_item(sign, show=name in found)
-            dpg.configure_item(words, show=name in found)
+            for item in (sign, words):
+                dpg.configure_item(item, show=name in found)
             dpg.set_value(words, f"{found.get(name, 0)} ")
         other = len(script.elsewhere)
         said = "" if found or talk is None else "nothing was harvested here"
@@ -237,9 +225,6 @@ class ConversationReader:
 
     def _changed(self) -> None:
         self.canvas.renew()
-        self.map.renew()
-
-    def _moved(self) -> None:
         self.map.renew()
 
     def _settle(self, scroll: float, tall: float) -> tuple[float, float]:

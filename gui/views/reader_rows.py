@@ -7,6 +7,7 @@ call gave back is folded into it. First a conversation becomes pieces; then a pi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from core.conversations.events import Call, Command, Compaction, Edit, Question,
 from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn, call_words
 from gui.toolkit.letters import cells
 from gui.toolkit.typeset import Style, visible
-from gui.views.looks import CATEGORIES, OF_FILE, capital
+from gui.views.looks import CATEGORIES, capital, category_of
 
 HEAD, WORDS, CODE, CALL, OUTPUT = "head", "words", "code", "call", "output"
 NOTE = "note"
@@ -120,7 +121,8 @@ def script_of(talk: ReadableConversation) -> Script:
         hidden = turn.role == "system" or (turn.role == "tool" and not _calls(turn))
         if not hidden and (spoken != speaker or turn.role == "user"):
             who = {"user": "You", "assistant": assistant}.get(spoken, visible(turn.agent)[:80] or capital(spoken))
-            pieces.append(Piece(HEAD, turn.number, who, label=who, aside=clock(turn.time), state=spoken_role(turn)))
+            role = "agent" if turn.agent else spoken
+            pieces.append(Piece(HEAD, turn.number, who, label=who, aside=clock(turn.time), state=role))
             speaker = spoken
         for piece in _of_turn(turn, answers.get(turn.number, {}), folds):
             folds += piece.kind == CALL
@@ -134,11 +136,6 @@ def script_of(talk: ReadableConversation) -> Script:
             first[turn.number] = max(0, len(pieces) - 1)
     marks, elsewhere = _marks(talk, pieces, first)
     return Script(tuple(pieces), first, marks, elsewhere, calls, failed)
-
-
-def spoken_role(turn: ReadableTurn) -> str:
-    """The role that a head is drawn for."""
-    return "agent" if turn.agent else "assistant" if turn.role == "tool" else turn.role
 
 
 def _calls(turn: ReadableTurn) -> list[Call]:
@@ -416,7 +413,7 @@ def _marks(
     turns = [piece.turn for piece in pieces]
     for item in talk.items:
         start = first.get(item.turn)
-        category = "files" if item.file.startswith("files/") else OF_FILE.get(item.file, "facts")
+        category = category_of(item.file)
         if category == "tasks_open" and item.category == "tasks_done":
             category = "tasks_done"
         if start is None:
@@ -436,9 +433,7 @@ def _marks(
 
 def legend(script: Script) -> list[tuple[str, int]]:
     """Category -> how many items, in the order of the table."""
-    counts: dict[str, int] = {}
-    for mark in script.marks:
-        counts[mark.category] = counts.get(mark.category, 0) + 1
+    counts = Counter(mark.category for mark in script.marks)
     return [(name, counts[name]) for name in CATEGORIES if name in counts]
 
 

@@ -17,19 +17,7 @@ from gui.toolkit.letters import LETTERS, cut, wrapped
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import ROLE_OF, Line, Run, Style, lines_of_code, lines_of_words, over
 from gui.views.looks import CATEGORIES
-from gui.views.reader_rows import (
-    CALL,
-    CODE,
-    HEAD,
-    NOTE,
-    OUTPUT,
-    WORDS,
-    Mark,
-    Piece,
-    Place,
-    Script,
-    one_line_of,
-)  # fmt: skip
+from gui.views.reader_rows import CALL, CODE, HEAD, NOTE, OUTPUT, WORDS, Mark, Piece, Place, Script, one_line_of
 
 LEFT, TIME, FACE, TEXT = 14, 14, 58, 92  # unscaled pixels: where time, face and words begin
 NARROW_TEXT = 30
@@ -76,6 +64,11 @@ def geometry(width: float, px: Callable[[float], int]) -> Geometry:
     column = min(px(WIDEST) + min(px(WIDER), spare // 4), room - notes - px(NOTES_GAP))
     notes += min(px(NOTES_WIDER), spare // 3)
     return Geometry(left, column, left + column + px(NOTES_GAP), notes, times)
+
+
+def inner_of(piece: Piece) -> int:
+    """How far its lines are from the edge of its box."""
+    return CODE_EDGE if piece.kind != WORDS else BOX if piece.state == "user" else 0
 
 
 @dataclass(frozen=True)
@@ -159,13 +152,7 @@ class Sheet:
 
     def arrange(self) -> None:
         """Begin with guesses and what is known; what is folded has no height."""
-        pieces, folds = self.script.pieces, self.open_folds
-        self.heights.begin([0 if piece.kind == OUTPUT and piece.fold not in folds else guess
-                            for piece, guess in zip(pieces, self._guesses, strict=True)])  # fmt: skip
-        for at, piece in enumerate(pieces):
-            if piece.kind == OUTPUT and piece.fold not in folds:
-                self.heights.heights[at] = 0
-        self.heights.sum_up()
+        self.heights.begin([0 if self.hidden(at) else guess for at, guess in enumerate(self._guesses)])
 
     def hidden(self, at: int) -> bool:
         """Whether a piece is folded away."""
@@ -184,15 +171,11 @@ class Sheet:
     def _edges(self, piece: Piece) -> int:
         """What stands above and below the lines of a piece."""
         px = self._look.px
-        return px(APART) * piece.apart + self._inside(piece)
+        return self._above(piece) + (px(inner_of(piece)) + px(AFTER)) * piece.closes
 
-    def _inside(self, piece: Piece) -> int:
-        px = self._look.px
-        if piece.kind == WORDS:
-            inner = px(BOX) if piece.state == "user" else 0
-            return inner * piece.opens + (inner + px(AFTER)) * piece.closes
-        above = (px(CODE_HEAD) if piece.kind == CODE else px(CODE_EDGE)) * piece.opens
-        return above + (px(CODE_EDGE) + px(AFTER)) * piece.closes
+    def _above(self, piece: Piece) -> int:
+        px, head = self._look.px, CODE_HEAD if piece.kind == CODE else inner_of(piece)
+        return px(APART) * piece.apart + px(head) * piece.opens
 
     def _exactly(self, at: int) -> int | None:
         if self.hidden(at):
@@ -310,10 +293,9 @@ class Sheet:
             x = px(FACE)
             pen.box(x, y - px(3), x + size, y - px(3) + size, f"{color}@16", size / 2)
             pen.words(x + px(4), y + px(1), icon(sign), "text", color)
-            pen.words(shape.left, y, piece.label, "strong", "text")
         else:
             pen.words(px(8), y, icon(sign), "text", color)
-            pen.words(shape.left, y, piece.label, "strong", "text")
+        pen.words(shape.left, y, piece.label, "strong", "text")
         number = f"{piece.turn:,}"
         pen.words(shape.left + shape.width - self.measure(number, "mono"), y + px(2), number, "mono", "hint")
 
@@ -452,19 +434,16 @@ class Sheet:
             mark = marks[number]
             if mark.piece >= end:
                 break
-            top = self.mark_top(mark)
-            color = CATEGORIES[mark.category].color
-            strong = number == self.mark
-            x = self.shape.notes_at
-            long = self._mark_height(mark)
+            top = self.heights.tops[mark.piece] + self.line_top(mark.piece, mark.begin)
+            color, strong = CATEGORIES[mark.category].color, number == self.mark
+            x, long = self.shape.notes_at, self._mark_height(mark)
             pen.box(x - px(10), top, x - px(7), top + max(px(14), long), color if strong else f"{color}@70")
+            place = max(top, edge)
             if not self.shape.notes:
-                place = max(top, edge)
                 pen.words(x, place, icon(CATEGORIES[mark.category].icon), "text", color)
                 self.spots.append(Spot(x - px(4), place, x + px(24), place + px(22), partial(self._on_item, number)))
                 edge = place + px(24)
                 continue
-            place = max(top, edge)
             edge = self._paint_note(pen, number, mark, x + px(4), place, strong) + px(14)
 
     def _paint_note(self, pen: Pen, number: int, mark: Mark, x: float, y: float, strong: bool) -> float:
@@ -495,11 +474,6 @@ class Sheet:
             self._notes[number] = known
         return known
 
-    def mark_top(self, mark: Mark) -> float:
-        """The height at which the words stand that an item came from."""
-        y = float(self.heights.tops[mark.piece])
-        return y + self.line_top(mark.piece, mark.begin)
-
     def line_top(self, at: int, begin: int) -> float:
         """How far below the top of its piece a letter stands."""
         piece, px = self.script.pieces[at], self._look.px
@@ -510,11 +484,7 @@ class Sheet:
         laid = self._laid.get(at) or self.laid(at)
         if laid is None:
             return 0.0
-        y = float(px(APART) * piece.apart)
-        if piece.kind == WORDS:
-            y += px(BOX) * piece.opens * (piece.state == "user")
-        elif piece.opens:
-            y += px(CODE_HEAD if piece.kind == CODE else CODE_EDGE)
+        y = float(self._above(piece))
         for line in laid.lines:
             if line and line[-1].end > begin:
                 break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from gui.toolkit.layout import Chip, ChipRow, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text, text_field
-from gui.views.list_view import ListView, Teach
+from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
 from gui.views.looks import ENTRY_KINDS, capital, short_folder
 from gui.views.reader_rows import one_line_of
 from gui.views.search_rows import (
@@ -40,7 +40,7 @@ from gui.views.search_rows import (
     find,
     key_of,
     longest,
-    rows,
+    row_of,
     switched,
     without,
     written,
@@ -68,12 +68,13 @@ FILTERS = 16
 """So many chips of filters there are at the most."""
 
 
-def filter_words(name: str, value: str) -> str:
-    """What stands on the chip of a filter."""
-    if name == "since":
-        return PERIODS.get(value, f"since {value}")
-    return {"project": one_line_of(short_folder(value)), "before": f"before {value}", "source": title_of(value),
-            "role": ROLES.get(value, value), "tag": f"#{value}"}[name]  # fmt: skip
+def filter_words(name: str, value: str, tools: Mapping[str, str]) -> str:
+    """What stands on the chip of a filter; a tool is called as its conversations call it."""
+    return {
+        "since": PERIODS.get(value, f"since {value}"), "project": one_line_of(short_folder(value)),
+        "before": f"before {value}", "source": tools.get(value) or title_of(value), "role": ROLES.get(value, value),
+        "tag": f"#{value}",
+    }[name]  # fmt: skip
 
 
 PARTS = ("knowledge", "files", "memories")
@@ -149,7 +150,7 @@ class SearchView(ListView[Findings]):
         self._sources: tuple[str, ...] = ()
         self._tools: dict[str, str] = {}
         self._projects: tuple[str, ...] = ()
-        self._hits: dict[object, Hit | ConversationHit] = {}
+        self._hits: Mapping[Any, Hit | ConversationHit] = {}
         self._asked: object = None
         self._entered = False  # Enter was pressed before the answer came
         self._read: tuple[object, ...] = ()
@@ -158,13 +159,11 @@ class SearchView(ListView[Findings]):
         self._building: Job | None = None
 
     def build(self, parent: int) -> None:
-        """Make all items."""
         super().build(parent)
         self._look.every_tick(self.tick)
         self._show()
 
     def add_filter(self, parent: int) -> None:
-        """Make the field."""
         self.filter = text_field(self._look, parent, placeholder=f"{icon('search')}  Search everything      /",
                                  on_change=self.typed, anew=True)  # fmt: skip
         self._look.theme(self.filter, "search")
@@ -198,7 +197,7 @@ class SearchView(ListView[Findings]):
             self.chosen = Wanted()
             self.typed(asked.words)
         read = (state.home, state.snapshot, *(state.of(part) for part in PARTS))
-        if len(read) != len(self._read) or any(one is not other for one, other in zip(read, self._read, strict=True)):
+        if not the_same(read, self._read):
             self._read = read
             self._ask(again=True)
 
@@ -208,7 +207,7 @@ class SearchView(ListView[Findings]):
 
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; Enter and the arrows also while somebody types."""
-        if key in ("Enter", "Keypad Enter"):
+        if key in ENTER:
             if self.pending or both(written(str(dpg.get_value(self.filter))), self.chosen) != self.data.wanted:
                 self._entered = True  # the rows are still those of other words
                 return True
@@ -222,10 +221,8 @@ class SearchView(ListView[Findings]):
         """A letter goes into the field; another kind."""
         if key in LETTERS:
             self._look.keys_to(self.filter, self._look.words)
-        elif key in ("Left", "Right"):
-            kinds = ["", *chip_kinds(self.data)]
-            at = kinds.index(self.kind) if self.kind in kinds else 0  # any word can be written into the field
-            self.choose(kinds[(at + (1 if key == "Right" else -1)) % len(kinds)])
+        elif key in SIDEWAYS:
+            self.choose(beside(["", *chip_kinds(self.data)], self.kind, SIDEWAYS[key]))
         elif key in ("Ctrl+Left", "Ctrl+Right") and self._offers:
             self._at = (self._at + (1 if key == "Ctrl+Right" else -1 if self._at >= 0 else 0)) % len(self._offers)
             self._name_filters()
@@ -246,7 +243,6 @@ class SearchView(ListView[Findings]):
     # --- asking ---
 
     def typed(self, words: str) -> None:
-        """Other words stand in the field."""
         self.words = words
         self._ask()
 
@@ -373,11 +369,8 @@ class SearchView(ListView[Findings]):
         self._name_chips()
         self._show_waiting()
         self.tell([capital(note) for note in self.data.notes])
-        hits: dict[object, Hit | ConversationHit] = {}
-        for hit in self.data.hits:
-            hits.setdefault(key_of(hit), hit)
-        self._hits = hits
-        if not keep or self.list.selected not in hits:
+        self._hits = {key_of(hit): hit for hit in self.data.hits}
+        if not keep or self.list.selected not in self._hits:
             self.list.selected = None
         self.arrange(keep)
 
@@ -389,22 +382,15 @@ class SearchView(ListView[Findings]):
             size = dpg.get_text_size(line, font=font)
             return not size or size[0] <= room
 
-        shown = rows(self.data, fits)
+        shown = [row_of(hit, fits) for hit in self.data.hits]
         return shown, self.data.entries or len(shown)
 
     def teach(self, total: int) -> str:
-        """Which of `TEACH` stands there when there is no row."""
         if not self.data.wanted.asks:
             return "begin"
-        return (
-            "filtered"
-            if self.data.wanted.filters.keys() - {"kind"}
-            else "none-of-kind"
-            if self.data.kind
-            else "nothing-yet"
-            if self.data.waits
-            else "nothing"
-        )
+        if self.data.wanted.filters.keys() - {"kind"}:
+            return "filtered"
+        return "none-of-kind" if self.data.wanted.kind else "nothing-yet" if self.data.waits else "nothing"
 
     def _name_chips(self) -> None:
         found, kinds = self.data, chip_kinds(self.data)
@@ -449,17 +435,12 @@ class SearchView(ListView[Findings]):
             chip.set_on(value in now if isinstance(now, tuple) else value == now)
             gone = f"  {icon('x')}"
             here = f"{icon('chevron-right')} " if at == self._at else ""
-            chip.name = f"{here}{self._words_of(name, value)}{gone if chip.on else ''}"
+            chip.name = f"{here}{filter_words(name, value, self._tools)}{gone if chip.on else ''}"
             chip.set_count(None)
-
-    def _words_of(self, name: str, value: str) -> str:
-        """What stands on a chip; a tool is called as its conversations call it."""
-        return (self._tools.get(value, "") if name == "source" else "") or filter_words(name, value)
 
     # --- what can be done ---
 
     def act(self, name: str, row: FlowRow) -> None:
-        """Do one of `ACTIONS` to a row."""
         hit = self._hits.get(row.key)
         if hit is None:
             return
@@ -477,7 +458,7 @@ class SearchView(ListView[Findings]):
         if hit is None:
             return
         if isinstance(hit, ConversationHit):
-            self._shell.read(name=hit.path or hit.name, turn=hit.turn, words=longest(self.data.query, hit))
+            self._shell.read(name=hit.path or hit.name, turn=hit.turn, words=longest(self.data.wanted.query, hit))
             return
         view = HOMES.get(hit.entry.kind, "")
         if f"view.{view}" not in self._shell.actions:

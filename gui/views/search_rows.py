@@ -23,10 +23,10 @@ from core.commands.panel.bullets import all_bullets, local_day
 from core.commands.search import search_everything
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow
+from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.letters import broken
 from gui.toolkit.typeset import visible
-from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, short_folder, short_name
+from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, joined, short_folder, short_name
 from gui.views.reader_rows import one_line_of
 
 if TYPE_CHECKING:
@@ -153,16 +153,6 @@ class Findings:
     projects: Mapping[str, int] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def query(self) -> str:
-        """The words that were asked for."""
-        return self.wanted.query
-
-    @property
-    def kind(self) -> str:
-        """The kind that was asked for, "" for all."""
-        return self.wanted.kind
-
 
 def kind_of(hit: Hit | ConversationHit) -> str:
     """The kind of a hit, a key of `ENTRY_KINDS`."""
@@ -190,7 +180,10 @@ def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
     notes = (*((report.note,) if report.note else ()), *(one for one in report.warnings if not one.startswith(NOT_YET)))
     waits = next((waiting_words(one) for one in report.warnings if one.startswith(NOT_YET)), "")
     number = report.entries + report.conversations
-    return Ok(Findings(wanted, report.hits, dict(counts), number, notes, waits, dict(sources), dict(projects),
+    hits: dict[str, Hit | ConversationHit] = {}
+    for hit in report.hits:
+        hits.setdefault(key_of(hit), hit)
+    return Ok(Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, dict(sources), dict(projects),
                        {hit.source: hit.tool for hit in talks}))  # fmt: skip
 
 
@@ -202,15 +195,6 @@ def waiting_words(warning: str) -> str:
     """What stands beside the button that reads what is not searched yet: how much it is, and how long that takes."""
     takes = _TAKES.match(warning)
     return f"{takes[1]} not searched yet, about {takes[2]}" if takes else capital(warning.partition(";")[0])
-
-
-def rows(found: Findings, fits: Callable[[str], bool]) -> list[FlowRow]:
-    """The hits as rows, best first; their texts are broken into lines that `fits(line)`."""
-    keyed: dict[str, FlowRow] = {}
-    for hit in found.hits:
-        row = row_of(hit, fits)
-        keyed.setdefault(str(row.key), row)
-    return list(keyed.values())
 
 
 def key_of(hit: Hit | ConversationHit) -> str:
@@ -234,8 +218,7 @@ def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowR
     turns = f"in {many:,} of {count(hit.turns, 'turn')}" if many > 1 else count(hit.turns, "turn")
     about = (local_day(hit.day) if hit.day else "", hit.tool, folder, turns, "in the trash" if hit.in_trash else "",
              hit.branch, why_words(hit.why))  # fmt: skip
-    meta = SEPARATOR.join(one_line_of(part) for part in about if part)
-    can = frozenset({"read", "go", "copy", "open"} if hit.path else {"read", "copy"}) - {"go"}
+    meta, can = joined(*map(one_line_of, about)), frozenset({"read", "copy", "open"} if hit.path else {"read", "copy"})
     return FlowRow(key_of(hit), text, meta, looks.icon, looks.color, "text", can, marks_of(text, terms))
 
 
@@ -244,7 +227,8 @@ SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 
 def row_of(hit: Hit | ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
-    """One hit as a row: what it says, why it was found, when and where it was said, how often it was confirmed."""
+    """One hit as a row, in lines that `fits(line)`: what it says, why it was found, when and where it was said, how
+    often it was confirmed."""
     if isinstance(hit, ConversationHit):
         return conversation_row(hit, fits)
     entry, terms = hit.entry, terms_of(hit.why)
@@ -253,7 +237,7 @@ def row_of(hit: Hit | ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
     text = "\n".join(line.rstrip() for line in text.split("\n"))
     seen = f"confirmed by {count(len(hit.confirmations), 'other')}" if hit.confirmations else ""
     date = local_day(entry.date) if entry.date else ""
-    meta = SEPARATOR.join(part for part in (why_words(hit.why), date, source_of(entry), seen) if part)
+    meta = joined(why_words(hit.why), date, source_of(entry), seen)
     can = frozenset({"go", "copy", "open"} if entry.path else {"copy"})
     return FlowRow(key_of(hit), text, meta, icon, color, "text", can, marks_of(text, terms))
 
@@ -358,7 +342,7 @@ def bullet_of(workspace: Workspace, entry: SearchEntry) -> Found | None:
 
 def chip_kinds(found: Findings) -> list[str]:
     """The kinds that have a chip: those among the best, and the one that is chosen."""
-    return [kind for kind in ENTRY_KINDS if found.counts.get(kind) or kind == found.kind]
+    return [kind for kind in ENTRY_KINDS if found.counts.get(kind) or kind == found.wanted.kind]
 
 
 def longest(query: str, hit: ConversationHit) -> str:

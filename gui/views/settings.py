@@ -25,7 +25,7 @@ from gui.toolkit.layout import Sight, box, card, lowered, space, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, say_hint, section, text, text_field
-from gui.views.list_view import MOVES, FilteredView
+from gui.views.list_view import MOVES, FilteredView, has_words, stepped
 from gui.views.looks import short_folder
 
 
@@ -42,7 +42,6 @@ class SettingRow:
     origin: str
     origin_path: str
     own: bool
-    accepted: str
 
 
 def setting_rows(settings: Settings, help_rows: Sequence[Explained], shipped: str) -> list[SettingRow]:
@@ -57,10 +56,8 @@ def setting_rows(settings: Settings, help_rows: Sequence[Explained], shipped: st
 def _row(value: SettingValue, one: Explained, shipped: str) -> SettingRow:
     own = value.origin != shipped
     origin = origin_words(value.origin) if own else "default"
-    return SettingRow(
-        value.key, one.group, one.help, one.kind, one.choices, typed(value.value, one.kind), origin, value.origin, own,
-        value.accepted,
-    )  # fmt: skip
+    shown = typed(value.value, one.kind)
+    return SettingRow(value.key, one.group, one.help, one.kind, one.choices, shown, origin, value.origin, own)
 
 
 def typed(value: Any, kind: str) -> str:
@@ -101,13 +98,6 @@ def help_words(words: str) -> str:
             lines.append(("    " if listed else "") + re.sub(r"\s{2,}", "  –  ", line.strip()))
             before = far
     return "\n".join(re.sub(r'"([^"\n]*)"', "“\\1”", line) if "[" not in line else line for line in lines)
-
-
-def rows_with(rows: Sequence[SettingRow], words: str) -> list[SettingRow]:
-    """Those in which every one of the words stands: in the name, the group, the comment or the value."""
-    wanted = words.casefold().split()
-    texts = ((row, " ".join((row.key, row.group, row.help, row.value)).casefold()) for row in rows)
-    return [row for row, text in texts if all(word in text for word in wanted)]
 
 
 def next_choice(row: SettingRow, step: int) -> str:
@@ -201,9 +191,6 @@ class Editor:
             self._change(self.key, self.kind, words)
 
 
-PAGE = 5  # settings that Page down goes on
-
-
 class SettingsView(FilteredView):
     """All settings. A value is written when its field is left or Enter is pressed; Esc takes back what was typed."""
 
@@ -277,14 +264,14 @@ class SettingsView(FilteredView):
     # --- which are shown, and which one the keys are for ---
 
     def typed(self, words: str) -> None:
-        """Other words stand in the field."""
         if words != self.words:
             super().typed(words)
             self._shell.change()
 
     def arrange(self, keep: bool) -> None:
-        """Show the settings that have all the words."""
-        self.shown = rows_with(self.rows, self.words)
+        """Show the settings that have all the words: in the name, the group, the comment or the value."""
+        self.shown = [row for row in self.rows
+                      if has_words(" ".join((row.key, row.group, row.help, row.value)), self.words)]  # fmt: skip
         keys, groups = {row.key for row in self.shown}, {row.group for row in self.shown}
         for key, editor in self.editors.items():
             dpg.configure_item(editor.box, show=key in keys)
@@ -310,27 +297,18 @@ class SettingsView(FilteredView):
         return (not typing or bool(dpg.is_item_active(self.filter))) and super().press(key, typing)
 
     def do(self, key: str) -> bool:
-        """What a key does to the chosen setting."""
         return bool(self.chosen) and self._act(key, self.editors[self.chosen])
 
     def move(self, key: str) -> bool:
         """Another setting; Enter leaves the field that filters."""
         if key in (*MOVES, "Home", "End"):
-            self._step(key)
+            if self.shown:
+                self._choose(stepped([row.key for row in self.shown], self.chosen, key))
             return True
         if key == "Enter" and dpg.is_item_active(self.filter):
             dpg.focus_item(self.at_rest)
             return True
         return False
-
-    def _step(self, key: str) -> None:
-        names = [row.key for row in self.shown]
-        if not names:
-            return
-        last = len(names) - 1
-        now = names.index(self.chosen) if self.chosen in names else -1
-        to = {"Up": now - 1, "Down": now + 1, "Page up": now - PAGE, "Page down": now + PAGE, "Home": 0, "End": last}
-        self._choose(names[min(max(to[key], 0), last)])
 
     def _act(self, key: str, editor: Editor) -> bool:
         if editor.toggle is not None:

@@ -29,7 +29,8 @@ from gui.toolkit.layout import Sight, box, card, lowered, space, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, ButtonRow, Toggle, hint, say_hint, section, text
-from gui.views.looks import ago, seconds_of, short_folder
+from gui.views.list_view import stepped
+from gui.views.looks import ago, joined, seconds_of, short_folder
 
 KEY = "sources"
 
@@ -76,12 +77,11 @@ def row_of(found: SourceFound, on: bool, now: float) -> SourceRow:
     )
     if found.too_large:
         parts = (*parts, Part("too large", found.too_large, "hint", f"{found.too_large:,} too large"))
-    words = [count(found.conversations, "conversation"), size(found.bytes)]
-    if found.newest:
-        words.append(f"the newest {ago(seconds_of(found.newest), now)}")
+    newest = f"the newest {ago(seconds_of(found.newest), now)}" if found.newest else ""
+    words = joined(count(found.conversations, "conversation"), size(found.bytes), newest)
     warning, color = expiry_words(found)
-    return replace(row, words="  ·  ".join(words), parts=parts, total=found.conversations, warning=warning,
-                   color=color, folders=tuple(found.places))  # fmt: skip
+    return replace(row, words=words, parts=parts, total=found.conversations, warning=warning, color=color,
+                   folders=tuple(found.places))  # fmt: skip
 
 
 def expiry_words(found: SourceFound) -> tuple[str, str]:
@@ -138,8 +138,37 @@ def switch_source(workspace: Workspace, name: str, on: bool) -> Result[tuple[str
 PARTS = 3
 
 
-class SourceCard:
-    """A card for a source that was found. `on_switch(name, on)`, `on_harvest(name)`, `on_folder(row)` hear of it."""
+class SourceLine:
+    """A source of which nothing is here: its switch alone. `on_switch(name, on)` hears of it."""
+
+    READ = ("looked for by every harvest", "")
+    """What stands beside the switch that is on, or off."""
+
+    def __init__(self, look: Look, parent: int, on_switch: Callable[[str, bool], object]) -> None:
+        self.item = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "beside")
+        self._add_switch(look, self.item, on_switch, tip="Whether a harvest looks for it")
+
+    def _add_switch(self, look: Look, parent: int, on_switch: Callable[[str, bool], object], **of: Any) -> None:
+        self.row = SourceRow("", "", False, False)
+        self.toggle = Toggle(look, parent, "", lambda on: on_switch(self.row.name, on), **of)
+        self._read = text(look, lowered(look, parent, 7), "", "small", "hint", fit=END)
+
+    def show(self, row: SourceRow | None) -> None:
+        """Fill it; None hides it."""
+        dpg.configure_item(self.item, show=row is not None)
+        if row is None:
+            return
+        self.row = row
+        self.toggle.set_label(row.title)
+        if self.toggle.on != row.on:
+            self.toggle.set_on(row.on)
+        dpg.set_value(self._read, self.READ[not row.on])
+
+
+class SourceCard(SourceLine):
+    """A card for a source that was found; `on_harvest(name)` and `on_folder(row)` hear of it, too."""
+
+    READ = ("read by every harvest", "read only if you ask")
 
     def __init__(
         self,
@@ -150,12 +179,9 @@ class SourceCard:
         on_folder: Callable[[SourceRow], object],
     ) -> None:
         self._look = look
-        self.row = SourceRow("", "", False, False)
         self.item = box(look, parent, "card", height=0)
         left, right = spread(look, self.item)
-        self.toggle = Toggle(look, left, "", lambda on: on_switch(self.row.name, on),
-                             tip="Whether a harvest reads it", shortcut="Space")  # fmt: skip
-        self._read = text(look, lowered(look, left, 7), "", "small", "hint", fit=END)
+        self._add_switch(look, left, on_switch, tip="Whether a harvest reads it", shortcut="Space")
         self.folder = Button(look, right, "", lambda: on_folder(self.row), icon="folder-open", kind="ghost",
                              tip="Open its folder", shortcut="O")  # fmt: skip
         self.harvest = Button(look, right, "Harvest this…", lambda: on_harvest(self.row.name), icon="wheat",
@@ -173,15 +199,9 @@ class SourceCard:
         dpg.configure_item(self.item, show=False)
 
     def show(self, row: SourceRow | None) -> None:
-        """Fill it; None hides it."""
-        dpg.configure_item(self.item, show=row is not None)
+        super().show(row)
         if row is None:
             return
-        self.row = row
-        self.toggle.set_label(row.title)
-        if self.toggle.on != row.on:
-            self.toggle.set_on(row.on)
-        dpg.set_value(self._read, "read by every harvest" if row.on else "read only if you ask")
         dpg.set_value(self._words, row.words)
         self._bar.set(row.parts, row.total or 1)
         for item in (self._bar.item, self._legend):
@@ -204,28 +224,6 @@ class SourceCard:
     def mark(self, on: bool) -> None:
         """Whether the keys mean this one."""
         self._look.theme(self.item, "card-on" if on else "card")
-
-
-class SourceLine:
-    """A source of which nothing is here: its switch alone."""
-
-    def __init__(self, look: Look, parent: int, on_switch: Callable[[str, bool], object]) -> None:
-        self.row = SourceRow("", "", False, False)
-        self.item = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "beside")
-        self.toggle = Toggle(look, self.item, "", lambda on: on_switch(self.row.name, on),
-                             tip="Whether a harvest looks for it")  # fmt: skip
-        self._words = text(look, lowered(look, self.item, 7), "", "small", "hint", fit=END)
-
-    def show(self, row: SourceRow | None) -> None:
-        """Fill it; None hides it."""
-        dpg.configure_item(self.item, show=row is not None)
-        if row is None:
-            return
-        self.row = row
-        self.toggle.set_label(row.title)
-        if self.toggle.on != row.on:
-            self.toggle.set_on(row.on)
-        dpg.set_value(self._words, "looked for by every harvest" if row.on else "")
 
 
 class SourcesView:
@@ -264,12 +262,14 @@ class SourcesView:
                             tip="Look at the disk again; nothing is opened or written", shortcut="R")  # fmt: skip
         self._page = box(look, parent, "clear", scroll=True)
         self._sight = Sight(look, self._page)
-        self.cards = [SourceCard(look, self._page, self.switch, self.harvest, self._open) for _ in NAMES]
+        self.cards: Sequence[SourceCard] = [
+            SourceCard(look, self._page, self.switch, self.harvest, self._open) for _ in NAMES
+        ]
         self._rest = int(dpg.add_group(parent=self._page, show=False))
         space(look, self._rest, 2)
         section(look, self._rest, "Not on this disk", "switch one on to read it once it is there")
         holder = look.theme(int(dpg.add_group(parent=card(look, self._rest).item)), "no-gap")
-        self.lines = [SourceLine(look, holder, self.switch) for _ in NAMES]
+        self.lines: Sequence[SourceLine] = [SourceLine(look, holder, self.switch) for _ in NAMES]
         self._paths = text(look, self._page, "", "small", "hint", wrap=True)
         self._notes = text(look, self._page, "", "small", "edited", wrap=True)
 
@@ -290,7 +290,6 @@ class SourcesView:
             self._shell.rows_shown(found, found)
 
     def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; see `keys`."""
         if typing:
             return False
         if key == "R":
@@ -298,21 +297,16 @@ class SourcesView:
             return True
         found = [row for row in self.rows if row.found]
         if key in ("Up", "Down", "Home", "End") and found:
-            names = [row.name for row in found]
-            now = names.index(self.chosen) if self.chosen in names else -1
-            to = {"Up": max(0, now - 1), "Down": min(len(names) - 1, now + 1), "Home": 0, "End": len(names) - 1}[key]
-            self._choose(names[to])
+            self._choose(stepped([row.name for row in found], self.chosen, key))
             return True
         row = next((row for row in found if row.name == self.chosen), None)
-        if row is None or key not in ("Space", "Enter", "O"):
-            return False
-        if key == "Space":
+        if row is not None and key == "Space":
             self.switch(row.name, not row.on)
-        elif key == "Enter" and row.total:
+        elif row is not None and key == "Enter" and row.total:
             self.harvest(row.name)
-        elif key == "O":
+        elif row is not None and key == "O":
             self._open(row)
-        return True
+        return row is not None and key in ("Space", "Enter", "O")
 
     def dispose(self) -> None:
         """Nothing lives outside of the parent."""
@@ -353,12 +347,10 @@ class SourcesView:
         if report is None:
             return
         self.rows = rows_of(report, self.picked, time.time())
-        found = [row for row in self.rows if row.found]
-        missing = [row for row in self.rows if not row.found]
-        for number, one in enumerate(self.cards):
-            one.show(found[number] if number < len(found) else None)
-        for number, line in enumerate(self.lines):
-            line.show(missing[number] if number < len(missing) else None)
+        found, missing = ([row for row in self.rows if row.found is here] for here in (True, False))
+        for rows, places in ((found, self.cards), (missing, self.lines)):
+            for number, place in enumerate(places):
+                place.show(rows[number] if number < len(rows) else None)
         dpg.configure_item(self._rest, show=bool(missing))
         self._mark()
         dpg.set_value(self._summary, summary(self.rows, report))
@@ -400,12 +392,7 @@ class SourcesView:
             self._show()
             self._shell.error(error)
 
-        self._shell.write(
-            title,
-            lambda workspace: switch_source(workspace, name, on),
-            done=done,
-            failed=failed,
-        )
+        self._shell.write(title, lambda workspace: switch_source(workspace, name, on), done=done, failed=failed)
 
     def _open(self, row: SourceRow) -> None:
         there = [folder for folder in row.folders if os.path.isdir(folder)]

@@ -65,35 +65,10 @@ ANSWERS: tuple[Callable[[str], str], ...] = (
 )
 BEFORE = (0, 3, 12)
 WORDS = [
-    "parser",
-    "row",
-    "empty",
-    "file",
-    "test",
-    "header",
-    "loop",
-    "index",
-    "value",
-    "reader",
-    "writer",
-    "column",
-    "quote",
-    "fails",
-    "passes",
-    "branch",
-    "commit",
-    "session",
-    "machine",
-    "package",
-    "account",
-    "review",
-    "gateway",
-    "build",
-    "start",
-    "log",
-    "deploy",
-    "key",
-]
+    "parser", "row", "empty", "file", "test", "header", "loop", "index", "value", "reader", "writer", "column", "quote",
+    "fails", "passes", "branch", "commit", "session", "machine", "package", "account", "review", "gateway", "build",
+    "start", "log", "deploy", "key",
+]  # fmt: skip
 
 
 class Combined(NamedTuple):

@@ -125,7 +125,7 @@ def _secrets_of(text: str) -> list[_Found]:
     taken: list[tuple[int, int]] = sorted(marks)
     for one in sorted(found, key=lambda one: (one.net, one.start - one.end, one.start)):
         if _is_free(one.start, one.end, taken):
-            _insert(taken, (one.start, one.end))
+            insort(taken, (one.start, one.end))
             chosen.append(one)
     return sorted(chosen, key=lambda one: one.start)
 
@@ -133,10 +133,6 @@ def _secrets_of(text: str) -> list[_Found]:
 def _is_free(start: int, end: int, taken: list[tuple[int, int]]) -> bool:
     row = bisect_left(taken, (end, 0))
     return row == 0 or taken[row - 1][1] <= start
-
-
-def _insert(taken: list[tuple[int, int]], span: tuple[int, int]) -> None:
-    insort(taken, span)
 
 
 def _in_plain(text: str) -> Iterator[_Found]:

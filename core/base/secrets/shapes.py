@@ -78,16 +78,12 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("github-token", "ghu_", r"[A-Za-z0-9]{30,}"),
     _token("github-token", "ghr_", r"[A-Za-z0-9]{30,}"),
     _token("github-token", "github_pat_", r"\w{22,}"),
-    _token(
-        "gitlab-token",
-        "gl",
-        r"(?:pat|dt|rt|rtr|ptt|soat|oas|cbt|ft|ffct|imt|agent|wt)-(?=[\w.-]{0,60}\d)[\w-]{20,}(?:\.[\w.]{5,20})?",
-    ),
+    _token("gitlab-token", "gl",
+           r"(?:pat|dt|rt|rtr|ptt|soat|oas|cbt|ft|ffct|imt|agent|wt)-(?=[\w.-]{0,60}\d)[\w-]{20,}(?:\.[\w.]{5,20})?"),
     _token("gitlab-token", "GR1348941", r"[\w-]{20,}"),
     _token("slack-token", "xoxe.xox", r"[bp]-\d-[A-Za-z0-9]{30,}"),
-    _token(
-        "slack-token", "xox", r"[abceoprsd]-(?=[A-Za-z0-9-]{0,60}\d)[A-Za-z0-9-]{10,}(?:%[0-9A-Fa-f]{2}[\w%-]{10,})?"
-    ),
+    _token("slack-token", "xox",
+           r"[abceoprsd]-(?=[A-Za-z0-9-]{0,60}\d)[A-Za-z0-9-]{10,}(?:%[0-9A-Fa-f]{2}[\w%-]{10,})?"),
     _token("slack-token", "xapp-", r"\d-[A-Z0-9]{5,}-\d+-[a-z0-9]{20,}"),
     _token("slack-webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/(?P<secret>[\w/+]{20,})"),
     _token("teams-webhook", ".webhook.office.com/", r"webhookb2/(?P<secret>[\w@/-]{60,})"),
@@ -105,9 +101,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _shape("azure-client-secret", "Q~", r"[\w~.]{3}\dQ~[\w~.-]{31,34}"),
     _shape("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{8,}\.eyJ[\w-]{4,}(?:\.[\w-]{8,})?"),
     _word("jwt", "eyJ", r"[\w-]{8,600}\.eyJ[\w-]{4,}\.[\w-]{8,}"),
-    _shape(
-        "jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{14,}\.(?:[\w-]{10,}|)\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"
-    ),  # encrypted: five parts
+    _shape("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{14,}\.(?:[\w-]{10,}|)\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"),  # encrypted: five parts
     _word("sendgrid-key", "SG.", r"[\w-]{16,40}\.[\w-]{30,}"),
     _shape("telegram-token", ":", r":(?<=\d{8}:)(?P<secret>[\w-]{35})(?![\w-])"),
     _shape("discord-token", ".", r"[MNO](?<![\w.-][MNO])[\w-]{23,25}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])"),
@@ -219,7 +213,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("password-hash", "$6$", r"(?:rounds=\d+\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}"),
     _token("password-hash", "$y$", r"[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}"),
     _token("session-cookie", "_gitlab_session=", r"(?P<secret>[0-9a-f]{32})"),
-)
+)  # fmt: skip
 """Shapes that need nothing around them, sought by what they begin with."""
 
 
@@ -302,55 +296,29 @@ _KUBECONFIG = {
 _PHRASES = ("seed phrase", "mnemonic", "recovery phrase", "seed words")
 
 ANYWHERE: tuple[Pattern, ...] = (
-    _shape(
-        "url-password",
-        "://",
-        r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
-        check=_is_url_password,
-    ),
-    _shape(
-        "url-password",
-        "curl ",
-        r"curl [^\n]{0,400}?-(?:u|-user|-proxy-user|U)[ =]?[\"']?[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,})",
-        check=_no_variable,
-    ),
+    _shape("url-password", "://",
+           r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
+           check=_is_url_password),
+    _shape("url-password", "curl ",
+           r"curl [^\n]{0,400}?-(?:u|-user|-proxy-user|U)[ =]?[\"']?[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,})",
+           check=_no_variable),
     _shape("bearer-token", "bearer", r"bearer[\s:+=\"']{1,3}(?P<secret>[A-Za-z0-9._~+/-]{16,}=*)", True, _is_bearer),
     _shape("basic-credentials", "basic", r"basic[ \t+]{1,3}(?P<secret>[A-Za-z0-9+/_-]{8,}={0,2})", True, _is_basic),
-    _shape(
-        "authorization",
-        "authorization",
-        r"authorization\\?[\"']?\s?[:=,]\s{0,3}\\?[\"']?(?:(?:token|apikey|api-key|key|digest|negotiate|ntlm|ssws|splunk"
-        r"|genie|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})",
-        True,
-        _is_bearer,
-    ),
-    _shape(
-        "basic-credentials",
-        '"auth"',
-        r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
-        check=_is_basic,
-    ),
-    _shape(
-        "password",
-        "cred",
-        r"cred(?:ential)?s?\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\"'`,()]{6,60})",
-        True,
-        _is_strong,
-    ),
+    _shape("authorization", "authorization",
+           r"authorization\\?[\"']?\s?[:=,]\s{0,3}\\?[\"']?(?:(?:token|apikey|api-key|key|digest|negotiate|ntlm|ssws|splunk"
+           r"|genie|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})", True,
+           _is_bearer),
+    _shape("basic-credentials", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
+           check=_is_basic),
+    _shape("password", "cred",
+           r"cred(?:ential)?s?\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\"'`,()]{6,60})",
+           True, _is_strong),
     _token("okta-token", "SSWS ", r"(?P<secret>00[\w-]{40})"),
-    _shape(
-        "aws-secret-key",
-        "aws",
-        r"aws.{0,20}?(?:secret|private).{0,20}?key.{0,12}?[=:\s\"'>]\s*"
-        r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
-        True,
-    ),
-    _shape(
-        "cloudflare-key",
-        "cloudflare",
-        r"cloudflare[\w-]{0,20}(?:token|key)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[\w-]{37,40})(?![\w-])",
-        True,
-    ),
+    _shape("aws-secret-key", "aws",
+           r"aws.{0,20}?(?:secret|private).{0,20}?key.{0,12}?[=:\s\"'>]\s*"
+           r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", True),
+    _shape("cloudflare-key", "cloudflare",
+           r"cloudflare[\w-]{0,20}(?:token|key)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[\w-]{37,40})(?![\w-])", True),
     *(
         _shape(
             kind,
@@ -363,16 +331,11 @@ ANYWHERE: tuple[Pattern, ...] = (
     ),
     _shape("private-key", '"d"', r"\"d\"\s{0,3}:\s{0,3}\"(?P<secret>[\w-]{40,})\""),
     _shape("signature", "x-amz-", r"x-amz-(?:signature|security-token)=(?P<secret>[\w%+/=-]{32,})", True),
-)
+)  # fmt: skip
 COOKIES: tuple[Pattern, ...] = (
-    _shape(
-        "session-cookie",
-        "cookie:",
-        r"cookie:[^\S\n]{0,2}(?:[^=;,\s\"']{1,60}=[^;\s\"']{0,400};[^\S\n]?){0,12}?[^=;,\s\"']{1,60}="
-        r"(?P<secret>[^;\s\"',]{8,400})",
-        True,
-        _is_cookie,
-    ),
+    _shape("session-cookie", "cookie:",
+           r"cookie:[^\S\n]{0,2}(?:[^=;,\s\"']{1,60}=[^;\s\"']{0,400};[^\S\n]?){0,12}?[^=;,\s\"']{1,60}="
+           r"(?P<secret>[^;\s\"',]{8,400})", True, _is_cookie),
     *(
         _shape(
             "session-cookie",
@@ -384,7 +347,7 @@ COOKIES: tuple[Pattern, ...] = (
         for name in _COOKIES
     ),
     _shape("session-cookie", "session=", r"session=(?P<secret>[^;\s\"',&]{20,400})", True, _is_cookie),
-)
+)  # fmt: skip
 COMMANDS: tuple[Pattern, ...] = (
     _command("sshpass", r"[ \t]+(?:-[eP]\s?\S+[ \t]+)?-p[ \t]?"),
     _command("mysql", r"(?:dump|admin|import|sh|check)?\b[^\n|;]{0,200}?[ \t]-p"),
@@ -401,38 +364,27 @@ COMMANDS: tuple[Pattern, ...] = (
     _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
 )
 PIPES: tuple[Pattern, ...] = (
-    _shape(
-        "password",
-        "echo ",
-        r"echo[ \t]{1,4}[\"']?[\w.-]{1,40}:(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+)?chpasswd",
-        check=_no_variable,
-    ),
-    _shape(
-        "password",
-        "echo ",
-        r"echo[ \t]{1,4}[\"']?(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}"
-        r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}-S|docker[ \t]+login|cryptsetup|passwd|kinit)",
-        check=_no_variable,
-    ),
-)
+    _shape("password", "echo ",
+           r"echo[ \t]{1,4}[\"']?[\w.-]{1,40}:(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+)?chpasswd",
+           check=_no_variable),
+    _shape("password", "echo ",
+           r"echo[ \t]{1,4}[\"']?(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}"
+           r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}-S|docker[ \t]+login|cryptsetup|passwd|kinit)", check=_no_variable),
+)  # fmt: skip
 STATEMENTS: tuple[Pattern, ...] = (
     _said("identified by", r"[ \t]{1,4}(?:password[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
     _said("identified with", r"[ \t]{1,4}\S{1,60}[ \t]{1,4}by[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
     _said("password '", r"(?<=')(?P<secret>[^'\n]{4,120})'"),
-    _said(
-        "machine ",
-        r"[ \t]{0,4}\S{1,120}\s{1,4}(?:login|user)[ \t]{1,4}\S{1,120}\s{1,4}password[ \t]{1,4}(?P<secret>\S{3,120})",
-    ),
-    _said(
-        "net use",
-        r"[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}(?:/user:\S{1,60}[ \t]{1,4})?"
-        r"(?P<secret>[^\s/]\S{3,60})(?=[ \t]{1,4}/user:)",
-    ),
+    _said("machine ",
+          r"[ \t]{0,4}\S{1,120}\s{1,4}(?:login|user)[ \t]{1,4}\S{1,120}\s{1,4}password[ \t]{1,4}(?P<secret>\S{3,120})"),
+    _said("net use",
+          r"[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}(?:/user:\S{1,60}[ \t]{1,4})?"
+          r"(?P<secret>[^\s/]\S{3,60})(?=[ \t]{1,4}/user:)"),
     _shape("snmp-community", "community", r"community[ \t]+(?P<secret>(?=\w{0,40}\d)\w{6,40})[ \t]+(?:ro|rw)\b", True),
     _said("requirepass", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
     _said("masterauth", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
     _said("enable secret", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
-)
+)  # fmt: skip
 SEEDS: tuple[Pattern, ...] = (
     *(
         _shape(
@@ -445,11 +397,10 @@ SEEDS: tuple[Pattern, ...] = (
         for name in _PHRASES
     ),
     _shape("one-time-seed", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}?secret=(?P<secret>[A-Za-z2-7]{16,})"),
-    _shape(
-        "private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,100}){1,200})", True
-    ),
+    _shape("private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,100}){1,200})",
+           True),
     _shape("signature", "x-goog-signature=", r"x-goog-signature=(?P<secret>[\w%+/=-]{32,})", True),
-)
+)  # fmt: skip
 IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PIPES + STATEMENTS + SEEDS
 """Shapes that only the words around them give away; each begins with its `prefilter`."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,25 +30,30 @@ from core.conversations.conversation import Turn
 from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn
 from gui.shell import Reading
 from gui.state import Selection
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow
+from gui.toolkit.flow_rows import FlowRow
+from gui.views.facts import sure_words
 from gui.views.files import headline
 from gui.views.frame import hand_words
 from gui.views.inspector.web import NO_WEB, Web, web_of
-from gui.views.knowledge_rows import CAN, USUAL, copied, row_of
+from gui.views.knowledge_rows import CAN, USUAL, copied, meta_of, row_of
 from gui.views.ledger import counted
 from gui.views.looks import (
     CATEGORIES,
     FACT_CATEGORIES,
     MEMORY_CATEGORIES,
-    OF_FILE,
     OTHER,
     STATUSES,
     Looks,
     ago,
     capital,
+    category_of,
+    joined,
+    seconds_of,
     short_folder,
     short_name,
+    tags_words,
 )
+from gui.views.reader_rows import clock
 
 CHUNK = 1200
 """So many characters of a text stand in one row; a long one is several."""
@@ -149,6 +153,7 @@ ROLES: dict[str, tuple[str, str, str]] = {
 _FROM = re.compile(r"\[from: ([^,\]\n]+)([,\]])")
 WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "removed"}
 READERS = {"offline": "read by fixed rules"}
+WAYS = ("input", "output")
 HAPPENED: dict[str, tuple[str, str, str]] = {
     "harvested": ("Harvested", "wheat", "harvested"),
     "added": ("Written by hand", "plus", "accent"),
@@ -228,15 +233,20 @@ def conversation_facts(view: ConversationView) -> tuple[str, ...]:
     """What became of a conversation, what it gave, who read it, how long it is: a line each."""
     entry = view.entry
     word = STATUSES.get(str(entry.get("status", "")), OTHER).name
-    facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
-    facts.append(items_words(entry, len(view.given)))
+    until = str(entry.get("trashed_until", "")) if view.where == IN_TRASH else ""
+    where = WHERE[view.where] + (f" until {local_day(until)}" if until else "")
     read = [READERS.get(str(entry[key]), str(entry[key])) for key in ("provider", "model") if entry.get(key)]
-    if entry.get("input_tokens") or entry.get("output_tokens"):
-        read.append(f"{tokens(_number(entry.get('input_tokens')))} tokens in, {_out(entry)} out")
-    facts.append("  ·  ".join(read))
+    sent, received = (number if isinstance(number := entry.get(f"{way}_tokens"), int) else 0 for way in WAYS)
+    if any(entry.get(f"{way}_tokens") for way in WAYS):
+        read.append(f"{tokens(sent)} tokens in, {tokens(received)} out")
+    facts = [
+        joined(" ".join(filter(None, (word, ago(seconds_of(entry.get("at")))))), where),
+        items_words(entry, len(view.given)),
+        joined(*read),
+    ]
     if view.bytes:
         begun = f"the first {count(len(view.turns), 'turn')}" if view.cut else count(len(view.turns), "turn")
-        facts.append("  ·  ".join([size(view.bytes), begun, f"sha {view.key[:10]}…"]))
+        facts.append(joined(size(view.bytes), begun, f"sha {view.key[:10]}…"))
     return tuple(line for line in facts if line)
 
 
@@ -248,35 +258,18 @@ def items_words(entry: dict[str, Any], lines: int) -> str:
     return ", ".join(part for part in parts if part) if any(parts[1:]) else ""
 
 
-def _when(at: object) -> str:
-    try:
-        return f" {ago(datetime.fromisoformat(str(at)).timestamp())}"
-    except (ValueError, OverflowError, OSError):
-        return ""
-
-
-def _until(view: ConversationView) -> str:
-    until = str(view.entry.get("trashed_until", ""))
-    return f" until {local_day(until)}" if view.where == IN_TRASH and until else ""
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _out(entry: dict[str, Any]) -> str:
-    return tokens(_number(entry.get("output_tokens")))
-
-
 def given_row(at: int, given: Given) -> FlowRow:
     """One bullet that a conversation gave."""
-    where = f"{given.file}:{given.line}" if given.line else f"not in {given.file} any more, or in other words"
+    where, looks = place_words(given.file, given.line), CATEGORIES[category_of(given.file)]
     if given.file.startswith("files/"):
         where = f"a note, line {given.line}" if given.line else "its note is gone, or has other words"
-    looks = CATEGORIES["files" if given.file.startswith("files/") else OF_FILE.get(given.file, "facts")]
-    if not given.line:
-        return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, "hint", "hint", COPY)
-    return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, looks.color, "text", COPY)
+    color, tone = (looks.color, "text") if given.line else ("hint", "hint")
+    return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, color, tone, COPY)
+
+
+def place_words(file: str, line: int) -> str:
+    """Where a line stands, if it does."""
+    return f"{file}:{line}" if line else f"not in {file} any more, or in other words"
 
 
 def talk_page(talk: ReadableConversation, at: int) -> Page:
@@ -284,10 +277,11 @@ def talk_page(talk: ReadableConversation, at: int) -> Page:
     shown = [replace(turn, text=_beginning(turn, at)) for turn in talk.turns]
     turns = tuple(row for turn in shown for row in turn_rows(turn.number - 1, turn, turn.number == at))
     items = tuple(item_row(number, item) for number, item in enumerate(talk.items))
-    day = local_day(talk.started or talk.day)
-    where = SEPARATOR.join(part for part in (talk.tool, short_folder(talk.folder), talk.branch) if part)
-    facts = (where, SEPARATOR.join(part for part in (day, count(talk.count, "turn")) if part),
-             "in the trash" if talk.in_trash else "")  # fmt: skip
+    facts = (
+        joined(talk.tool, short_folder(talk.folder), talk.branch),
+        joined(local_day(talk.started or talk.day), count(talk.count, "turn")),
+        "in the trash" if talk.in_trash else "",
+    )
     name = f"Around turn {at:,}" if at else "Conversation"
     tabs = (
         Tab(name, turns, "Nothing was said in it.", counted=False),
@@ -308,34 +302,26 @@ def _beginning(turn: ReadableTurn, at: int) -> str:
 
 def item_row(at: int, item: HarvestedItem) -> FlowRow:
     """One line that a conversation taught."""
-    looks = CATEGORIES["files" if item.file.startswith("files/") else OF_FILE.get(item.file, "facts")]
-    where = f"{item.file}:{item.line}" if item.line else f"not in {item.file} any more, or in other words"
-    turn = f"turn {item.turn:,}" if item.turn else ""
-    meta = SEPARATOR.join(part for part in (where, turn) if part)
+    looks = CATEGORIES[category_of(item.file)]
+    meta = joined(place_words(item.file, item.line), f"turn {item.turn:,}" if item.turn else "")
     return FlowRow(("item", at), without_emphasis(item.text), meta, looks.icon, looks.color, "text", COPY)
 
 
 def turn_rows(at: int, turn: Turn | ReadableTurn, here: bool = False) -> list[FlowRow]:
     """One turn, in pieces that are not endlessly long; the one that is `here` stands out."""
     word, picture, color = ROLES.get(turn.role, (turn.role, "message-square", "hint"))
-    time = _clock(turn.time)
     tone = "text" if turn.role in ("user", "assistant") else "muted"
-    rows = []
     pieces = chunks(turn.text.strip() or "(nothing)")
-    for number, piece in enumerate(pieces):
-        last = number == len(pieces) - 1
-        meta = "  ·  ".join(part for part in (word, time, "found here" if here else "") if part) if last else ""
-        sign = "target" if here else picture
-        rows.append(FlowRow(("turn", at, number), piece, meta, sign if not number else "", color, tone, COPY))
-    return rows
+    meta, sign = joined(word, _clock(turn.time), "found here" if here else ""), "target" if here else picture
+    metas, signs = [*[""] * (len(pieces) - 1), meta], [sign, *[""] * (len(pieces) - 1)]
+    return [
+        FlowRow(("turn", at, number), piece, metas[number], signs[number], color, tone, COPY)
+        for number, piece in enumerate(pieces)
+    ]
 
 
 def _clock(when: str) -> str:
-    try:
-        at = datetime.fromisoformat(when)
-    except ValueError:
-        return when
-    return f"{at.astimezone():%H:%M}" if at.tzinfo is not None else f"{at:%H:%M}"
+    return clock(when) or when
 
 
 # --- a bullet, a source file, a file of the store --------------------------------------------------------------------
@@ -356,7 +342,7 @@ def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     several = Said(found, view.others).conversations
     row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category != "files" else None
     body = row.text if row is not None else without_emphasis(found.bullet.text)
-    facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
+    facts = [row.meta if row is not None else meta_of(found), f"{view.file}:{found.bullet.line}"]
     if view.by_tool:
         facts.append("only a tool's output said it")
     can = set(CAN.get(found.category, USUAL)) - {"edit", "same-run"} | {"show", "open"}
@@ -365,9 +351,10 @@ def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     said = tuple(said_row(at, one) for at, one in enumerate(view.others))
     proof = evidence_rows(kept) if kept is not None else ()
     steps = kept.steps if kept is not None else ()
+    run = tuple(FlowRow(("step", at), plain(step), "", "terminal", can=COPY) for at, step in enumerate(steps))
     tabs = (
         *((Tab("Evidence", proof, counted=False),) if proof else ()),
-        *((Tab("Steps", step_rows(steps)),) if steps else ()),
+        *((Tab("Steps", run),) if run else ()),
         *((Tab("Confirmations", said),) if said else ()),
         history,
     )
@@ -392,15 +379,16 @@ def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
     place = kept.passage
     if place is None:
         turn = f"turn {kept.turn}" if kept.turn else ""
-        meta = SEPARATOR.join(part for part in (turn, NO_PASSAGE.get(kept.problem, kept.problem)) if part)
+        meta = joined(turn, NO_PASSAGE.get(kept.problem, kept.problem))
         return (FlowRow(("proof", 0), f"“{plain(kept.quote)}”", meta, "quote", "edited", "text", COPY),)
     word, picture, color = ROLES.get(place.role, (place.role, "message-square", "hint"))
-    before = [FlowRow(("proof", -at, 1), piece, "", "", color, "hint", COPY)
-              for at, piece in enumerate(chunks(place.before.strip())) if piece]  # fmt: skip
-    after = [FlowRow(("proof", at, 2), piece, "", "", color, "hint", COPY)
-             for at, piece in enumerate(chunks(place.after.strip())) if piece]  # fmt: skip
+    before, after = (
+        [FlowRow(("proof", at, side), piece, "", "", color, "hint", COPY)
+         for at, piece in enumerate(chunks(text.strip())) if piece]
+        for side, text in enumerate((place.before, place.after), 1)
+    )  # fmt: skip
     day = f"{local_day(place.time)} {_clock(place.time)}" if place.time else ""
-    meta = SEPARATOR.join(part for part in (capital(word), f"turn {place.turn:,} of {place.of:,}", day) if part)
+    meta = joined(capital(word), f"turn {place.turn:,} of {place.of:,}", day)
     return (*before, FlowRow(("proof", 0), plain(place.quote), meta, picture, color, "text", COPY), *after)
 
 
@@ -409,43 +397,27 @@ def plain(text: str) -> str:
     return "\n".join(chunks(text, max(len(text), 1)))
 
 
-def step_rows(steps: tuple[str, ...]) -> tuple[FlowRow, ...]:
-    """The steps of a playbook."""
-    return tuple(FlowRow(("step", at), plain(step), "", "terminal", "accent", "text", COPY)
-                 for at, step in enumerate(steps))  # fmt: skip
-
-
 def said_row(at: int, found: Found) -> FlowRow:
     """Where else the same was said."""
     came = found.bullet.provenance
     name = short_name(came.source) if came is not None else "written by hand"
-    day = f"{local_day(came.date)}  ·  " if came is not None else ""
-    return FlowRow(
-        ("said", at), name, f"{day}{found.file}:{found.bullet.line}", "message-square", "accent", "text", COPY
-    )
-
-
-def _came(found: Found) -> str:
-    came = found.bullet.provenance
-    return f"{short_name(came.source)}  ·  {local_day(came.date)}" if came is not None else "written by hand"
+    meta = joined(local_day(came.date) if came is not None else "", f"{found.file}:{found.bullet.line}")
+    return FlowRow(("said", at), name, meta, "message-square", "accent", "text", COPY)
 
 
 def event_row(at: int, event: Event) -> FlowRow:
     """One thing that happened to a bullet."""
     word, picture, color = HAPPENED.get(event.what, (event.what, "history", "hint"))
-    before = (
-        f"\nbefore: {without_emphasis(split_provenance(event.before[2:])[0])}"
-        if event.before and event.what in ("edited", "undone")
-        else ""
-    )
-    return FlowRow(("event", at), f"{word}{before}", f"{local_day(event.when)} {_clock(event.when)}", picture, color)
+    if event.before and event.what in ("edited", "undone"):
+        word += f"\nbefore: {without_emphasis(split_provenance(event.before[2:])[0])}"
+    return FlowRow(("event", at), word, f"{local_day(event.when)} {_clock(event.when)}", picture, color)
 
 
 def source_page(note: NoteView) -> Page:
     """A source file with its notes."""
     sentence, _ = headline(note)
     rows = tuple(
-        FlowRow(("note", at), without_emphasis(found.bullet.text), _came(found), "file-text", "accent", "text", COPY)
+        FlowRow(("note", at), without_emphasis(found.bullet.text), meta_of(found), "file-text", "accent", "text", COPY)
         for at, found in enumerate(note.rows)
     )
     can = frozenset({"show", "open"} if note.exists else {"show"})
@@ -459,12 +431,10 @@ def source_page(note: NoteView) -> Page:
 def memory_page(memory: Memory, path: str) -> Page:
     """A memory as a person reads it: its words, and in a line what its file says above them."""
     looks = MEMORY_CATEGORIES.get(memory.category, Looks("Memories", "bookmark", "accent"))
-    about = SEPARATOR.join(
-        part for part in (local_day(memory.created), " ".join(f"#{tag}" for tag in memory.tags)) if part
-    )
+    about = joined(local_day(memory.created), tags_words(memory.tags))
     tab = Tab("Text", text_rows(memory.content), "There is nothing in it.", counted=False)
     title = capital(memory.category) if memory.category else "Memory"
-    return Page(looks.icon, looks.color, title, short_folder(path), "", tuple(line for line in (about,) if line),
+    return Page(looks.icon, looks.color, title, short_folder(path), "", (about,) if about else (),
                 frozenset({"open"}), (tab,), copy=memory.content)  # fmt: skip
 
 
@@ -473,17 +443,14 @@ def file_page(name: str, path: str, file: FileState | None, text: str, line: int
     rows = text_rows(_FROM.sub(lambda found: f"[from: {short_name(found[1])}{found[2]}", text), line)
     facts = []
     if file is not None and file.exists:
-        about = [size(file.bytes), f"changed {ago(file.modified)}"]
-        about += [count(file.bullets, "bullet")] if file.bullets is not None else []
-        facts.append("  ·  ".join(about))
+        bullets = count(file.bullets, "bullet") if file.bullets is not None else ""
+        facts.append(joined(size(file.bytes), f"changed {ago(file.modified)}", bullets))
         facts += [hand_words(file)] if file.by_hand else []
     exists = file.exists if file is not None else bool(text)  # a memory has no line of its own in the overview
     can = frozenset({"open"} if exists else ())
     tab = Tab("Text", rows, "There is nothing in it, or it is not there.", counted=False)
-    color = "accent" if exists else "hint"
-    place = short_folder(path)
-    return Page("file-text", color, name, place, "", tuple(facts), can, (tab,), copy=path, copied="Copy path",
-                at=HERE if line else None)  # fmt: skip
+    return Page("file-text", "accent" if exists else "hint", name, short_folder(path), "", tuple(facts), can, (tab,),
+                copy=path, copied="Copy path", at=HERE if line else None)  # fmt: skip
 
 
 def leads_to(subject: Any, key: Any) -> Selection | None:
@@ -507,16 +474,13 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
     """One fact with all that is known of it. Reads its file."""
     fact = row.fact
     kind, sign, color, _ = FACT_CATEGORIES.get(fact.category, Looks(fact.category.capitalize(), "circle", "accent"))
-    sure = f"confidence {fact.confidence:.2f}"
-    if fact.confidence < row.stated:
-        sure += f", was {row.stated:.2f}: not heard again in {count(row.unconfirmed, 'conversation')}"
     days = [(word, day) for word, day in (("first seen", fact.first_seen), ("last confirmed", fact.last_confirmed),
                                           ("expired" if fact.stale else "expires", fact.expires)) if day]  # fmt: skip
     heard = f"heard in {count(fact.source_count, 'conversation')}" if fact.source_count else ""
     about = (
-        SEPARATOR.join(part for part in (fact.id, " ".join(f"#{tag}" for tag in fact.tags)) if part),
-        SEPARATOR.join(part for part in (sure, heard) if part),
-        SEPARATOR.join([*(f"{word} {local_day(day)}" for word, day in days), f"{row.file}:{row.line}"]),
+        joined(fact.id, tags_words(fact.tags)),
+        joined(f"confidence {sure_words(row)}", heard),
+        joined(*(f"{word} {local_day(day)}" for word, day in days), f"{row.file}:{row.line}"),
     )
     path = os.path.join(workspace.paths.knowledge, row.file)
     read = source_text(workspace, path, FILE_BYTES)
@@ -525,15 +489,7 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
     over_time = confidence_over_time(workspace, fact.id)
     course = over_time.value if isinstance(over_time, Ok) else NO_COURSE
     heard_in = tuple(
-        FlowRow(
-            ("heard", at, one.sha256),
-            short_name(one.name),
-            local_day(one.day),
-            "messages-square",
-            "accent",
-            "text",
-            COPY,
-        )
+        FlowRow(("heard", at, one.sha256), short_name(one.name), local_day(one.day), "messages-square", can=COPY)
         for at, one in enumerate(reversed(course.heard))
     )
     tabs = (*((Tab("Heard in", heard_in),) if heard_in else ()), tab)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dearpygui.dearpygui as dpg
@@ -25,11 +26,12 @@ from gui.toolkit.jobs import Job
 from gui.toolkit.layout import ChipRow, box, lowered
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, ButtonRow, CopyText, text
+from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say_hint, text
 from gui.views.facts import Facts
 from gui.views.inspector.rows import BUTTONS, Page, fact_page, leads_to, load
 from gui.views.inspector.web import SelectionPicture
-from gui.views.knowledge_rows import act_of, refusal
+from gui.views.knowledge_rows import act_of, change, select_added
+from gui.views.list_view import the_same
 
 FACTS, TABS = 3, 4
 
@@ -58,7 +60,7 @@ class Inspector:
         self.page: Page | None = None
         self.tab = 0
         self._shown: Selection = NOTHING
-        self._seen: object = None
+        self._seen: tuple[object, ...] = ()
         self._ticket = 0
         self._job: Job | None = None
 
@@ -69,6 +71,7 @@ class Inspector:
         head = int(dpg.add_group(horizontal=True, parent=self._full))
         self._icon = text(look, head, "", "heading", "accent")
         self._title = text(look, head, "", "heading", wrap=True)
+        self._title_tip = hint(look, self._title, "")
         self._path = CopyText(look, self._full)
         self._body = text(look, self._full, "", wrap=True)
         self._facts = [text(look, self._full, "", "small", "muted", wrap=True) for _ in range(FACTS)]
@@ -77,9 +80,10 @@ class Inspector:
         self._warning_text = text(look, self._warning, "", "text", "edited", wrap=True)
         rows = [int(dpg.add_group(horizontal=True, parent=self._full)) for _ in range(2)]
         self.buttons = {
-            name: Button(look, rows[number], label, self._pressed(name), icon=picture, kind=kind, tip=tip, shortcut=key)
+            name: Button(look, rows[number], label, self._shell.in_order(partial(self.act, name)), icon=picture,
+                         kind=kind, tip=tip, shortcut=key)
             for name, (number, label, picture, kind, tip, key) in BUTTONS.items()
-        }
+        }  # fmt: skip
         self._rows = [
             ButtonRow(look, self._full, [self.buttons[name] for name, one in BUTTONS.items() if one[0] == number])
             for number in range(2)
@@ -90,12 +94,9 @@ class Inspector:
         below = box(look, self._full, "clear")
         self._nothing = text(look, lowered(look, below, 6), "", "text", "hint", wrap=True)
         self.list = FlowList(
-            look,
-            actions=(RowAction("copy", "copy", "Copy"),),
-            on_select=self._follow,
-            on_action=self._copy_row,
-            on_open=self._open_row,
-        )
+            look, actions=(RowAction("copy", "copy", "Copy"),), on_select=self._follow, on_open=self._open_row,
+            on_action=lambda _name, row: self._shell.copy(row.text),
+        )  # fmt: skip
         self.list.build(below)
         self._teach = EmptyState(
             look, parent, parent, icon="panel-right", title="Nothing selected",
@@ -108,8 +109,7 @@ class Inspector:
     def refresh(self, state: State) -> None:
         """Read what is selected when that, or the store, is another one than before."""
         seen = (state.selected, state.snapshot, state.data)
-        old = self._seen
-        if isinstance(old, tuple) and all(one is other for one, other in zip(seen, old, strict=True)):
+        if the_same(seen, self._seen):
             return
         self._seen = seen
         if state.selected == NOTHING:
@@ -176,7 +176,8 @@ class Inspector:
         look = self._look
         dpg.set_value(self._icon, icon_of(page.icon))
         look.tint(self._icon, page.color)
-        dpg.set_value(self._title, page.title)
+        dpg.set_value(self._title, shortened(page.title))
+        say_hint(self._title_tip, page.title)
         self._path.set(page.path)
         dpg.configure_item(self._path.item, show=bool(page.path))
         self._say(self._body, page.body)
@@ -196,10 +197,8 @@ class Inspector:
             dpg.configure_item(chip.item, show=tab is not None)
             if tab is not None:
                 chip.name = tab.name
-                if not tab.counted:
-                    chip.set_count(None)
-                    continue
-                chip.set_count(len({row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}))
+                keys = {row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}
+                chip.set_count(len(keys) if tab.counted else None)
         self._turn(self.tab if same and self.tab < len(page.tabs) else 0, keep=same)
         if page.at is not None and not same:
             self.list.select(page.at)
@@ -246,75 +245,52 @@ class Inspector:
         elif row.key[0] == "proof":
             self._shell.on_read(page.reading)
 
-    def _copy_row(self, _name: str, row: FlowRow) -> None:
-        self._shell.copy(row.text)
-
     # --- what can be done ---
-
-    def _pressed(self, name: str) -> Callable[[], object]:
-        return self._shell.in_order(lambda: self.act(name))
 
     def act(self, name: str) -> None:
         """Do what one of `BUTTONS` stands for."""
-        page = self.page
+        page, shell = self.page, self._shell
         if page is None or name not in page.can | {"copy"}:
             return
-        subject = page.subject
         if name == "copy":
-            self._shell.copy(page.copy, "On the clipboard")
+            shell.copy(page.copy, "On the clipboard")
         elif name == "harvest":
-            self._shell.run("harvest")
+            shell.run("harvest")
         elif name == "read":
             if page.reading is not None:
-                self._shell.on_read(page.reading)
-        elif isinstance(subject, ReadableConversation):
-            self._shell.open_path(subject.path.partition("#")[0])
-        elif isinstance(subject, ConversationView):
-            self._act_on_conversation(name, subject)
-        elif isinstance(subject, BulletView):
-            self._act_on_bullet(name, subject)
-        elif isinstance(subject, FactRow):
-            if name == "show":
-                self._shell.show("facts")
-            else:
-                self._shell.open_path(str(self._shell.workspace.paths.knowledge / subject.file), subject.line)
-        elif isinstance(subject, NoteView):
-            if name == "show":
-                self._shell.show("files")
-            else:
-                self._shell.open_path(subject.source)
-        elif name == "open":
-            self._shell.open_path(str(self._shell.workspace.paths.knowledge / self._shown.key))
-
-    def _act_on_conversation(self, name: str, view: ConversationView) -> None:
-        if name == "open":
-            self._shell.open_path(view.now)
-        elif name == "restore":
-            self._shell.write(
-                "Restoring the conversation",
-                lambda workspace: trash_restore(workspace, view.trash),
-                said=f"{shortened(view.name)} is back in its place",
-            )
-
-    def _act_on_bullet(self, name: str, view: BulletView) -> None:
-        found = view.found
-        if name == "from":
-            self._shell.select("conversation", view.conversation)
-        elif name == "open":
-            self._shell.open_path(view.path)
-        elif found is None:
-            return
+                shell.on_read(page.reading)
         elif name == "show":
-            self._shell.show("files" if found.category == "files" else "knowledge")
-        else:
-            said, act = act_of(name, found, view.sha256, view.others)
-            words = f"{said}: {shortened(found.bullet.text)}"
-
-            def follow(value: Any) -> None:
-                added = [line for line in getattr(value, "added", ()) if line.startswith("- ")]
-                if name == "strike" and added:
-                    self._shell.select("bullet", view.file, found.bullet.line, added[0])
-
-            self._shell.write(
-                said, act, done=follow, failed=lambda error: self._shell.error(refusal(error)), said=words
+            shell.show(self._shown.home)
+        elif name == "open":
+            self._open(page.subject)
+        elif name == "from":
+            shell.select("conversation", page.subject.conversation)
+        elif name == "restore":
+            shell.write(
+                "Restoring the conversation",
+                lambda workspace: trash_restore(workspace, page.subject.trash),
+                said=f"{shortened(page.subject.name)} is back in its place",
             )
+        else:
+            self._change(name, page.subject)
+
+    def _open(self, subject: Any) -> None:
+        """Open its file, that of a fact at its line."""
+        knowledge, shell = self._shell.workspace.paths.knowledge, self._shell
+        if isinstance(subject, FactRow):
+            shell.open_path(str(knowledge / subject.file), subject.line)
+        elif isinstance(subject, ReadableConversation):
+            shell.open_path(subject.path.partition("#")[0])
+        elif isinstance(subject, ConversationView):
+            shell.open_path(subject.now)
+        elif isinstance(subject, BulletView):
+            shell.open_path(subject.path)
+        else:
+            shell.open_path(subject.source if isinstance(subject, NoteView) else str(knowledge / self._shown.key))
+
+    def _change(self, name: str, view: BulletView) -> None:
+        found = view.found
+        if found is not None:
+            said, act = act_of(name, found, view.sha256, view.others)
+            follow = partial(select_added, self._shell, line=found.bullet.line) if name == "strike" else None
+            change(self._shell, said, act, f"{said}: {shortened(found.bullet.text)}", follow)

@@ -24,7 +24,7 @@ from gui.toolkit.drawing import Drawing
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
-from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OF_FILE, OTHER, short_name
+from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OTHER, category_of, joined, short_name
 
 MOST = 6
 """So many nodes stand below each other; of more, the last one tells how many there are."""
@@ -86,7 +86,7 @@ def web_of(subject: Any, course: Course = NO_COURSE) -> Web:
         looks = FACT_CATEGORIES.get(subject.fact.category, OTHER)
         said = [
             Node(short_name(one.name), "messages-square", "accent", Selection("conversation", one.sha256),
-                 f"{short_name(one.name)}  ·  {local_day(one.day)}" if one.day else short_name(one.name))
+                 joined(short_name(one.name), local_day(one.day) if one.day else ""))
             for one in reversed(course.heard)
         ]  # fmt: skip
         fact = Node(without_emphasis(subject.fact.fact), looks.icon, looks.color)
@@ -96,7 +96,7 @@ def web_of(subject: Any, course: Course = NO_COURSE) -> Web:
 
 def _given(at: int, view: ConversationView) -> Node:
     given = view.given[at]
-    looks = CATEGORIES["files" if given.file.startswith("files/") else OF_FILE.get(given.file, "facts")]
+    looks = CATEGORIES[category_of(given.file)]
     to = Selection("bullet", given.file, given.line, given.raw) if given.line else None
     words = without_emphasis(given.text)
     return Node(words, looks.icon, looks.color if to is not None else "hint", to, words)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.drawing import Drawing
-from gui.toolkit.flow_rows import SEPARATOR
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS
@@ -27,9 +26,11 @@ from gui.views.library.rows import (
     percent,
     place_of,
     plain,
+    shares_of,
     short,
 )
 from gui.views.library.sheet import coded_words
+from gui.views.looks import joined
 
 if TYPE_CHECKING:
     from core.commands.panel.library import Dossier
@@ -76,10 +77,9 @@ class Card(NamedTuple):
 
 def cards_of(page: LibraryPage) -> list[Card]:
     """The answers in the order that is wanted."""
-    found = page.answered.retrieved.dossiers if page.answered is not None else ()
     return [
-        card_of(one, found, page.said.get(one.chunk.id, ""), at < WHOLE or one.chunk.id == page.chosen)
-        for at, one in enumerate(sorted(found, key=ORDERS[page.order][1]))
+        card_of(one, page.dossiers, page.said.get(one.chunk.id, ""), at < WHOLE or one.chunk.id == page.chosen)
+        for at, one in enumerate(sorted(page.dossiers, key=ORDERS[page.order][1]))
     ]
 
 
@@ -94,20 +94,18 @@ def card_of(one: Dossier, everything: Sequence[Dossier], said: str, whole: bool)
     if one.source is not None and one.source.functional_profile:
         labelled.append(("Source", plain(one.source.functional_profile), "muted"))
     labelled += [("Beware", plain(caution), "edited") for caution in one.beside]
-    best = {name: max(abs(other.why.get(name, 0.0)) for other in everything) for name in one.why}
-    shares = {name: min(1.0, max(0.0, score / best[name])) if best[name] else 0.0 for name, score in one.why.items()}
+    shares = shares_of(one, everything)
     top = max(shares, key=lambda name: shares[name], default="")
     served = []
     for task in sorted(one.tally, key=lambda task: (task != one.task_type, task)):
         last = tuple(trace.outcome for trace in reversed(one.traces) if trace.task_type == task)[-LAST:]
         figure = percent(one.success) if task == one.task_type and one.success is not None else ""
         served.append(Served(named(task), last, figure, task == one.task_type))
-    about = (one.document.content_type, f"chunk {one.chunk.position + 1}", one.chunk.rhetorical_mode or "",
-             f"{one.chunk.token_count} tokens" if one.chunk.token_count else "")  # fmt: skip
+    about = joined(one.document.content_type, f"chunk {one.chunk.position + 1}", one.chunk.rhetorical_mode,
+                   f"{one.chunk.token_count} tokens" if one.chunk.token_count else "")  # fmt: skip
     return Card(
-        one.chunk.id, TYPES.get(one.document.content_type, "file"), place_of(one), SEPARATOR.join(filter(None, about)),
-        f"{one.score:.2f}", short(plain(quote if quote.strip() else one.chunk.content), QUOTE if whole else SHORT),
-        tuple(labelled),
+        one.chunk.id, TYPES.get(one.document.content_type, "file"), place_of(one), about, f"{one.score:.2f}",
+        short(plain(quote if quote.strip() else one.chunk.content), QUOTE if whole else SHORT), tuple(labelled),
         tuple((STRATEGIES.get(name, name), share, name == top) for name, share in shares.items()), tuple(served),
         said, whole,
     )  # fmt: skip

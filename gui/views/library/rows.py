@@ -15,21 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core.base.figures import count
 from core.commands.panel.bullets import local_day
 from core.commands.panel.library import OUTCOME_KEYS, OUTCOMES, Plots, Series
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow, matching
+from gui.toolkit.flow_rows import FlowRow, matching
 from gui.toolkit.messages import begun
 from gui.toolkit.typeset import visible
-from gui.views.looks import Looks, capital, short_folder
+from gui.views.looks import Looks, capital, joined, short_folder
 
 if TYPE_CHECKING:
-    from core.commands.panel.library import (
-        Answered,
-        ChangeRun,
-        Consolidation,
-        Dossier,
-        Edge,
-        Neighbourhood,
-        Node,
-    )
+    from core.commands.panel.library import Answered, ChangeRun, Consolidation, Dossier, Edge, Neighbourhood, Node
 
 FIND, DOCUMENTS, REFLECT, CONSOLIDATE, CONCEPTS = "find", "documents", "reflect", "consolidate", "concepts"
 PAGES: Mapping[str, Looks] = {
@@ -56,7 +48,7 @@ EXCERPT, SQUARES, AROUND = 190, 14, 12
 TITLE, FIRST, CONTENT = 160, 420, 6_000
 """So many letters of a title are shown; of a passage so many stand first in its dossier, and so many at its end where
 it is longer."""
-SERVES = frozenset({*OUTCOMES, "walk", "copy"})
+SERVES, WALK = frozenset({*OUTCOMES, "walk", "copy"}), frozenset({"walk"})
 GOOD, POOR = 0.6, 0.4
 
 
@@ -104,46 +96,29 @@ class LibraryPage:
     way: tuple[Node, ...] = ()
 
     @property
+    def dossiers(self) -> Sequence[Dossier]:
+        """What answers the question, as it was retrieved."""
+        return self.answered.retrieved.dossiers if self.answered is not None else ()
+
+    @property
     def dossier(self) -> Dossier | None:
         """The dossier of the chosen row."""
-        found = self.answered.retrieved.dossiers if self.answered is not None else ()
-        return next((one for one in found if one.chunk.id == self.chosen), None)
+        return next((one for one in self.dossiers if one.chunk.id == self.chosen), None)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def rows(state: LibraryPage) -> list[FlowRow]:
-    """The rows of the open page that have the words of its filter; a question or a concept's name filters nothing."""
-    filters = state.page in (DOCUMENTS, REFLECT, CONSOLIDATE)
-    return list(matching(everything(state), state.words)) if filters else everything(state)
-
-
 def everything(state: LibraryPage) -> list[FlowRow]:
-    """The rows of the open page without its filter."""
+    """The rows of the open page without its filter. Those of answers are walked by the keys; cards stand for them."""
     if state.page == FIND:
-        found = state.answered.retrieved.dossiers if state.answered is not None else ()
-        sorted_by = ORDERS[state.order][1]
-        return [dossier_row(one, state.said.get(one.chunk.id, "")) for one in sorted(found, key=sorted_by)]
+        return [
+            FlowRow(one.chunk.id, place_of(one), can=SERVES | ({"undo"} if one.chunk.id in state.said else set()))
+            for one in sorted(state.dossiers, key=ORDERS[state.order][1])
+        ]
     if state.page == CONCEPTS:
         return concept_rows(state)
     return {DOCUMENTS: document_rows, REFLECT: reflect_rows, CONSOLIDATE: plan_rows}[state.page](state)
-
-
-def dossier_row(one: Dossier, said: str = "") -> FlowRow:
-    """A retrieved chunk: its place, how it begins, where it is from, how it served."""
-    lines = [line for line in one.chunk.content.splitlines() if not line.startswith("#")]
-    words = plain(" ".join(lines)) or plain(one.chunk.content)
-    begins = words if len(words) <= EXCERPT else f"{words[:EXCERPT].rsplit(' ', 1)[0]} …"
-    served = "" if one.success is None else f"served {percent(one.success)}"
-    verdict = f"you said: {said}" if said else ""
-    last = said or (one.traces[0].outcome if one.traces else "")
-    meta = [verdict, f"{one.score:.2f}", one.document.content_type, f"chunk {one.chunk.position + 1}",
-            count(one.used, "use") if one.used else "never used", served]  # fmt: skip
-    color = OUTCOME_LOOKS[last].color if last in OUTCOME_LOOKS else "accent"
-    can = SERVES | {"undo"} if said else SERVES
-    return FlowRow(one.chunk.id, f"{place_of(one)}\n{begins}", SEPARATOR.join(part for part in meta if part),
-                   TYPES.get(one.document.content_type, "file"), color, can=can)  # fmt: skip
 
 
 def document_rows(state: LibraryPage) -> list[FlowRow]:
@@ -153,15 +128,12 @@ def document_rows(state: LibraryPage) -> list[FlowRow]:
     for one in sorted(state.documents, key=lambda row: order.get(str(row["status"]), 3)):
         active, status = one["status"] == "active", str(one["status"])
         can = {"active": {"archive"}, "archived": {"restore"}}.get(status, set())
-        meta = ["" if active else status, one["content_type"], count(one["chunks"], "chunk"),
-                local_day(str(one["ingested_at"])), short_folder(str(one["path"]))]  # fmt: skip
-        made.append(
-            FlowRow(one["id"], short(plain(str(one["title"] or one["path"])), TITLE),
-                    SEPARATOR.join(part for part in meta if part),
-                    TYPES.get(str(one["content_type"]), "file") if active else "archive",
-                    "accent" if active else "hint", "text" if active else "hint",
-                    frozenset({*can, "open", "walk", "copy"}))
-        )  # fmt: skip
+        meta = joined("" if active else status, one["content_type"], count(one["chunks"], "chunk"),
+                      local_day(str(one["ingested_at"])), short_folder(str(one["path"])))  # fmt: skip
+        sign = TYPES.get(str(one["content_type"]), "file") if active else "archive"
+        color, tone = ("accent", "text") if active else ("hint", "hint")
+        title = short(plain(str(one["title"] or one["path"])), TITLE)
+        made.append(FlowRow(one["id"], title, meta, sign, color, tone, frozenset({*can, "open", "walk", "copy"})))
     return made
 
 
@@ -171,30 +143,27 @@ def reflect_rows(state: LibraryPage) -> list[FlowRow]:
         return []
     report, made = state.plots.reflection, []
     for task in report.tasks:
-        meta = [f"served {percent(task.success)}" if task.success is not None else "",
-                count(task.questions, "question"),
-                f"{task.unanswered} without an answer" if task.unanswered else ""]  # fmt: skip
-        made.append(FlowRow(("task", task.task_type), f"{capital(named(task.task_type))}: {task.verdict}",
-                            SEPARATOR.join(filter(None, meta)), "target", color_of(task.success),
+        unanswered = f"{task.unanswered} without an answer" if task.unanswered else ""
+        words = f"{capital(named(task.task_type))}: {task.verdict}"
+        meta = joined(served_words(task.success), count(task.questions, "question"), unanswered)
+        made.append(FlowRow(("task", task.task_type), words, meta, "target", color_of(task.success),
                             share=task.success))  # fmt: skip
     for source in report.sources:
-        meta = [f"served {percent(source.success)}" if source.success is not None else "",
-                count(source.documents, "document"), f"shown {source.retrieved:,} times"]  # fmt: skip
-        made.append(FlowRow(("source", source.domain), f"{source.domain}: {source.verdict}",
-                            SEPARATOR.join(filter(None, meta)), "globe", color_of(source.success),
+        words, shown = f"{source.domain}: {source.verdict}", f"shown {source.retrieved:,} times"
+        meta = joined(served_words(source.success), count(source.documents, "document"), shown)
+        made.append(FlowRow(("source", source.domain), words, meta, "globe", color_of(source.success),
                             share=source.success))  # fmt: skip
     for gap in report.gaps:
-        made.append(FlowRow(("gap", gap.concept), f"Gap: {plain(gap.concept)}. {capital(plain(gap.notes))}",
-                            SEPARATOR.join((count(gap.questions, "question"), count(gap.chunks, "chunk"))),
-                            "circle-question-mark", "edited", can=frozenset({"walk"})))  # fmt: skip
+        words = f"Gap: {plain(gap.concept)}. {capital(plain(gap.notes))}"
+        meta = joined(count(gap.questions, "question"), count(gap.chunks, "chunk"))
+        made.append(FlowRow(("gap", gap.concept), words, meta, "circle-question-mark", "edited", can=WALK))
     for one in report.retire:
-        made.append(FlowRow(("retire", one.chunk_id), f"To retire: {plain(one.text)}",
-                            SEPARATOR.join((one.title, outcome_words(one.outcomes))), "archive", "failed",
-                            can=frozenset({"archive", "walk"})))  # fmt: skip
+        meta = joined(one.title, outcome_words(one.outcomes))
+        made.append(FlowRow(("retire", one.chunk_id), f"To retire: {plain(one.text)}", meta, "archive", "failed",
+                            can=WALK | {"archive"}))  # fmt: skip
     for pair in report.connections:
         both = f"Found together: {plain(pair.one_text)}\n{plain(pair.other_text)}"
-        can = frozenset({"walk"})
-        made.append(FlowRow(("pair", pair.one, pair.other), both, plain(pair.note), "link", "harvested", can=can))
+        made.append(FlowRow(("pair", pair.one, pair.other), both, plain(pair.note), "link", "harvested", can=WALK))
     return made
 
 
@@ -208,27 +177,21 @@ def plan_rows(state: LibraryPage) -> list[FlowRow]:
             many = alike.pop((change.table, change.what), 0)  # one row for those that are told in the same words
             if not many:
                 continue
-            words = begun(plain(change.what) or change.table.replace("_", " ")) + (
-                f" ({many:,} rows)" if many > 1 else ""
-            )
-            made.append(FlowRow(("change", at), words, change.table.replace("_", " "),
-                                icons.get(change.table, "pencil")))  # fmt: skip
+            table = change.table.replace("_", " ")
+            words = begun(plain(change.what) or table) + (f" ({many:,} rows)" if many > 1 else "")
+            made.append(FlowRow(("change", at), words, table, icons.get(change.table, "pencil")))
         for one, other, why in state.plan.contradictions:
-            made.append(
-                FlowRow(("against", one, other), f"Contradiction: {plain(why)}", "", "triangle-alert", "failed")
-            )
+            words = f"Contradiction: {plain(why)}"
+            made.append(FlowRow(("against", one, other), words, "", "triangle-alert", "failed"))
         for name, quiet in (("never used", state.plan.lonely), ("not touched for long", state.plan.stale)):
-            for row in quiet:
-                made.append(FlowRow((name, row.chunk_id), plain(row.text)[:EXCERPT],
-                                    SEPARATOR.join((name, row.document)), "hourglass", "hint",
-                                    can=frozenset({"walk"})))  # fmt: skip
+            made += [FlowRow((name, row.chunk_id), plain(row.text)[:EXCERPT], joined(name, row.document), "hourglass",
+                             "hint", can=WALK) for row in quiet]  # fmt: skip
     for run in state.runs:
         gone, day = run.undone_at is not None, local_day(run.started_at.isoformat())
-        changed = int(run.report.get("changed", 0))
-        made.append(FlowRow(("run", run.id), f"Consolidated: {count(changed, 'change')}",
-                            SEPARATOR.join((day, "taken back" if gone else run.id[:8])),
-                            "history", "hint" if gone else "accent", "hint" if gone else "text",
-                            frozenset() if gone else frozenset({"undo"})))  # fmt: skip
+        color, tone, can = ("hint", "hint", frozenset[str]()) if gone else ("accent", "text", frozenset({"undo"}))
+        words = f"Consolidated: {count(int(run.report.get('changed', 0)), 'change')}"
+        meta = joined(day, "taken back" if gone else run.id[:8])
+        made.append(FlowRow(("run", run.id), words, meta, "history", color, tone, can))
     return made
 
 
@@ -236,18 +199,17 @@ def concept_rows(state: LibraryPage) -> list[FlowRow]:
     """Concepts to begin at; once one stands somewhere, what one step leads to."""
     here = state.around
     if here is None:
-        return [FlowRow(one.id, short(plain(one.name), TITLE), amount_of(one), NODES.get(one.kind, "shapes"),
-                        can=frozenset({"walk"}))
+        return [FlowRow(one.id, short(plain(one.name), TITLE), amount_of(one), NODES.get(one.kind, "shapes"), can=WALK)
                 for one in state.concepts]  # fmt: skip
-    joined: dict[str, list[Edge]] = {}
+    edges: dict[str, list[Edge]] = {}
     for edge in here.edges:
-        joined.setdefault(edge.target if edge.source == here.centre.id else edge.source, []).append(edge)
+        edges.setdefault(edge.target if edge.source == here.centre.id else edge.source, []).append(edge)
     made = []
     for one in here.nodes:
-        how = ", ".join(dict.fromkeys(edge.relation.replace("_", " ") for edge in joined.get(one.id, ())))
-        made.append(FlowRow(one.id, short(plain(one.name), TITLE), SEPARATOR.join(filter(None, (how, amount_of(one)))),
-                            NODES.get(one.kind, "shapes"), relation_color(joined.get(one.id, ())),
-                            can=frozenset({"walk"})))  # fmt: skip
+        how = ", ".join(dict.fromkeys(edge.relation.replace("_", " ") for edge in edges.get(one.id, ())))
+        color = relation_color(edges.get(one.id, ()))
+        made.append(FlowRow(one.id, short(plain(one.name), TITLE), joined(how, amount_of(one)),
+                            NODES.get(one.kind, "shapes"), color, can=WALK))  # fmt: skip
     return list(matching(made, state.words))
 
 
@@ -321,11 +283,8 @@ Block = Words | Bar | Squares | Stack | Key | Rule | Graph
 def sheet(state: LibraryPage) -> list[Block]:
     """What stands beside the list."""
     if state.page == FIND:
-        found = state.answered
         one = state.dossier
-        if one is None or found is None:
-            return []
-        return dossier_sheet(one, found.retrieved.dossiers, state.said.get(one.chunk.id, ""))
+        return dossier_sheet(one, state.dossiers, state.said.get(one.chunk.id, "")) if one is not None else []
     if state.page == REFLECT:
         return reflect_sheet(state)
     if state.page == CONCEPTS:
@@ -340,9 +299,8 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
     """A dossier: content, summary, what it is good for, its source, why it was found, how it was used."""
     made: list[Block] = [
         Words(place_of(one), role="heading"),
-        Words(SEPARATOR.join(filter(None, (one.origin.strip("[]"), one.chunk.chunk_type, one.chunk.rhetorical_mode,
-                                           f"{one.chunk.token_count} tokens" if one.chunk.token_count else ""))),
-              "hint", "small"),
+        Words(joined(one.origin.strip("[]"), one.chunk.chunk_type, one.chunk.rhetorical_mode,
+                     f"{one.chunk.token_count} tokens" if one.chunk.token_count else ""), "hint", "small"),
     ]  # fmt: skip
     if one.chunk.needs_context:
         made.append(Words("Needs what stands around it in its document.", "edited", "small"))
@@ -361,11 +319,10 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
     if one.advice:
         made.append(Words(plain(one.advice), "accent", label="Advice"))
     made += [Rule(), Words("Why it was found", "muted", "strong")]
-    best = {name: max(abs(other.why.get(name, 0.0)) for other in others) for name in one.why}
-    top = max(one.why, key=lambda name: one.why[name] / (best[name] or 1), default="")
-    for name, score in one.why.items():
-        share = min(1.0, max(0.0, score / best[name])) if best[name] else 0.0
-        made.append(Bar(STRATEGIES.get(name, name), share, f"{score:.2f}", "accent" if name == top else "accent@60"))
+    shares = shares_of(one, others)
+    top = max(shares, key=lambda name: shares[name], default="")
+    made += [Bar(STRATEGIES.get(name, name), share, f"{one.why[name]:.2f}", "accent" if name == top else "accent@60")
+             for name, share in shares.items()]  # fmt: skip
     made += [Rule(), Words("How it was used", "muted", "strong")]
     if not one.tally and not said:
         made.append(Words("Never yet. W, P, M or L says how it served you.", "hint"))
@@ -384,6 +341,12 @@ def dossier_sheet(one: Dossier, others: Sequence[Dossier], said: str = "") -> li
     if first != whole:
         made += [Rule(), Words("All of it", "muted", "strong"), *paragraphs(whole[:CONTENT])]
     return made
+
+
+def shares_of(one: Dossier, others: Sequence[Dossier]) -> dict[str, float]:
+    """The parts of a score, each as a share of the best among all."""
+    best = {name: max(abs(other.why.get(name, 0.0)) for other in others) for name in one.why}
+    return {name: min(1.0, max(0.0, score / best[name])) if best[name] else 0.0 for name, score in one.why.items()}
 
 
 def paragraphs(text: str) -> list[Block]:
@@ -415,9 +378,9 @@ def reflect_sheet(state: LibraryPage) -> list[Block]:
     report = plots.reflection
     made: list[Block] = [Words(headline(state), role="heading")]
     all_of = {name: sum(plots.by_task.numbers.get(name, ())) for name in OUTCOMES}
-    made.append(Words(SEPARATOR.join((count(report.traces, "trace"), outcome_words(all_of),
-                                      f"{count(report.lonely, 'chunk')} never used", f"{report.stale:,} stale",
-                                      count(len(report.gaps), "gap"))), "muted", "small"))  # fmt: skip
+    made.append(Words(joined(count(report.traces, "trace"), outcome_words(all_of),
+                             f"{count(report.lonely, 'chunk')} never used", f"{report.stale:,} stale",
+                             count(len(report.gaps), "gap")), "muted", "small"))  # fmt: skip
     for name, series in (("By task type", plots.by_task), ("By source", plots.by_source), ("By month", plots.by_month)):
         if series.labels:
             made += [Rule(), Words(name, "muted", "strong"), *stacks(series)]
@@ -524,13 +487,13 @@ def concept_sheet(state: LibraryPage) -> list[Block]:
     way = "  ›  ".join(short(plain(one.name), 28) for one in (*state.way[-3:], here))
     made: list[Block] = [Words(way, "accent", "small"), Graph(state.around), Rule(),
                          Words(plain(here.name), role="heading"),
-                         Words(SEPARATOR.join((here.kind, amount_of(here))), "hint", "small")]  # fmt: skip
+                         Words(joined(here.kind, amount_of(here)), "hint", "small")]  # fmt: skip
     if here.profile:
         made.append(Words(plain(here.profile)))
     chosen = next((one for one in state.around.nodes if one.id == state.chosen), None)
     if chosen is not None:
         made += [Rule(), Words(plain(chosen.name), role="strong"),
-                 Words(SEPARATOR.join((chosen.kind, amount_of(chosen))), "hint", "small")]  # fmt: skip
+                 Words(joined(chosen.kind, amount_of(chosen)), "hint", "small")]  # fmt: skip
         made += [Words(plain(chosen.profile))] if chosen.profile else []
     if state.around.more:
         made.append(Words(f"{state.around.more:,} more are not shown.", "hint", "small"))
@@ -583,6 +546,11 @@ def place_of(one: Dossier) -> str:
 def percent(share: float) -> str:
     """A share as a figure."""
     return f"{share * 100:.0f} %"
+
+
+def served_words(share: float | None) -> str:
+    """How well something served, where that is known."""
+    return f"served {percent(share)}" if share is not None else ""
 
 
 def color_of(rate: float | None) -> str:

@@ -15,20 +15,7 @@ from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS, wrapped
 from gui.toolkit.theme import ROLES, Look
 from gui.toolkit.typeset import ROLE_OF, lines_of_words
-from gui.views.library.rows import (
-    OUTCOME_LOOKS,
-    Bar,
-    Block,
-    Graph,
-    Key,
-    Rule,
-    Squares,
-    Stack,
-    Words,
-    label_of,
-    relation_color,
-    ring,
-)
+from gui.views.library import rows
 from gui.views.reader_rows import inline
 
 LABEL = 92  # the column of labels, in unscaled pixels, as all that follow
@@ -43,7 +30,7 @@ class Sheet:
 
     def __init__(self, look: Look, parent: int, on_node: Callable[[str], object]) -> None:
         self._look, self._on_node = look, on_node
-        self.blocks: Sequence[Block] = ()
+        self.blocks: Sequence[rows.Block] = ()
         self.nodes: dict[str, tuple[float, float]] = {}
         """Where the nodes of the graph stand, in pixels of the drawing."""
         self.box = box(look, parent, "clear", scroll=True)
@@ -53,7 +40,7 @@ class Sheet:
         dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
         look.every_tick(self.tick)
 
-    def set(self, blocks: Sequence[Block]) -> None:
+    def set(self, blocks: Sequence[rows.Block]) -> None:
         """Show these, from the top when they are others."""
         if blocks != self.blocks:
             self.blocks = blocks
@@ -87,14 +74,14 @@ class Sheet:
         self.nodes = {}
         y, px = float(self._look.px(PADDING)), self._look.px
         for block in self.blocks:
-            if isinstance(block, Words):
+            if isinstance(block, rows.Words):
                 y = self._words(drawing, block, y)
-            elif isinstance(block, Rule):
+            elif isinstance(block, rows.Rule):
                 drawing.below.rect(0, y + px(THIN) / 2, drawing.width, 1, "line")
                 y += px(THIN) + px(GAP)
-            elif isinstance(block, Graph):
+            elif isinstance(block, rows.Graph):
                 y = self._graph(drawing, block, y)
-            elif isinstance(block, Key):
+            elif isinstance(block, rows.Key):
                 y = self._key(drawing, y)
             else:
                 y = self._figure(drawing, block, y)
@@ -103,7 +90,7 @@ class Sheet:
     def _tall(self, role: str) -> float:
         return float(round(ROLES[role][1] * self._look.scale * LINE))
 
-    def _words(self, drawing: Drawing, block: Words, y: float) -> float:
+    def _words(self, drawing: Drawing, block: rows.Words, y: float) -> float:
         wide, px = LETTERS.wide(self._look.font_id(block.role)), self._look.px
         left = px(LABEL) if block.label else 0
         if block.label:
@@ -119,12 +106,12 @@ class Sheet:
             y += self._tall(block.role)
         return y + px(GAP) * (0.6 if block.label else 0.3)
 
-    def _figure(self, drawing: Drawing, block: Bar | Squares | Stack, y: float) -> float:
+    def _figure(self, drawing: Drawing, block: rows.Bar | rows.Squares | rows.Stack, y: float) -> float:
         """A name at the left, its drawing in the middle, its figure at the right; in a narrow sheet the name above."""
         px, tall = self._look.px, self._tall("small")
         narrow = drawing.width < px(360)
         label = drawing.width if narrow else max(px(LABEL), min(px(170), drawing.width * 0.3))
-        color = block.color if isinstance(block, Stack) else "muted"
+        color = block.color if isinstance(block, rows.Stack) else "muted"
         drawing.below.words(0, y, block.label, color, "small", room=label - px(8) - (px(60) if narrow else 0))
         left = 0.0 if narrow else float(label)
         top = y + (tall if narrow else 0)
@@ -134,40 +121,40 @@ class Sheet:
                                         room=px(FIGURE), right=True) + px(12)  # fmt: skip
         right = drawing.width - px(2) if narrow else drawing.width - max(figure, px(70))
         room, middle = max(px(20), right - left), top + (tall - px(BAR)) / 2
-        if isinstance(block, Bar):
+        if isinstance(block, rows.Bar):
             drawing.below.rect(left, middle, room, px(BAR) - px(2), "field", px(3))
             if block.share > 0:
                 drawing.below.rect(left, middle, max(px(3), room * block.share), px(BAR) - px(2), block.color, px(3))
-        elif isinstance(block, Squares):
+        elif isinstance(block, rows.Squares):
             for at, outcome in enumerate(block.outcomes):
                 drawing.below.rect(left + at * px(SQUARE + 3), middle, px(SQUARE), px(SQUARE),
-                                  OUTCOME_LOOKS[outcome].color, px(2))  # fmt: skip
+                                  rows.OUTCOME_LOOKS[outcome].color, px(2))  # fmt: skip
         else:
             whole, x = max(1, sum(block.numbers.values())), left
             for outcome in OUTCOMES:
                 long = room * block.numbers.get(outcome, 0) / whole
                 if long:
                     drawing.below.rect(
-                        x, middle, max(px(2), long - px(2)), px(BAR), OUTCOME_LOOKS[outcome].color, px(2)
+                        x, middle, max(px(2), long - px(2)), px(BAR), rows.OUTCOME_LOOKS[outcome].color, px(2)
                     )
                 x += long
         return top + tall + px(GAP) * 0.7
 
     def _key(self, drawing: Drawing, y: float) -> float:
         px, x, tall = self._look.px, 0.0, self._tall("small")
-        for looks in OUTCOME_LOOKS.values():
+        for looks in rows.OUTCOME_LOOKS.values():
             drawing.below.rect(x, y + (tall - px(SQUARE)) / 2, px(SQUARE), px(SQUARE), looks.color, px(2))
             x += px(SQUARE + 6)
             x += drawing.below.words(x, y, looks.name, "hint", "small") + px(16)
         return y + tall + px(GAP)
 
-    def _graph(self, drawing: Drawing, block: Graph, y: float) -> float:
+    def _graph(self, drawing: Drawing, block: rows.Graph, y: float) -> float:
         around, px, below = block.around, self._look.px, drawing.below
-        self.nodes = {node: (x, y + at) for node, (x, at) in ring(around, drawing.width, px(GRAPH)).items()}
+        self.nodes = {node: (x, y + at) for node, (x, at) in rows.ring(around, drawing.width, px(GRAPH)).items()}
         for edge in around.edges:
             if edge.source in self.nodes and edge.target in self.nodes:
                 (x0, y0), (x1, y1) = self.nodes[edge.source], self.nodes[edge.target]
-                color = relation_color((edge,))
+                color = rows.relation_color((edge,))
                 below.line(x0, y0, x1, y1, f"{color}@55", px(1) + px(3) * min(1.0, max(0.0, edge.weight)))
         tall, over = self._tall("small"), drawing.over
         taken = [(x - px(NODE), at - px(NODE), x + px(NODE), at + px(NODE)) for x, at in self.nodes.values()]
@@ -181,7 +168,7 @@ class Sheet:
             around_it = "accent" if concept else "edited" if node.kind == "chunk" else "harvested"
             over.rect(place[0] - size, place[1] - size, 2 * size, 2 * size, "accent" if centre else "field",
                       size if concept else px(3), around_it)  # fmt: skip
-            name = label_of(node)
+            name = rows.label_of(node)
             long = wide(name)
             left = min(max(place[0] - long / 2, 0), max(0.0, drawing.width - long))
             for top in (place[1] + size + px(2), place[1] - size - tall):  # below it, or above, where nothing is

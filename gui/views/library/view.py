@@ -51,11 +51,10 @@ from gui.views.library.rows import (
     sheet,
 )
 from gui.views.library.sheet import Sheet
-from gui.views.list_view import ListView
+from gui.views.list_view import ENTER, SIDEWAYS, ListView, beside
 from gui.views.looks import capital
 
 MISSING = "no-library-support"
-ENTER = ("Enter", "Keypad Enter")
 
 
 class LibraryView(ListView[LibraryPage]):
@@ -241,16 +240,11 @@ class LibraryView(ListView[LibraryPage]):
         self._look.fitting.hint(self.filter, f"{icon(sign)}  {words}      /", self._look.px(FRAME[0]))
 
     def rows(self) -> tuple[Sequence[FlowRow], int]:
-        """The rows of the page, of how many."""
-        if self.missing:
-            return (), 0
-        made = everything(self.data)
-        if self.data.page in (FIND, CONCEPTS):
-            return made, len(made)
-        return matching(made, self.data.words), len(made)
+        made = [] if self.missing else everything(self.data)
+        asks = self.data.page in (FIND, CONCEPTS)  # a question, or the name of a concept, filters nothing
+        return made if asks else matching(made, self.data.words), len(made)
 
     def teach(self, total: int) -> str:
-        """Which of `TEACH` stands there when there is no row."""
         page = self.data.page
         if self.missing:
             return "missing"
@@ -297,9 +291,8 @@ class LibraryView(ListView[LibraryPage]):
     def do(self, key: str) -> bool:
         """Keys of the page; those of a row are in ACTION_KEYS."""
         page = self.data.page
-        if key in ("Left", "Right"):
-            pages = list(PAGES)
-            self.open_page(pages[(pages.index(page) + (1 if key == "Right" else -1)) % len(pages)])
+        if key in SIDEWAYS:
+            self.open_page(beside([*PAGES], page, SIDEWAYS[key]))
         elif key == "N" and page in (FIND, DOCUMENTS):
             self._look.keys_to(self.note if page == FIND else self.path)
         elif key in ("T", "S") and page == FIND:
@@ -344,7 +337,6 @@ class LibraryView(ListView[LibraryPage]):
             self._walk(str(row.key))
 
     def act(self, name: str, row: FlowRow) -> None:
-        """Do one of `ACTIONS` to a row."""
         if name in OUTCOME_LOOKS:
             self.mark(name, str(row.key))
         elif name == "walk":
@@ -391,7 +383,7 @@ class LibraryView(ListView[LibraryPage]):
 
     def next_task(self) -> None:
         """The next kind of task; the question is asked again for it."""
-        task = TASKS[(TASKS.index(self.data.task) + 1) % len(TASKS)]
+        task = beside(TASKS, self.data.task, 1)
         self.data = replace(self.data, task=task)
         self.kind.set_label(capital(named(task)) if task else "Any task", "target")
         if self.data.answered is not None:
@@ -399,15 +391,13 @@ class LibraryView(ListView[LibraryPage]):
 
     def next_order(self) -> None:
         """The next way to sort the answers."""
-        names = list(ORDERS)
-        order = names[(names.index(self.data.order) + 1) % len(names)]
+        order = beside([*ORDERS], self.data.order, 1)
         self.order.set_label(ORDERS[order][0], "list")
         self.put(order=order)
 
     def next_period(self) -> None:
         """The next period of the reflection."""
-        periods = list(PERIODS)
-        days = periods[(periods.index(self.data.days) + 1) % len(periods)]
+        days = beside([*PERIODS], self.data.days, 1)
         self.data = replace(self.data, days=days)
         self.period.set_label(PERIODS[days], "hourglass")
         self._read()

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import PurePath
 
-from core.commands.panel.timeline import LOST, RunCost, Talk, Timeline
-from gui.toolkit.charts import Part
+from core.base.figures import count
+from core.commands.panel.timeline import LOST, RunCost, Talk
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
-from gui.views.looks import CATEGORIES, plain_name, tile
+from gui.views.looks import CATEGORIES, joined, plain_name, tile
 
 WEEKS = 53
 RANGES: Mapping[str, int] = {"4 w": 28, "13 w": 91, "year": WEEKS * 7}
@@ -80,7 +80,7 @@ def title_of(talk: Talk) -> str:
 
 def wanted(talks: Iterable[Talk], wish: Wish) -> list[Talk]:
     """The conversations that a filter leaves, each with the lines that it leaves."""
-    if not (wish.tool or wish.project or wish.category):
+    if not wish.filters:
         return list(talks)
     found = []
     for talk in talks:
@@ -169,11 +169,8 @@ def bars(days: Mapping[date, Sum], first: date, last: date) -> list[Bar]:
     step = 7 if (last - first).days + 1 > BY_WEEK else 1
     found, at = [], first
     while at <= last:
-        end, total = min(at + timedelta(days=step - 1), last), Sum()
-        for back in range((end - at).days + 1):
-            if (day := days.get(at + timedelta(days=back))) is not None:
-                total.add(day)
-        found.append(Bar(at, end, total))
+        end = min(at + timedelta(days=step - 1), last)
+        found.append(Bar(at, end, sum_of(days, at, end)))
         at = end + timedelta(days=1)
     return found
 
@@ -271,11 +268,6 @@ def _worst(row: Sequence[float], side: float) -> float:
     return max(side * side * max(row) / (total * total), total * total / (side * side * min(row)))
 
 
-def most_first(names: Iterable[str]) -> list[str]:
-    """Names by how often they come."""
-    return [name for name, _ in Counter(names).most_common()]
-
-
 def sum_of(days: Mapping[date, Sum], first: date, last: date) -> Sum:
     """The sums of some days."""
     total = Sum()
@@ -288,11 +280,6 @@ def sum_of(days: Mapping[date, Sum], first: date, last: date) -> Sum:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-def number(amount: int, one: str, many: str = "") -> str:
-    """`1 conversation`, `1,631 conversations`."""
-    return f"{amount:,} {one if amount == 1 else many or one + 's'}"
-
-
 def year_words(
     talks: Sequence[Talk], own: Mapping[str, int], first: date, wish: Wish, fits: Callable[[str], bool] = bool
 ) -> str:
@@ -300,7 +287,7 @@ def year_words(
     kept = sum(talk.kept for talk in talks)
     mine = 0 if wish.tool or wish.project else sum(row for name, row in own.items() if wish.category in ("", name))
     lost = sum(talk.fate == LOST for talk in talks)
-    parts = [number(len(talks), "conversation"), f"{number(kept + mine, 'bullet')} kept"]
+    parts = [count(len(talks), "conversation"), f"{count(kept + mine, 'bullet')} kept"]
     parts += [f"{lost:,} lost unread"] if lost else []
     older = sum(talk.day < first for talk in talks)
     parts += [f"{older:,} older than a year"] if older else []
@@ -316,16 +303,12 @@ def day_title(first: date, last: date) -> str:
     return f"{first.day} {first:%b} – {last.day} {last:%b}"
 
 
-def bubble_words(first: date, last: date, sums: Sum) -> str:
+def words_at(days: Mapping[date, Sum], first: date, last: date) -> str:
     """What stands beside the mouse."""
+    sums = sum_of(days, first, last)
     when = f"{first:%a} {first.day} {first:%b}" if first == last else day_title(first, last)
     lost = f", {sums.lost:,} lost unread" if sums.lost else ""
-    return f"{when}  ·  {number(sums.talks, 'conversation')}, {number(sums.kept, 'bullet')}{lost}"
-
-
-def words_at(days: Mapping[date, Sum], first: date, last: date) -> str:
-    """The same of some days."""
-    return bubble_words(first, last, sum_of(days, first, last))
+    return f"{when}  ·  {count(sums.talks, 'conversation')}, {count(sums.kept, 'bullet')}{lost}"
 
 
 def talk_rows(talks: Iterable[Talk]) -> tuple[FlowRow, ...]:
@@ -343,17 +326,7 @@ def talk_rows(talks: Iterable[Talk]) -> tuple[FlowRow, ...]:
 
 def _about(talk: Talk) -> str:
     gave = "lost unread" if talk.fate == LOST else f"+{talk.kept:,}" if talk.kept else "nothing new"
-    parts = (tile(talk.called.tool), gave, talk.called.project_name)
-    return SEPARATOR.join(part for part in parts if part)
-
-
-def parts_of(lines: Mapping[str, int]) -> list[Part]:
-    """Lines by category as parts of a bar."""
-    return [
-        Part(look.name, lines[name], look.color, f"{lines[name]:,}")
-        for name, look in CATEGORIES.items()
-        if lines.get(name)
-    ]
+    return joined(tile(talk.called.tool), gave, talk.called.project_name)
 
 
 @dataclass(frozen=True)
@@ -386,6 +359,3 @@ def spending(runs: Sequence[RunCost], kept: int) -> Spending:
         whole, len({run.run for run in runs}), sum(run.sent for run in runs), sum(run.received for run in runs),
         whole / kept if whole and kept else None, tuple(costs[:4]), tuple(run.dollars or 0.0 for run in runs[-30:]),
     )  # fmt: skip
-
-
-EMPTY = Timeline()

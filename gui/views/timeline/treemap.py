@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from core.base.figures import count
 from gui.toolkit.drawing import Drawing
 from gui.toolkit.icons import icon
 from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES
-from gui.views.timeline.rows import Rect, number, squarified
+from gui.views.timeline.rows import Rect, squarified
 
 
 class Tile(NamedTuple):
@@ -39,7 +40,7 @@ class TreeMap:
         self.tiles = []
         sums = [sum(lines.values()) for _, lines in self._found]
         wide = layer.words(0, 0, "What is known", "text", "strong")
-        about = f"{number(sum(sums), 'bullet')} by project and category"
+        about = f"{count(sum(sums), 'bullet')} by project and category"
         layer.words(wide + px(12), px(2), about, "hint", "small", room=max(drawing.width - wide - px(12), 8))
         room = (0.0, float(px(24)), drawing.width, drawing.tall - px(24))
         for (name, lines), place in zip(self._found, squarified(sums, room), strict=True):
@@ -86,4 +87,4 @@ class TreeMap:
     def words(tile: Tile) -> str:
         """What stands beside the mouse."""
         category = f"  ·  {CATEGORIES[tile.category].name}" if tile.category else ""
-        return f"{tile.project}{category}  ·  {number(tile.amount, 'bullet')}"
+        return f"{tile.project}{category}  ·  {count(tile.amount, 'bullet')}"

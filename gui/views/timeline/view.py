@@ -3,7 +3,8 @@ and the day at hand. A click on anything filters all of it; Esc shows everything
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import dollars, tokens
+from core.base.figures import count, dollars, tokens
 from core.base.result import Ok, Result
 from core.commands.panel.timeline import Line, RunCost, Talk, Timeline, costs, lines_now, timeline
 from core.commands.workspace import Workspace
@@ -27,47 +28,20 @@ from gui.toolkit.letters import LETTERS
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
-from gui.views.looks import CATEGORIES
-from gui.views.timeline.rows import (
-    EMPTY,
-    LEVELS,
-    RANGES,
-    TOOL_COLORS,
-    WEEKS,
-    Bar,
-    Sum,
-    Wish,
-    bars,
-    day_title,
-    first_day,
-    fitting,
-    group_color,
-    grouped,
-    groups_of,
-    known,
-    level,
-    most_first,
-    number,
-    parts_of,
-    project_of,
-    reach,
-    span,
-    spending,
-    sum_of,
-    talk_rows,
-    tool_of,
-    wanted,
-    with_own,
-    words_at,
-    year_words,
-    zoomed,
-)
+from gui.views.list_view import the_same
+from gui.views.looks import CATEGORIES, category_parts
+from gui.views.timeline import rows as year
 from gui.views.timeline.treemap import TreeMap
 
 SIDE, NARROW = 296, 800
 """The width of the column with the day, and below which width of the view it stands under the drawings."""
 YEAR, YEAR_HEAD, STRIP, MAP, MAP_LEAST = 178, 56, 250, 170, 120
 MENU_ROWS = 14
+FILTERS = {
+    "tool": ("All tools", "terminal", "Only one tool"),
+    "project": ("All projects", "folder", "Only one project"),
+    "category": ("All categories", "shapes", "Only bullets of one category"),
+}
 
 
 class TimelineView:
@@ -89,17 +63,17 @@ class TimelineView:
 
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
-        self.wish = Wish()
-        self.time: Timeline = EMPTY
+        self.wish = year.Wish()
+        self.time = Timeline()
         self.runs: Sequence[RunCost] = ()
         self.talks: list[Talk] = []
-        self.days: dict[date, Sum] = {}
+        self.days: dict[date, year.Sum] = {}
         self.day: tuple[date, date] | None = None  # the days that the list is of, as they were chosen
         self._seen: tuple[Any, ...] = ()
         self._ticket = 0
         self._under: tuple[str, Any] | None = None  # what is under the mouse: "day" and its days, or a part of the map
         self._places: list[tuple[float, float, float, float, str, Any]] = []  # what a click on the strip or map means
-        self._bars: list[Bar] = []
+        self._bars: list[year.Bar] = []
         self._empty: bool | None = None
         self._narrow: bool | None = None
         self._room = 9999.0  # the width of the view in unscaled pixels
@@ -112,14 +86,12 @@ class TimelineView:
         look = self._look
         line = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "chips")
         self._line = line
-        self.tool = Button(look, line, "All tools", self._choose_tool, icon="terminal", tip="Only one tool")
-        self.project = Button(look, line, "All projects", self._choose_project, icon="folder", tip="Only one project")
-        self.category = Button(look, line, "All categories", self._choose_category, icon="shapes",
-                               tip="Only bullets of one category")  # fmt: skip
+        self.filters = {kind: Button(look, line, every, partial(self._choose, kind), icon=picture, tip=tip)
+                        for kind, (every, picture, tip) in FILTERS.items()}  # fmt: skip
         self.clear = Button(look, line, "Show everything", self.reset, icon="x", kind="link")
         self.ranges = {
             name: Button(look, line, name, partial(self._range, days), kind="tab", tip=f"The strip shows {name}")
-            for name, days in RANGES.items()
+            for name, days in year.RANGES.items()
         }
         self._menu = Menu(look, most=MENU_ROWS)
         self._shell.layers.append(self._menu.key)
@@ -174,11 +146,11 @@ class TimelineView:
         wide = side if narrow else int(width) - side - look.px(8)
         dpg.configure_item(self._drawings, width=wide)
         room = height - look.px(44)
-        year = YEAR_HEAD + 7 * min(22.0, (wide / look.scale - 26 - 34) / WEEKS)
-        spare = room - look.px(year + STRIP + 3 * 18 + 2 * 8 + 4)
+        calendar = YEAR_HEAD + 7 * min(22.0, (wide / look.scale - 26 - 34) / year.WEEKS)
+        spare = room - look.px(calendar + STRIP + 3 * 18 + 2 * 8 + 4)
         tall = max(look.px(MAP_LEAST), spare) if not narrow else look.px(MAP)
         strip = STRIP if spare >= look.px(MAP_LEAST) or narrow else max(170, STRIP - (MAP_LEAST - spare / look.scale))
-        for drawing, length in ((self.year, year), (self.strip, strip), (self.map, tall / look.scale)):
+        for drawing, length in ((self.year, calendar), (self.strip, strip), (self.map, tall / look.scale)):
             drawing.set_height(length)
             look.size(self._cards[drawing.holder], height=length + 18)
         dpg.configure_item(self._side, width=side, height=look.px(420) if narrow else int(max(room, look.px(360))))
@@ -198,7 +170,7 @@ class TimelineView:
         if found is None:
             return
         seen = (found.ledger, found.titles, state.of(self.name))
-        if self._seen and all(one is other for one, other in zip(seen, self._seen, strict=True)):
+        if the_same(seen, self._seen):
             self._shell.rows_shown(len(self.talks), len(self.time.talks), self.name)
             return
         self._seen = seen
@@ -222,8 +194,8 @@ class TimelineView:
 
     def _count(self) -> None:
         """What the filter leaves, and everything that shows it."""
-        self.talks = wanted(self.time.talks, self.wish)
-        self.days = with_own(self.talks, self.time.own_days, self.wish, self.today)
+        self.talks = year.wanted(self.time.talks, self.wish)
+        self.days = year.with_own(self.talks, self.time.own_days, self.wish, self.today)
         self._shell.rows_shown(len(self.talks), len(self.time.talks), self.name)
         empty = not self.time.talks and not self.time.own
         if empty != self._empty:
@@ -232,18 +204,17 @@ class TimelineView:
                 dpg.configure_item(item, show=not empty)
             self._teach.show(empty)
         wish = self.wish
-        self.tool.set_label(wish.tool or "All tools")
-        self.project.set_label(wish.project or "All projects")
-        self.category.set_label(CATEGORIES[wish.category].name if wish.category else "All categories")
-        for button, on in ((self.tool, wish.tool), (self.project, wish.project), (self.category, wish.category)):
-            button.set_kind("tab-on" if on else "secondary")
+        for kind, button in self.filters.items():
+            now = getattr(wish, kind)
+            button.set_label((CATEGORIES[now].name if now and kind == "category" else now) or FILTERS[kind][0])
+            button.set_kind("tab-on" if now else "secondary")
         self.clear.show(wish.filters)
         self._show_ranges()
-        (first, last), begin = span(wish, self.today), first_day(self.today)
-        for name, days in RANGES.items():
+        (first, last), begin = year.span(wish, self.today), year.first_day(self.today)
+        for name, days in year.RANGES.items():
             self.ranges[name].set_kind("tab-on" if first == max(begin, last - timedelta(days=days - 1)) else "tab")
         self._under = None
-        self._tiles.set(known(self.talks, self.time.own, self.wish))
+        self._tiles.set(year.known(self.talks, self.time.own, self.wish))
         self._show_day()
         self._show_cost()
         for drawing in (self.year, self.strip, self.map):
@@ -267,22 +238,22 @@ class TimelineView:
     def _show_day(self) -> None:
         first, last = self.shown_day()
         talks = [talk for talk in self.talks if first <= talk.day <= last]
-        sums = sum_of(self.days, first, last)
-        dpg.set_value(self._title, day_title(first, last))
+        sums = year.sum_of(self.days, first, last)
+        dpg.set_value(self._title, year.day_title(first, last))
         lost = f"  ·  {sums.lost:,} lost unread" if sums.lost else ""
-        dpg.set_value(self._sums, f"{number(sums.talks, 'conversation')}  ·  {number(sums.kept, 'bullet')} kept{lost}")
-        parts = parts_of(sums.lines)
+        dpg.set_value(self._sums, f"{count(sums.talks, 'conversation')}  ·  {count(sums.kept, 'bullet')} kept{lost}")
+        parts = category_parts(sums.lines)
         self._bar.set(parts, sums.kept)
         dpg.set_value(self._categories, "   ".join(f"{part.label} {part.words}" for part in parts))
-        self.list.set_rows(talk_rows(talks))
+        self.list.set_rows(year.talk_rows(talks))
 
     def _show_cost(self) -> None:
         kept = sum(talk.kept for talk in self.time.talks)
-        found = spending(self.runs, kept)
+        found = year.spending(self.runs, kept)
         free = found.dollars == 0
         amount = "free" if free else dollars(found.dollars) if found.dollars else f"{tokens(found.sent)} tokens"
         dpg.set_value(self._cost, amount if found.runs else "–")
-        parts = [number(found.runs, "run")]
+        parts = [count(found.runs, "run")]
         if found.a_line:
             parts.append(f"${found.a_line:.4f} a bullet kept")
         if found.sent or found.received:
@@ -301,26 +272,26 @@ class TimelineView:
     def _cell(self, drawing: Drawing) -> tuple[float, float, float]:
         """Where the calendar begins, and how far its days are apart."""
         left = self._look.px(34)
-        return left, self._look.px(44), min(self._look.px(22), (drawing.width - left) / WEEKS)
+        return left, self._look.px(44), min(self._look.px(22), (drawing.width - left) / year.WEEKS)
 
     def _draw_year(self, drawing: Drawing) -> None:
         look, layer, px = self._look, drawing.below, self._look.px
-        begin = first_day(self.today)
+        begin = year.first_day(self.today)
         wide = layer.words(0, 0, "A year", "text", "strong")
         room, long = max(drawing.width - wide - px(150), px(40)), LETTERS.wide(look.font_id("small")) or len
-        words = year_words(self.talks, self.time.own, begin, self.wish, lambda line: long(line) <= room)
+        words = year.year_words(self.talks, self.time.own, begin, self.wish, lambda line: long(line) <= room)
         layer.words(wide + px(12), px(2), words, "hint", "small", room=room)
         x = float(drawing.width)
         x -= layer.words(x, px(2), "more", "hint", "small", right=True) + px(8)
         for step in reversed(range(5)):
             x -= px(13)
-            layer.rect(x, px(4), px(10), px(10), LEVELS[step], px(2))
+            layer.rect(x, px(4), px(10), px(10), year.LEVELS[step], px(2))
         layer.words(x - px(6), px(2), "less", "hint", "small", right=True)
         left, top, pitch = self._cell(drawing)
         size = pitch - max(1.0, px(2))
         most = max((sums.kept or sums.talks for sums in self.days.values()), default=0)
         month = 0
-        for week in range(WEEKS):
+        for week in range(year.WEEKS):
             monday = begin + timedelta(days=7 * week)
             if monday.month != month and (week or monday.day < 8):
                 month = monday.month
@@ -334,11 +305,11 @@ class TimelineView:
             amount = (sums.kept or 1) if sums is not None else 0
             lost = sums is not None and sums.lost == sums.talks and not sums.kept
             x, y = left + back // 7 * pitch, top + back % 7 * pitch
-            color = "deleted@35" if lost else LEVELS[level(amount, most)]
+            color = "deleted@35" if lost else year.LEVELS[year.level(amount, most)]
             layer.rect(x, y, size, size, color, px(2) if size > px(9) else 0)
-        start, end = (column * pitch for column in reach(self.wish, self.today))
+        start, end = (column * pitch for column in year.reach(self.wish, self.today))
         y = top + 7 * pitch + px(5)
-        layer.rect(left, y, WEEKS * pitch, px(3), "field", px(1))
+        layer.rect(left, y, year.WEEKS * pitch, px(3), "field", px(1))
         layer.rect(left + start, y, max(end - start, px(4)), px(3), "accent", px(1))
         self._mark_day(drawing)
 
@@ -346,14 +317,14 @@ class TimelineView:
         """A ring around the day at hand, and the words beside the mouse."""
         look, layer = self._look, drawing.over
         left, top, pitch = self._cell(drawing)
-        begin = first_day(self.today)
+        begin = year.first_day(self.today)
         for first, last, color in self._lit():
             for back in range((first - begin).days, (last - begin).days + 1):
                 if 0 <= back <= (self.today - begin).days:
                     x, y = left + back // 7 * pitch, top + back % 7 * pitch
                     layer.rect(x - 1, y - 1, pitch, pitch, "", look.px(3), edge=color)
         if self._under is not None and self._under[0] == "day" and drawing.mouse() is not None:
-            drawing.bubble(words_at(self.days, *self._under[1]))
+            drawing.bubble(year.words_at(self.days, *self._under[1]))
 
     def _lit(self) -> list[tuple[date, date, str]]:
         found = [(*self.day, "text")] if self.day is not None else []
@@ -363,16 +334,16 @@ class TimelineView:
 
     def _draw_strip(self, drawing: Drawing) -> None:
         layer, px = drawing.below, self._look.px
-        first, last = span(self.wish, self.today)
-        self._bars = bars(self.days, first, last)
+        first, last = year.span(self.wish, self.today)
+        self._bars = year.bars(self.days, first, last)
         self._places = []
-        shown = Sum()
+        shown = year.Sum()
         for bar in self._bars:
             shown.add(bar.sum)
         x = layer.words(0, 0, "Bullets kept", "text", "strong") + px(14)
         wide = LETTERS.wide(self._look.font_id("small")) or len
         parts = [(name, row.name, shown.lines[name]) for name, row in CATEGORIES.items() if shown.lines.get(name)]
-        for name, label, amount in fitting(parts, drawing.width - x, wide, px(26)):
+        for name, label, amount in year.fitting(parts, drawing.width - x, wide, px(26)):
             layer.rect(x, px(4), px(9), px(9), CATEGORIES[name].color if name in CATEGORIES else "handle", px(2))
             begin, x = x, x + px(14)
             x += layer.words(x, px(1), f"{label} {amount:,}", "muted", "small") + px(12)
@@ -393,7 +364,7 @@ class TimelineView:
                 layer.line(left, y, drawing.width, y, "line")
                 layer.words(left - px(6), y - px(8), f"{round(most * share):,}", "hint", "small", right=True)
         layer.line(left, axis, drawing.width, axis, "handle")
-        groups = groups_of([bar.sum for bar in self._bars])
+        groups = year.groups_of([bar.sum for bar in self._bars])
         for at, bar in enumerate(self._bars):
             x, y = left + at * step, axis
             for name in CATEGORIES:
@@ -404,9 +375,9 @@ class TimelineView:
                                CATEGORIES[name].color)  # fmt: skip
                     y -= tall
             y = axis + axis_room
-            for name, amount in grouped(bar.sum, groups):
+            for name, amount in year.grouped(bar.sum, groups):
                 tall = down * amount / max(crowd, 1)
-                color = group_color([one for one, _ in groups].index(name), name)
+                color = year.group_color([one for one, _ in groups].index(name), name)
                 layer.rect(x, y, max(step - gap, 1), max(tall - (1 if tall > 3 else 0), 1), color)
                 y += tall
         every = max(1, round(px(92) / max(step, 0.01)))
@@ -420,9 +391,9 @@ class TimelineView:
         turn = "by tool" if self.wish.by_project else "by project"
         ordered = sorted(groups, key=lambda row: row[0] != "lost")  # what went unread is always told
         parts = [(name, "lost unread" if name == "lost" else name, amount) for name, amount in ordered]
-        colors = {name: group_color(at, name) for at, (name, _) in enumerate(groups)}
-        for name, label, amount in fitting(parts, drawing.width - x - wide(turn) - px(12), wide, px(26)):
-            layer.rect(x, y + px(4), px(9), px(9), colors.get(name, TOOL_COLORS[-1]), px(2))
+        colors = {name: year.group_color(at, name) for at, (name, _) in enumerate(groups)}
+        for name, label, amount in year.fitting(parts, drawing.width - x - wide(turn) - px(12), wide, px(26)):
+            layer.rect(x, y + px(4), px(9), px(9), colors.get(name, year.TOOL_COLORS[-1]), px(2))
             begin, x = x, x + px(14)
             x += layer.words(x, y, f"{label} {amount:,}", "muted", "small") + px(12)
             kind = "project" if self.wish.by_project else "tool"
@@ -440,7 +411,7 @@ class TimelineView:
                 if bar.first <= last and first <= bar.last:
                     drawing.over.rect(left + at * step, px(24), step, drawing.tall - px(46), f"{color}@12", px(2))
         if self._under is not None and self._under[0] == "day":
-            drawing.bubble(words_at(self.days, *self._under[1]))
+            drawing.bubble(year.words_at(self.days, *self._under[1]))
 
     # --- the mouse ---
 
@@ -454,8 +425,8 @@ class TimelineView:
         if (place := self.year.mouse()) is not None:
             left, top, pitch = self._cell(self.year)
             week, row = int((place[0] - left) // pitch), int((place[1] - top) // pitch)
-            day = first_day(self.today) + timedelta(days=7 * week + row)
-            return ("day", (day, day)) if 0 <= row < 7 and 0 <= week < WEEKS and day <= self.today else None
+            day = year.first_day(self.today) + timedelta(days=7 * week + row)
+            return ("day", (day, day)) if 0 <= row < 7 and 0 <= week < year.WEEKS and day <= self.today else None
         if (place := self.strip.mouse()) is not None:
             px = self._look.px
             for x, y, w, h, kind, what in self._places:
@@ -519,7 +490,7 @@ class TimelineView:
         if place is not None and turn:
             left = self._look.px(30)
             at = min(max((place[0] - left) / max(self.strip.width - left, 1), 0.0), 1.0)
-            self.wish = zoomed(self.wish, self.today, at, 1 if turn > 0 else -1)
+            self.wish = year.zoomed(self.wish, self.today, at, 1 if turn > 0 else -1)
             self._count()
 
     # --- what the person does ---
@@ -540,32 +511,25 @@ class TimelineView:
     def reset(self) -> None:
         """Show everything."""
         self.day = None
-        self.wish = Wish(first=self.wish.first, last=self.wish.last, by_project=self.wish.by_project)
+        self.wish = year.Wish(first=self.wish.first, last=self.wish.last, by_project=self.wish.by_project)
         self._count()
 
     def _range(self, days: int) -> None:
         self.filter(first=self.today - timedelta(days=days - 1), last=self.today)
 
-    def _choose(self, button: Button, every: str, names: Sequence[str], labels: Mapping[str, str], kind: str) -> None:
-        now = getattr(self.wish, kind)
-        rows = [MenuRow(every, "circle" if now else "check", lambda: self.filter(**{kind: ""}))]
-        rows += [
-            MenuRow(labels.get(name, name), "check" if now == name else "circle",
-                    partial(self.filter, **{kind: name}))
-            for name in names[: MENU_ROWS - 1]
-        ]  # fmt: skip
-        left, top = dpg.get_item_rect_min(button.item)
-        self._menu.open(rows, (left, top + dpg.get_item_rect_size(button.item)[1] + 4))
-
-    def _choose_tool(self) -> None:
-        self._choose(self.tool, "All tools", most_first(map(tool_of, self.time.talks)), {}, "tool")
-
-    def _choose_project(self) -> None:
-        self._choose(self.project, "All projects", most_first(map(project_of, self.time.talks)), {}, "project")
-
-    def _choose_category(self) -> None:
-        names = {name: look.name for name, look in CATEGORIES.items() if name != "quarantine"}
-        self._choose(self.category, "All categories", list(names), names, "category")
+    def _choose(self, kind: str) -> None:
+        """Open the menu of a filter, what comes most often first."""
+        named = {name: look.name for name, look in CATEGORIES.items() if name != "quarantine"}
+        if kind != "category":
+            of = year.tool_of if kind == "tool" else year.project_of
+            named = {name: name for name, _ in Counter(map(of, self.time.talks)).most_common()}
+        now, rows = getattr(self.wish, kind), {"": FILTERS[kind][0], **named}
+        left, top = dpg.get_item_rect_min(self.filters[kind].item)
+        self._menu.open(
+            [MenuRow(words, "check" if now == name else "circle", partial(self.filter, **{kind: name}))
+             for name, words in [*rows.items()][:MENU_ROWS]],
+            (left, top + dpg.get_item_rect_size(self.filters[kind].item)[1] + 4),
+        )  # fmt: skip
 
     def _follow(self, row: FlowRow) -> None:
         key = row.key[0] if isinstance(row.key, tuple) else ""
@@ -583,11 +547,11 @@ class TimelineView:
         if key in ("Left", "Right"):
             first, last = self.shown_day()
             day = (first if key == "Left" else last) + timedelta(days=-1 if key == "Left" else 1)
-            day = min(max(day, first_day(self.today)), self.today)
+            day = min(max(day, year.first_day(self.today)), self.today)
             self.choose((day, day))
             return True
         if key in ("Plus", "Minus", "=", "-", "+"):
-            self.wish = zoomed(self.wish, self.today, 1.0, -1 if key in ("Minus", "-") else 1)
+            self.wish = year.zoomed(self.wish, self.today, 1.0, -1 if key in ("Minus", "-") else 1)
             self._count()
             return True
         if key == "Esc" and (self.wish.filters or self.day is not None):
