@@ -125,18 +125,10 @@ def read_context(scope: str, path: Path, environment: Mapping[str, str] | None =
         problems += [f"{path}:{field_line(text, name)}: {why}" for name, why in validate_context(parsed.fields)]
     version, updated = parsed.fields.get("version"), parsed.fields.get("updated")
     body = parsed.body.strip()
-    return ContextFile(
-        scope,
-        path,
-        True,
-        body,
-        len(body.encode("utf-8")),
-        budget,
-        version if isinstance(version, int) else None,
-        updated if isinstance(updated, str) else "",
-        read.sha256,
-        tuple(problems),
-    )
+    version = version if isinstance(version, int) else None
+    updated = updated if isinstance(updated, str) else ""
+    size = len(body.encode("utf-8"))
+    return ContextFile(scope, path, True, body, size, budget, version, updated, read.sha256, tuple(problems))
 
 
 def validate_context(fields: Any) -> list[tuple[str, str]]:
@@ -203,11 +195,9 @@ def entries(found: Sequence[ContextFile], project: str = "") -> list[SearchEntry
             if paragraph.startswith("#") and "\n" not in paragraph:
                 heading = paragraph.lstrip("#").strip() or heading
                 continue
-            key = f"{row.scope}:{number}"
+            key, path = f"{row.scope}:{number}", str(row.path)
             rows.append(
-                SearchEntry(
-                    "context", key, heading, paragraph, date=row.updated[:10], project=owner, path=str(row.path)
-                )
+                SearchEntry("context", key, heading, paragraph, date=row.updated[:10], project=owner, path=path)
             )
     return rows
 

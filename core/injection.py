@@ -156,11 +156,7 @@ READY = "ready for every new conversation"
 
 
 def _shown_digest(
-    paths: Paths,
-    config: Config,
-    project: Path | None,
-    around: Path | None,
-    environment: Mapping[str, str] | None,
+    paths: Paths, config: Config, project: Path | None, around: Path | None, environment: Mapping[str, str] | None
 ) -> ShownDigest:
     if not config.digest_enabled:
         return ShownDigest("", "switched off: digest_enabled = false")
@@ -172,10 +168,8 @@ def _shown_digest(
     ready = ShownDigest(text, READY)
     if config.digest_scope == "global" or (project is None and around is None):
         return ready
-    here, variables = (
-        str(project if project is not None else around),
-        os.environ if environment is None else environment,
-    )
+    here = str(project if project is not None else around)
+    variables = os.environ if environment is None else environment
     failed: list[ShownDigest] = []
 
     def made() -> list[str] | None:

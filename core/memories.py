@@ -100,14 +100,20 @@ class Shelf:
 
     def _keep(self, place: Path, unknown: Sequence[str]) -> None:
         """Keep every row whose file tells when it changes; of what must not lie there the name alone."""
-        kept = {row[0]: _kept(row) for row in self.rows}
-        kept |= {name: (name, self.names[name], NO_ORDER, "", "") for name in unknown if name not in kept}
+        kept = {name: (name, self.names[name], NO_ORDER, "", "") for name in unknown}
+        for name, state, order, words, one in self.rows:
+            fields = one if isinstance(one, str) else _fields(one)
+            kept[name] = (name, state, order, words if fields else "", fields)
         rows = [row for row in kept.values() if row[1] and "\n" not in row[0]]
         keep_rows(place, sorted(rows, key=_newest), _COLUMNS)
 
     def memory(self, row: _Row) -> Memory:
         """The memory of a row."""
-        return row[4] if isinstance(row[4], Memory) else _memory_of(row[4], self.folder / row[0], self.scope)
+        if isinstance(row[4], Memory):
+            return row[4]
+        number, created, content, source, category, sha256, *tags = json.loads(row[4])
+        path = self.folder / row[0]
+        return Memory(number, created, content, tuple(tags), source, category, path, sha256, self.scope)
 
     def same(
         self, content: str, tags: Sequence[str], readable: Callable[[Path], bool] = lambda path: True
@@ -162,25 +168,14 @@ def _folded(text: str) -> str:
     return text.casefold().replace("\n", "\0")
 
 
-def _kept(row: _Row) -> tuple[str, str, str, str, str]:
-    """The row for the cache."""
-    name, state, order, words, one = row
-    fields = one if isinstance(one, str) else _fields(one)
-    return name, state, order, words if fields else "", fields
-
-
 def _fields(one: Memory) -> str:
+    """The memory for the cache."""
     from core.base.secrets.redact import redact  # for what is new only: it costs more than the rest of a start
 
     # No key of theirs lies in a second place, in whichever field it stands.
     if redact("\n".join((one.content, *one.tags, one.source, one.category))).counts:
         return ""
     return json.dumps([one.id, one.created, one.content, one.source, one.category, one.sha256, *one.tags])
-
-
-def _memory_of(fields: str, path: Path, scope: str) -> Memory:
-    number, created, content, source, category, sha256, *tags = json.loads(fields)
-    return Memory(number, created, content, tuple(tags), source, category, path, sha256, scope)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -268,14 +263,8 @@ def entries(memories: Iterable[Memory], project: str = "") -> list[SearchEntry]:
     """One row for the search for each memory."""
     return [
         SearchEntry(
-            "memory",
-            f"{row.scope}:{row.id}",
-            row.summary,
-            row.content,
-            date=row.created[:10],
-            tags=row.tags,
-            project=project if row.scope == "project" else "",
-            path=str(row.path),
+            "memory", f"{row.scope}:{row.id}", row.summary, row.content, date=row.created[:10], tags=row.tags,
+            project=project if row.scope == "project" else "", path=str(row.path),
         )
         for row in memories
-    ]
+    ]  # fmt: skip

@@ -99,26 +99,15 @@ def read_memory(path: Path, scope: str = "global") -> Result[Memory]:
         name, sentence = wrong[0]
         return fail("bad-field", f"{path}:{field_line(text, name)}: {sentence}; this memory is skipped")
     fields = parsed.fields
-    return Ok(
-        Memory(
-            fields["id"],
-            fields["created"],
-            parsed.body.strip(),
-            tuple(fields.get("tags") or ()),
-            fields.get("source") or USER_TOLD,
-            fields.get("auto_category") or "",
-            path,
-            read.sha256,
-            scope,
-        )
-    )
+    tags, source, category = tuple(fields.get("tags") or ()), fields.get("source"), fields.get("auto_category")
+    told = (fields["id"], fields["created"], parsed.body.strip(), tags, source or USER_TOLD, category or "")
+    return Ok(Memory(*told, path, read.sha256, scope))
 
 
 def validate_memory(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What is wrong with a memory's frontmatter: (field, sentence that names it), [] for nothing."""
-    wrong = [
-        (name, f"the field '{name}' is missing; it is {FIELDS[name][1]}") for name in REQUIRED if name not in fields
-    ]
+    missing = [name for name in REQUIRED if name not in fields]
+    wrong = [(name, f"the field '{name}' is missing; it is {FIELDS[name][1]}") for name in missing]
     for name, (accepts, words) in FIELDS.items():
         if name in fields and not accepts(fields[name]):
             wrong.append((name, f"the field '{name}' must be {words}, not {_shown(fields[name])}"))
@@ -182,12 +171,7 @@ def new_memory(number: int, content: str, tags: Sequence[str], now: datetime) ->
 
 def render_memory(memory: Memory) -> str:
     """The file's text."""
-    fields: dict[str, Any] = {
-        "id": memory.id,
-        "created": memory.created,
-        "tags": list(memory.tags),
-        "source": memory.source,
-    }
+    fields = {"id": memory.id, "created": memory.created, "tags": list(memory.tags), "source": memory.source}
     if memory.category:
         fields["auto_category"] = memory.category
     return render_frontmatter(fields, memory.content)

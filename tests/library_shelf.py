@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from core.base.result import Ok
 from core.library import rows, schema
 from core.library.database import Library
-from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, day_of, folded, new_id
+from core.library.records import Chunk, Concept, Document, Link, SourceProfile, UsageTrace, day_of, new_id
 from core.library.use import usage
+from core.library.use.consolidate import Consolidation, consolidate
 from core.library.use.retrieve import Retrieved, retrieve
-from tests.library_place import NOW
+from tests.library_place import NOW, value
 
 
 class Shelf:
@@ -60,18 +61,16 @@ class Shelf:
             )  # fmt: skip
             begins += len(text) + 1
         place = self.source(source)
+        record = Document(document, f"https://{source}/{title}", kind, title, raw, self.now, place, written_at=written)
         with self.library.writing() as connection:
-            rows.add_document(
-                connection,
-                Document(document, f"https://{source}/{title}", kind, title, raw, self.now, place, written_at=written),
-            )
+            rows.add_document(connection, record)
             rows.add_chunks(connection, chunks)
         return [chunk.id for chunk in chunks]
 
     def concept(self, name: str, *chunks: str, kind: str = "topic", aliases: tuple[str, ...] = ()) -> str:
         """A concept that stands in these chunks (by name)."""
         self.concepts[name] = new_id()
-        record = Concept(self.concepts[name], name, self.now, self.now, aliases, concept_type=kind, folded=folded(name))
+        record = Concept(self.concepts[name], name, self.now, self.now, aliases, concept_type=kind)
         with self.library.writing() as connection:
             rows.add_concept(connection, record)
             rows.add_mentions(connection, {(self.chunks[chunk], record.id): 1 for chunk in chunks})
@@ -83,18 +82,24 @@ class Shelf:
     ) -> UsageTrace:  # fmt: skip
         """One use of these chunks (by name), a minute after the last."""
         self.now += timedelta(minutes=1)
-        found = usage.record(
+        return value(usage.record(
             self.library, session_id=session, chunk_ids=[self.chunks[name] for name in chunks], task_type=task,
             outcome=outcome, now=self.now, query=query, notes=notes, context_summary=query or "a task",
-        )  # fmt: skip
-        assert isinstance(found, Ok), found
-        return found.value
+        ))  # fmt: skip
 
-    def ask(self, query: str, **more: object) -> Retrieved:
+    def consolidate(self, **more: Any) -> Consolidation:
+        """What was learned becomes part of the library."""
+        return value(consolidate(self.library, now=self.now, **more))
+
+    def link(self, one: str, other: str, relation: str, **more: Any) -> None:
+        """Two chunks (by name) belong together."""
+        ends = ("chunk", self.chunks[one], "chunk", self.chunks[other])
+        with self.library.writing() as connection:
+            rows.add_link(connection, Link(new_id(), *ends, relation, self.now, **more))
+
+    def ask(self, query: str, **more: Any) -> Retrieved:
         """What is retrieved for a question."""
-        found = retrieve(self.library, query, now=self.now, **more)  # type: ignore[arg-type]
-        assert isinstance(found, Ok), found
-        return found.value
+        return value(retrieve(self.library, query, now=self.now, **more))
 
     def names(self, found: Retrieved) -> list[str]:
         """The names of the chunks in an answer, best first."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import io
+import subprocess
+import sys
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.base.frontmatter import LIMIT_BYTES, parse_frontmatter
+from core.base import frontmatter
+from core.base.frontmatter import LIMIT_BYTES, parse_frontmatter, render_frontmatter
 from core.base.paths import project_paths
-from core.cli.main import main
 from core.context_files import (
     BUDGET_BYTES,
     CLOSE,
@@ -23,8 +27,8 @@ from core.context_files import (
     join_context,
     load_context,
     read_context,
-    validate_context,
 )
+from tests.cli_call import call
 from tests.made_home import trusted
 
 GOOD = "---\nversion: 1\nupdated: 2026-02-10T09:00:00\n---\n\n{}\n"
@@ -61,23 +65,19 @@ def test_no_files_leave_no_trace(tmp_path: Path) -> None:
 def test_both_files_stand_in_the_seeds_order_and_headings(tmp_path: Path) -> None:
     """Agents are told what belongs to everybody first, then what the project adds."""
     loaded = load_context(write(tmp_path / "g.md", "Be brief."), of_project(tmp_path, "Use tabs."))
-    assert loaded.text == (
+    assert (loaded.text, loaded.warnings) == (
         "<system-reminder>\n## Internal Knowledge\n\n### Global Context\n\nBe brief.\n\n"
-        "### Project Context\n\nUse tabs.\n\n</system-reminder>\n"
-    )
-    assert loaded.warnings == ()
+        "### Project Context\n\nUse tabs.\n\n</system-reminder>\n", ()
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize("body", ["", "   \n\n"])
-def test_empty_body_has_no_heading(tmp_path: Path, body: str) -> None:
+@pytest.mark.parametrize("body", [None, "", "   \n\n"])
+def test_no_body_has_no_heading(tmp_path: Path, body: str | None) -> None:
     """A heading without a word under it would be noise in every conversation."""
-    assert block(tmp_path, body)[0] == ""
-
-
-def test_only_the_project_has_one(tmp_path: Path) -> None:
-    loaded = load_context(tmp_path / "none.md", of_project(tmp_path, "Use tabs."))
-    assert "### Project Context" in loaded.text
-    assert "Global" not in loaded.text
+    mine = write(tmp_path / "c.md", body) if body is not None else tmp_path / "none.md"
+    assert load_context(mine, None).text == ""
+    loaded = load_context(mine, of_project(tmp_path, "Use tabs."))
+    assert "### Project Context" in loaded.text and "Global" not in loaded.text
 
 
 @pytest.mark.parametrize(
@@ -105,24 +105,20 @@ def test_budget_borders(tmp_path: Path, size: int, word: str, whole: bool) -> No
 def test_cut_inside_a_character_leaves_whole_ones(tmp_path: Path, character: str, shift: int) -> None:
     """A torn character would make the whole prompt unreadable to a provider."""
     text, _ = block(tmp_path, "y" * shift + character * MAX_BYTES)
-    assert len(text.encode()) <= MAX_BYTES
-    assert "\ufffd" not in text
+    assert len(text.encode()) <= MAX_BYTES and "\ufffd" not in text
     assert set(text[text.index("y" * shift + character) :].removesuffix(CLOSE)) <= {"y", character, "\n"}
 
 
-@pytest.mark.parametrize(
-    ("own", "theirs"), [(25_000, 900), (25_000, 30_000), (900, 25_000), (9_000, 12_000), (25_000, 0)]
-)
-def test_no_file_takes_the_others_room(own: int, theirs: int) -> None:
+def test_no_file_takes_the_others_room() -> None:
     """A person whose own file had grown to 25 KB worked in every project without that project's context."""
-    found = [
-        ContextFile("global", Path("g"), True, "g" * own, own, BUDGET_BYTES["global"]),
-        ContextFile("project", Path("p"), True, "ü" * (theirs // 2), theirs, BUDGET_BYTES["project"]),
-    ]
-    block, size, sentence = join_context(found)
-    assert block.count("g") >= min(own, 6_000) and 2 * block.count("ü") >= min(theirs, 14_000)
-    assert MAX_BYTES - 3 <= len(block.encode()) <= MAX_BYTES
-    assert size > MAX_BYTES and "Truncating" in sentence
+    for own, theirs in ((25_000, 900), (25_000, 30_000), (900, 25_000), (9_000, 12_000), (25_000, 0)):
+        block, size, sentence = join_context([
+            ContextFile("global", Path("g"), True, "g" * own, own, BUDGET_BYTES["global"]),
+            ContextFile("project", Path("p"), True, "ü" * (theirs // 2), theirs, BUDGET_BYTES["project"]),
+        ])  # fmt: skip
+        assert block.count("g") >= min(own, 6_000) and 2 * block.count("ü") >= min(theirs, 14_000)
+        assert MAX_BYTES - 3 <= len(block.encode()) <= MAX_BYTES
+        assert size > MAX_BYTES and "Truncating" in sentence
 
 
 @given(st.text(max_size=200), st.integers(0, 30_000))
@@ -137,8 +133,7 @@ def test_the_block_is_bounded_and_closed_once(text: str, length: int) -> None:
 def test_fences_secrets_and_hidden_text_are_taken_out(tmp_path: Path) -> None:
     key = "sk-ant-" + "api03-" + "Ab1" * 20
     text, _ = block(tmp_path, f"{{/knowledge}} token {key} a\u202eb\u200bc")
-    assert "{/knowledge}" not in text and key not in text
-    assert "abc" in text
+    assert "{/knowledge}" not in text and key not in text and "abc" in text
 
 
 # --- frontmatter -----------------------------------------------------------------------------------------------------
@@ -149,13 +144,11 @@ def test_fences_secrets_and_hidden_text_are_taken_out(tmp_path: Path) -> None:
     [
         ("updated: 2026-02-10T09:00:00\n", "'version'", 1),
         ("version: 1\n", "'updated'", 1),
-        ("version: one\nupdated: 2026-02-10T09:00:00\n", "'version'", 2),
-        ("version: '1'\nupdated: 2026-02-10T09:00:00\n", "'version'", 2),
-        ("version: true\nupdated: 2026-02-10T09:00:00\n", "'version'", 2),
-        ("version: 1\nupdated: yesterday\n", "'updated'", 3),
-        ("version: 1\nupdated: 2026-02-10\n", "'updated'", 3),
-        ("version: 1\nupdated: 2026-13-10T09:00:00\n", "'updated'", 3),
-        ("version: 1\nupdated: 12\n", "'updated'", 3),
+        *((f"version: {one}\nupdated: 2026-02-10T09:00:00\n", "'version'", 2) for one in ("one", "'1'", "true")),
+        *(
+            (f"version: 1\nupdated: {time}\n", "'updated'", 3)
+            for time in ("yesterday", "2026-02-10", "2026-13-10T09:00:00", "12")
+        ),
     ],
 )
 def test_a_wrong_field_is_named_and_the_text_is_used(tmp_path: Path, head: str, field: str, line: int) -> None:
@@ -163,9 +156,8 @@ def test_a_wrong_field_is_named_and_the_text_is_used(tmp_path: Path, head: str, 
     path = tmp_path / "context.md"
     path.write_text(f"---\n{head}---\nText.\n", encoding="utf-8")
     found = read_context("global", path)
-    assert found.body == "Text."
-    assert len(found.problems) == 1
-    assert f"{path}:{line}:" in found.problems[0] and field in found.problems[0]
+    [problem] = found.problems
+    assert found.body == "Text." and f"{path}:{line}:" in problem and field in problem
 
 
 @pytest.mark.parametrize(
@@ -182,27 +174,24 @@ def test_a_wrong_field_is_named_and_the_text_is_used(tmp_path: Path, head: str, 
         ("---\na: " + "x" * LIMIT_BYTES + "\n---\nText.\n", "Text.", "longer than"),
     ],
 )
-def test_missing_or_malformed_frontmatter_is_told_and_the_body_loaded(
-    tmp_path: Path, text: str, body: str, words: str
-) -> None:
+def test_malformed_frontmatter_is_told_and_the_body_loaded(tmp_path: Path, text: str, body: str, words: str) -> None:
     path = of_project(tmp_path, "")
     path.write_text(text, encoding="utf-8")
     found = read_context("project", path)
-    assert found.body == body
-    assert len(found.problems) == 1 and words in found.problems[0] and str(path) in found.problems[0]
+    [problem] = found.problems
+    assert found.body == body and words in problem and str(path) in problem
 
 
-@pytest.mark.parametrize("updated", ["2026-02-10T09:00:00", "'2026-02-10T09:00:00+00:00'", "2026-02-10T09:00:00Z"])
-@pytest.mark.parametrize("prefix", ["", "\ufeff"])
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_times_marks_and_line_ends_of_any_editor(tmp_path: Path, updated: str, prefix: str, ending: str) -> None:
+def test_times_marks_and_line_ends_of_any_editor(tmp_path: Path) -> None:
     """Windows line ends, a byte order mark and quotes are what editors make of a file."""
     path = tmp_path / "context.md"
-    text = f"---\nversion: 1\nupdated: {updated}\n---\n\nOne.\nTwo.\n"
-    path.write_bytes((prefix + text.replace("\n", ending)).encode())
-    found = read_context("global", path)
-    assert (found.body, found.problems, found.version) == ("One.\nTwo.", (), 1)
-    assert found.updated == updated.strip("'")
+    times = ("2026-02-10T09:00:00", "'2026-02-10T09:00:00+00:00'", "2026-02-10T09:00:00Z")
+    for updated, prefix, ending in product(times, ("", "\ufeff"), ("\n", "\r\n")):
+        text = f"---\nversion: 1\nupdated: {updated}\nmore: [1]\n---\n\nOne.\nTwo.\n"
+        path.write_bytes((prefix + text.replace("\n", ending)).encode())
+        found = read_context("global", path)
+        assert (found.body, found.problems, found.version) == ("One.\nTwo.", (), 1)
+        assert found.updated == updated.strip("'")
 
 
 def test_budgets_are_the_seeds_and_reported(tmp_path: Path) -> None:
@@ -215,20 +204,14 @@ def test_what_cannot_be_read_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "context.md").mkdir()
     (tmp_path / "link.md").symlink_to(write(tmp_path / "target.md", "Elsewhere."))
     loaded = load_context(tmp_path / "context.md", tmp_path / "link.md")
-    assert loaded.text == ""
-    assert len(loaded.warnings) == 2 and all("left out" in line for line in loaded.warnings)
+    assert loaded.text == "" and len(loaded.warnings) == 2 and all("left out" in line for line in loaded.warnings)
 
 
 def test_bytes_that_are_no_text_are_shown_and_told(tmp_path: Path) -> None:
     path = tmp_path / "context.md"
     path.write_bytes(GOOD.format("caf").encode().rstrip() + b"\xff ok\n")
     found = read_context("global", path)
-    assert found.body == "caf\ufffd ok"
-    assert "not UTF-8" in found.problems[0]
-
-
-def test_valid_fields_give_no_complaint() -> None:
-    assert validate_context({"version": 1, "updated": "2026-02-10T09:00:00", "more": [1]}) == []
+    assert found.body == "caf\ufffd ok" and "not UTF-8" in found.problems[0]
 
 
 def test_a_lone_carriage_return_ends_no_line() -> None:
@@ -248,10 +231,8 @@ def test_no_text_makes_the_frontmatter_raise(text: str) -> None:
 def test_entries_lead_to_a_paragraph(tmp_path: Path) -> None:
     """A search hit names the heading above the words it found."""
     rows = entries([read_context("project", of_project(tmp_path, "# Build\n\nUse make.\n\nUse tabs."))], "/p")
-    assert [(row.title, row.text, row.project) for row in rows] == [
-        ("Build", "Use make.", "/p"),
-        ("Build", "Use tabs.", "/p"),
-    ]
+    told = [(row.title, row.text, row.project) for row in rows]
+    assert told == [("Build", "Use make.", "/p"), ("Build", "Use tabs.", "/p")]
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
@@ -260,22 +241,15 @@ def test_entries_lead_to_a_paragraph(tmp_path: Path) -> None:
 def test_context_command_keeps_warnings_out_of_the_prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`knowledge context > prefix.txt` must not get a warning into the prompt, nor miss the project around it."""
     home, project = tmp_path / "home", tmp_path / "project"
-    (home / "knowledge").mkdir(parents=True)
-    inner = project / "src" / "deep"
-    inner.mkdir(parents=True)
-    (project / ".git").mkdir()
-    (project / ".manual_slop" / "knowledge").mkdir(parents=True)
-    trusted(project)
+    of_project(tmp_path, "Use tabs.", "project")
+    for folder in (home / "knowledge", project / "src" / "deep", project / ".git"):
+        folder.mkdir(parents=True)
     write(home / "knowledge" / "context.md", "x" * 11_000)
-    write(project / ".manual_slop" / "knowledge" / "context.md", "Use tabs.")
-    monkeypatch.chdir(inner)
-    out, err = io.StringIO(), io.StringIO()
-    assert main(["context", "--home", str(home)], out, err) == 0
-    assert "Use tabs." in out.getvalue() and "WARNING" not in out.getvalue()
-    assert "WARNING: Knowledge size" in err.getvalue() and "exceeds 10 KiB target" in err.getvalue()
-    again = io.StringIO()
-    main(["context", "--home", str(home), "--project", str(project)], again, io.StringIO())
-    assert again.getvalue() == out.getvalue()
+    monkeypatch.chdir(project / "src" / "deep")
+    code, out, err = call("context", "--home", str(home))
+    assert code == 0 and "Use tabs." in out and "WARNING" not in out
+    assert "WARNING: Knowledge size" in err and "exceeds 10 KiB target" in err
+    assert call("context", "--home", str(home), "--project", str(project))[1] == out
 
 
 def test_the_home_is_not_its_own_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,6 +258,60 @@ def test_the_home_is_not_its_own_project(tmp_path: Path, monkeypatch: pytest.Mon
     (home / "knowledge").mkdir(parents=True)
     write(home / "knowledge" / "context.md", "Once.")
     monkeypatch.chdir(tmp_path)
-    out = io.StringIO()
-    main(["context", "--home", str(home)], out, io.StringIO())
-    assert out.getvalue().count("Once.") == 1
+    assert call("context", "--home", str(home))[1].count("Once.") == 1
+
+
+# --- plain: Frontmatter that is read and written without the library of YAML says what that library says. -------------
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = ("id", "created", "tags", "source", "auto_category", "on", "no", "y", "a__b", "_",
+         *("x" * long for long in (64, 130, 1100)))  # fmt: skip
+MOMENTS = ("2026-02-10T09:00:00+00:00", "2026-02-10T09:00:00", "2026-99-99T99:00:00", "2026-02-10 09:00:00")
+WORDS = ("user-told", "preference", "yes", "No", "NULL", "true", "on", "a-", "-a", "~", "e", "é", "a b", "x" * 300, "")
+WRITTEN = (
+    *MOMENTS, *WORDS, "[]", "[a]", "{}", "0", "1", "01", "1_0", "0x1F", "1.5", "12:30:45", "'x y'", "''", "'it''s'",
+    '"x"', "# c", "a # c", "a: b", "- a", "&a", "*a", "!!str 1", "|", ">", "=", "<<", "\t", "a\x85b", "a ",
+)  # fmt: skip
+
+names, written = st.sampled_from(NAMES), st.sampled_from(WRITTEN)
+lines = st.one_of(
+    st.builds("{}: {}".format, names, written), st.builds("{}:".format, names), st.builds("- {}".format, written),
+    st.builds("{}{}".format, written, written),
+)  # fmt: skip
+
+
+@given(st.lists(lines, min_size=1, max_size=6).map("\n".join))
+@example("x" * 1100 + ": 1")  # too long a name to YAML
+def test_what_is_read_plainly_is_what_yaml_reads(text: str) -> None:
+    plain = frontmatter._plainly_read(text)
+    if plain is not None:
+        found = yaml.load(text, frontmatter._loader())
+        assert found == plain and list(map(type, found.values())) == list(map(type, plain.values()))
+
+
+values: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from((*MOMENTS, *WORDS, 0, 7, 10**9, -1, True, None, 1.5)),
+    st.lists(st.sampled_from((*MOMENTS, *WORDS)), max_size=3),
+)
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), values, max_size=4))
+@example({"x" * 130: 1})  # YAML marks such a name
+def test_what_is_written_plainly_is_what_yaml_writes_to_the_byte(fields: dict[str, Any]) -> None:
+    plain = frontmatter._plainly_written(fields)
+    theirs = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=False, width=1000)
+    assert plain in (None, theirs)
+
+
+def test_a_memory_of_ours_is_written_and_read_without_that_library() -> None:
+    """Loading it takes a start longer than a hundred memories; a test above is worth nothing if nothing is plain."""
+    fields = {"id": 7, "created": MOMENTS[0], "tags": ["preference", "build"], "source": "detected"}
+    for some in (fields, {**fields, "tags": []}, {"version": 1, "updated": MOMENTS[1]}):
+        assert parse_frontmatter(render_frontmatter(some, "Tabs.")).fields == some
+        assert frontmatter._plainly_written(some) is not None
+    script = (
+        "import sys; from core.base.frontmatter import parse_frontmatter as p, render_frontmatter as r\n"
+        f"assert p(r({fields!r}, 'Tabs.')).fields == {fields!r}; print('yaml' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "False"

@@ -2,30 +2,104 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
-from core.base.result import Err, Ok
+from core.base.result import Err, Result
+from core.cli.main import main
 from core.commands.library.cluster import on_cluster
 from core.commands.workspace import open_workspace
 from core.library.database import problems_of
+from core.library.prepare import Item, Prepared, Way, prepare
 from core.library.workers import LostError, Workers, cluster
-from tests.cluster_place import Cluster, new_cluster, slowly
-from tests.library_place import opened
+from tests.library_place import opened, value
 from tests.test_library_ingest import documents, dump, take_in, texts
 
+ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="no cluster: pip install distributed")
+
+
+class Cluster:
+    """One scheduler at a fixed address on loopback, and workers, each a process of its own that a test may kill."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self._folder = folder
+        self.start()
+
+    def _run(self, module: str, *words: str) -> subprocess.Popen[bytes]:
+        own = {"HOME": str(self._folder), "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
+        command = [sys.executable, "-m", f"distributed.cli.{module}", *words]
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen(command, cwd=self._folder, env={**os.environ, **own}, **silent)
+
+    def start(self) -> None:
+        """The scheduler, also again after it was killed."""
+        here = ("--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
+        self.scheduler = self._run("dask_scheduler", *here)
+
+    def work(self) -> None:
+        """One more worker, with one thread."""
+        words = (self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
+        self.workers.append(self._run("dask_worker", *words))
+
+    def man(self, number: int) -> None:
+        """Have so many workers, with new ones in place of those that were killed."""
+        from distributed import Client
+
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        while len(self.workers) < number:
+            self.work()
+        while True:  # however slow the machine: only an end of theirs ends the waiting
+            assert self.scheduler.poll() is None, "the scheduler ended"
+            assert sum(worker.poll() is None for worker in self.workers) >= number, "a worker ended"
+            with contextlib.suppress(Exception), Client(self.address, timeout=5, set_as_default=False) as client:
+                client.wait_for_workers(number, timeout=5)
+                return
+            time.sleep(0.2)
+
+    @staticmethod
+    def kill(process: subprocess.Popen[bytes]) -> None:
+        """kill -9."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def close(self) -> None:
+        """End all of it."""
+        for process in (*self.workers, self.scheduler):
+            self.kill(process)
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Cluster]:
     """One for all tests: each mans it as it needs."""
-    with new_cluster() as found:
-        yield found
+    with tempfile.TemporaryDirectory(prefix="dask", ignore_cleanup_errors=True) as folder:
+        found = Cluster(Path(folder))
+        try:
+            yield found
+        finally:
+            found.close()
 
 
 def test_a_scheduler_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,29 +121,17 @@ def test_workers_that_never_come_back_end_the_run(monkeypatch: pytest.MonkeyPatc
 
 
 def test_no_key_of_this_computer_travels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: Cluster) -> None:
-    import pickle
-
     place.man(1)
     monkeypatch.setenv("OPENAI_API_KEY", "made-up-key-of-nobody")
     (tmp_path / "config.toml").write_text(f'[ai_settings.knowledge]\nworkers = "{place.address}"\n')
-    workspace = open_workspace(str(tmp_path / "home"), tmp_path / "config.toml")
-    assert isinstance(workspace, Ok)
-    far = on_cluster(workspace.value, "openai", "m")
-    assert isinstance(far, Ok)
-    assert b"made-up-key" not in pickle.dumps(far.value.workspace)
-    far.value.close()
+    workspace = value(open_workspace(str(tmp_path / "home"), tmp_path / "config.toml"))
+    far = value(on_cluster(workspace, "openai", "m"))
+    assert b"made-up-key" not in pickle.dumps(far.workspace)
+    far.close()
 
 
 def test_a_harvest_asks_its_model_on_the_cluster_and_writes_each_item_once(place: Cluster, tmp_path: Path) -> None:
     """One setting. The worker that dies with a question takes no answer with it, and no line comes twice."""
-    import json
-    import time
-
-    from pytest_httpserver import HTTPServer
-    from werkzeug import Request, Response
-
-    from core.cli.main import main
-
     asked: list[str] = []
     place.man(2)
 
@@ -107,9 +169,14 @@ def test_a_killed_worker_and_a_restarted_scheduler_change_nothing(place: Cluster
     """Everything is there once, as if one process had done it all."""
     folder = texts(tmp_path / "many", 16)
     place.man(2)
-    found = cluster(place.address)
-    assert isinstance(found, Ok) and found.value[1] == 4
-    library = opened(str(tmp_path / "library.db"))
+    connect, at_once = value(cluster(place.address))
+    assert at_once == 4
+    library, alone = (opened(str(tmp_path / f"{name}.db")) for name in ("library", "alone"))
+
+    def slowly(item: Item, way: Way) -> Result[list[Prepared]]:
+        """Takes long enough to be killed at it."""
+        time.sleep(0.15)
+        return prepare(item, way)
 
     def trouble(done: int, _of: int, _name: str, _became: str) -> None:
         if done == 4:
@@ -122,10 +189,8 @@ def test_a_killed_worker_and_a_restarted_scheduler_change_nothing(place: Cluster
         place.start()
         place.work()
 
-    connect, at_once = found.value
     report = take_in(library, folder, open_executor=connect, at_once=at_once, work=slowly, progress=trouble)
     assert not report.errors and [row.status for row in report.documents] == ["new"] * 16
-    alone = opened(str(tmp_path / "alone.db"))
     take_in(alone, folder)
     assert len(documents(library)) == 16 and dump(library)[:2] == dump(alone)[:2]
     assert problems_of(library) == []

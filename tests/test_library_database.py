@@ -16,9 +16,6 @@ from core.base.result import Err, Ok
 from core.library import copies, database, rows, schema
 from core.library.database import Library, open_library, problems_of, shown_url
 from core.library.records import (
-    CONTENT_TYPES,
-    OUTCOMES,
-    TASK_TYPES,
     ChangeRun,
     Chunk,
     Concept,
@@ -34,7 +31,7 @@ from core.library.records import (
 )
 from core.library.use import words
 from core.search.words import Stems
-from tests.library_place import NOW, later, opened
+from tests.library_place import NOW, database_on, later, opened
 
 TEXT = "Deadlocks in async code.\nA späte Zeile – with 日本語 and 🙂.\n"
 PROFILE = SourceProfile(
@@ -45,6 +42,7 @@ DOCUMENT = Document(
     new_id(), "https://reddit.com/r/python/1", "article", "Why does it hang?", TEXT, NOW, PROFILE.id, "What this is.",
     ("One claim", "Another"), later(hours=2), 7, "archived", sha256_of(TEXT), later(days=-3), "python",
 )  # fmt: skip
+PLACE = Location(DOCUMENT.source, DOCUMENT.id, "ab", NOW, "12 34")
 CHUNK = Chunk(
     new_id(), DOCUMENT.id, TEXT[:25], 0, "One sentence.", "definition", 12, "Good for debugging.", True, "anecdotal",
     "Setup > Linux", 0, 25, "spaced", sha256_of(TEXT[:25]), 5, 3, later(minutes=4), 41, "2026-11-19",
@@ -73,7 +71,7 @@ def fill(library: Library) -> None:
         rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
         rows.add_document(connection, DOCUMENT)
         rows.add_chunks(connection, [CHUNK, OTHER])
-        rows.put_location(connection, Location(DOCUMENT.source, DOCUMENT.id, "ab", NOW, "12 34"))
+        rows.put_location(connection, PLACE)
         rows.add_concept(connection, CONCEPT)
         rows.add_mentions(connection, {(CHUNK.id, CONCEPT.id): 3})
         rows.add_retrieval(connection, RETRIEVAL, [(CHUNK.id, 0.75, {"semantic": 0.5, "usage": 0.25})])
@@ -92,13 +90,9 @@ def test_every_field_of_every_record_comes_back_as_it_went_in(library: Library) 
         assert rows.by_ids(connection, schema.source_profile, SourceProfile, [PROFILE.id])[PROFILE.id] == PROFILE
         assert rows.document_of(connection, DOCUMENT.id) == DOCUMENT
         assert rows.chunks_of(connection, DOCUMENT.id) == [CHUNK, OTHER]
-        assert rows.locations_of(connection, DOCUMENT.id) == [
-            Location(DOCUMENT.source, DOCUMENT.id, "ab", NOW, "12 34")
-        ]
-        assert rows.concepts_by_name(connection, ["ASYNC/await", " coroutines", "absent"]) == {
-            "async/await": CONCEPT,
-            "coroutines": CONCEPT,
-        }
+        assert rows.locations_of(connection, DOCUMENT.id) == [PLACE]
+        named = rows.concepts_by_name(connection, ["ASYNC/await", " coroutines", "absent"])
+        assert named == {"async/await": CONCEPT, "coroutines": CONCEPT}
         assert rows.traces(connection) == [TRACE]
         assert rows.links_of(connection, CONCEPT.id) == [LINK]
         assert rows.read(connection, schema.retrieval, Retrieval) == [RETRIEVAL]
@@ -114,25 +108,16 @@ def test_the_migrations_make_what_the_schema_says(library: Library) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    own = {
-        "chunk_words",
-        "chunk_stems",
-        "trace_words",
-        "words",
-        "near",
-        "chunk_by_words",
-        "usage_trace_by_words",
-    }  # of one database each
+    own = {"chunk_words", "chunk_stems", "trace_words", "words", "near", "chunk_by_words", "usage_trace_by_words"}
     with library.reading() as connection:
         options = {"compare_type": True, "include_name": lambda name, *_: not any(str(name).startswith(x) for x in own)}
         context = MigrationContext.configure(connection, opts=options)
         context.impl.connection.info["test"] = True
         found = [row for row in compare_metadata(context, schema.metadata) if not any(x in repr(row) for x in own)]
-        assert found == []
+        assert found == []  # but what is of one database alone
         assert database.version_of(connection) == database.HEAD
-    with library.reading() as connection:
-        columns = inspect(connection).get_columns("chunk")
-        assert {"id", "content", "functional_profile", "needs_context"} <= {row["name"] for row in columns}
+        columns = {row["name"] for row in inspect(connection).get_columns("chunk")}
+        assert {"id", "content", "functional_profile", "needs_context"} <= columns
 
 
 def test_words_that_the_program_does_not_know_are_refused(library: Library) -> None:
@@ -143,7 +128,6 @@ def test_words_that_the_program_does_not_know_are_refused(library: Library) -> N
     ):
         with pytest.raises(IntegrityError), library.writing() as connection:
             connection.execute(table.insert().values(**row))
-    assert len(TASK_TYPES) == 9 and len(OUTCOMES) == 4 and len(CONTENT_TYPES) == 6
 
 
 def test_a_link_has_two_ends_of_the_kind_it_names(library: Library) -> None:
@@ -223,14 +207,11 @@ def test_a_copy_of_a_library_is_that_library(library: Library, tmp_path: Path) -
 
 def test_a_file_moves_to_postgresql_and_goes_on(postgres: str, tmp_path: Path) -> None:
     """A team takes over what one person began: also the next chunk must find a free number there."""
-    from tests.library_place import database_on
-
     mine = opened(str(tmp_path / "library.db"))
     fill(mine)
+    vector = {"chunk_id": CHUNK.id, "model": "m", "dimensions": 2, "vector": b"\0\0\x80?\0\0\0@"}
     with mine.writing() as connection:
-        connection.execute(
-            schema.embedding.insert().values(chunk_id=CHUNK.id, model="m", dimensions=2, vector=b"\0\0\x80?\0\0\0@")
-        )
+        connection.execute(schema.embedding.insert().values(**vector))
     with database_on(postgres) as url:
         theirs = opened(url)
         assert isinstance(copies.copy_library(mine, theirs), Ok)
@@ -254,9 +235,9 @@ def file(tmp_path: Path) -> Iterator[Path]:
 def test_a_library_is_private_and_synced_and_holds_its_keys(file: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     library = opened(f"sqlite:///{file}")
+    names = ("journal_mode", "synchronous", "foreign_keys")
     with library.reading() as connection:
-        values = [connection.execute(text(f"PRAGMA {name}")).scalar() for name in ("journal_mode", "synchronous")]
-        assert values == ["wal", 2] and connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
+        assert [connection.execute(text(f"PRAGMA {name}")).scalar() for name in names] == ["wal", 2, 1]
     library.close()
 
 
@@ -283,19 +264,16 @@ def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pyte
         library.close()
 
 
-def test_chunks_of_an_earlier_library_are_found_by_their_date(
-    new_library_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_earlier_librarys_chunks_are_found_by_date(new_library_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the third step the full-text table had no dates; what was taken in then must not stay behind."""
     monkeypatch.setattr(database, "HEAD", "0002")
     library = opened(new_library_url)
     with library.writing() as connection:
         rows.add_document(connection, replace(DOCUMENT, source_profile_id=None, status="active"))
         connection.execute(schema.entity.insert().values(id=CHUNK.id, kind="chunk"))
-        row = {name: value for name, value in rows.row_of(CHUNK).items() if name != "day"}
-        connection.execute(text(
-            f"INSERT INTO chunk ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
-        ), row | {"last_retrieved": None})  # fmt: skip
+        row = rows.row_of(replace(CHUNK, last_retrieved=None))
+        del row["day"]
+        connection.execute(schema.chunk.insert().values(**row))
     library.close()
     monkeypatch.undo()
     library = opened(new_library_url)
@@ -317,10 +295,10 @@ def test_what_is_no_library_is_said_in_one_sentence_and_left_alone(damage: str, 
     if damage == "text":
         path.write_bytes(b"these are notes, and no database\n" * 100)
     elif damage == "newer":
-        opened(str(path)).close()
-        with sqlite3.connect(path) as connection:
-            connection.execute("UPDATE alembic_version SET version_num = '9999'")
-        connection.close()
+        library = opened(str(path))
+        with library.writing() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        library.close()
     elif damage == "link":
         (tmp_path / "elsewhere").write_bytes(b"")
         path.symlink_to(tmp_path / "elsewhere")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import multiprocessing
 import os
 import signal
 import time
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 import pytest
 from sqlalchemy import select
@@ -65,9 +68,8 @@ def chunks(library: Library, document_id: str) -> list[Chunk]:
 def guide(tmp_path: Path) -> Path:
     path = tmp_path / "project" / "guide.md"
     path.parent.mkdir()
-    path.write_text(
-        GUIDE * 1 + "\n".join(f"\nLine {n} speaks of a deadlock once more, at some length.\n" for n in range(40))
-    )
+    lines = (f"\nLine {n} speaks of a deadlock once more, at some length.\n" for n in range(40))
+    path.write_text(GUIDE + "\n".join(lines))
     return path
 
 
@@ -88,10 +90,9 @@ def test_a_document_has_chunks_concepts_links_and_a_source(library: Library, gui
         mentioned = {str(one) for one in connection.execute(lock).scalars()}
         assert mentioned == {row.id for row in parts if "asyncio.Lock" in row.content}
         above = next(row for row in parts if row.heading == "Locks")
-        deeper = [
-            row for row in rows.links_of(connection, above.id, relation="elaborates") if row.target_id == above.id
-        ]
-        assert {row.source_id for row in deeper} >= {row.id for row in parts if row.heading == "Locks > Deadlocks"}
+        joined = rows.links_of(connection, above.id, relation="elaborates")
+        deeper = {row.source_id for row in joined if row.target_id == above.id}
+        assert deeper >= {row.id for row in parts if row.heading == "Locks > Deadlocks"}
         related = rows.links_of(connection, document.id, relation="related_to")
         assert names["deadlocks"].id in {one for row in related for one in (row.source_id, row.target_id)}
         profile = rows.by_ids(connection, schema.source_profile, SourceProfile, [str(document.source_profile_id)])
@@ -109,9 +110,8 @@ def test_a_document_is_named_by_a_file_that_still_has_it(library: Library, guide
     first, other = (guide, copy) if named == str(guide) else (copy, guide)
     first.write_text(f"{first.read_text()}\n## New\n\nThis was written later, and only here.\n")
     take_in(library, guide.parent)
-    assert {("only here" in one.raw_content, one.source) for one in documents(library)} == {
-        (True, str(first)), (False, str(other)),
-    }  # fmt: skip
+    named_by = {("only here" in one.raw_content, one.source) for one in documents(library)}
+    assert named_by == {(True, str(first)), (False, str(other))}
 
 
 def test_the_same_content_twice_is_one_document(library: Library, guide: Path) -> None:
@@ -135,11 +135,10 @@ def test_what_was_learned_of_a_chunk_stays_with_its_words_when_the_file_changes(
     before = chunks(library, old.id)
     kept = next(row for row in before if row.heading == "Locks > Deadlocks")
     trace = UsageTrace(new_id(), (kept.id,), "debugging", "win", NOW, "s")
+    profiled = schema.chunk.update().where(schema.chunk.c.id == kept.id)
     with library.writing() as connection:
         rows.add_trace(connection, trace)
-        connection.execute(
-            schema.chunk.update().where(schema.chunk.c.id == kept.id).values(functional_profile="Good for debugging.")
-        )
+        connection.execute(profiled.values(functional_profile="Good for debugging."))
     first = guide.read_text()
     guide.write_text(first.replace("a slow disk", "a very slow disk"))
     report = take_in(library, guide, now=lambda: later(days=1))
@@ -167,7 +166,6 @@ def test_a_document_that_a_person_took_out_stays_out(library: Library, guide: Pa
     take_in(library, guide)
     with library.writing() as connection:
         connection.execute(schema.document.update().values(status="archived"))
-    guide.write_bytes(guide.read_bytes() + b"")
     report = take_in(library, guide, again=True)
     assert [row.status for row in report.documents] == ["archived"]
     assert [row.status for row in documents(library)] == ["archived"]
@@ -186,9 +184,8 @@ def test_broken_files_cost_themselves_alone(library: Library, guide: Path) -> No
     (folder / "node_modules" / "x.js").write_text("function x() {}")
     os.mkfifo(folder / "pipe.md")
     report = take_in(library, folder, folder / "absent.md")
-    assert {Path(row.path).name for row in report.errors} == {
-        "broken.pdf", "broken.ipynb", "absent.md", "pipe.md", "link.md",
-    }  # fmt: skip
+    broken = {"broken.pdf", "broken.ipynb", "absent.md", "pipe.md", "link.md"}
+    assert {Path(row.path).name for row in report.errors} == broken
     assert {Path(row.source).name for row in report.documents} == {"guide.md", "old.py"}
     assert report.skipped["empty files"] == 1 and report.skipped["files without text"] == 1
     assert report.skipped["folders of packages and hidden ones"] == 1
@@ -206,51 +203,34 @@ def test_a_document_that_unpacks_to_much_is_not_unpacked(name: str) -> None:
 
 
 @ONE_DATABASE
-def test_a_file_whose_reader_never_ends_costs_itself_alone(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("kind", "grows", "limit", "most"),
+    [("pdf", 0, "READ_SECONDS", 0.3), ("pdf", 1 << 20, "READ_MEMORY", 40 << 20), ("html", 0, "READ_MEMORY", 40 << 20)],
+)
+def test_a_file_that_takes_all_time_or_memory_costs_itself_alone(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, grows: int, limit: str, most: float
 ) -> None:
-    """Also where the reader goes on whatever is raised in it."""
+    """A page of a stranger that grows a hundredfold would end the program, and with it the harvest of a night. Also
+    where the reader goes on whatever is raised in it."""
+    held: list[bytes] = []
 
     def endless(_data: bytes) -> NoReturn:
         while True:
             with contextlib.suppress(Exception):
-                sum(range(100))
-
-    monkeypatch.setitem(extraction._READ, "pdf", endless)
-    monkeypatch.setattr(extraction, "READ_SECONDS", 0.3)
-    (tmp_path / "endless.pdf").write_bytes(b"%PDF-1.7")
-    (tmp_path / "fine.md").write_text(GUIDE)
-    report = take_in(library, tmp_path)
-    (problem,) = report.errors
-    assert "given up" in str(problem) and problem.path.endswith("endless.pdf")
-    assert [row.status for row in report.documents] == ["new"]
-
-
-@ONE_DATABASE
-@pytest.mark.parametrize("kind", ["pdf", "html"])
-def test_a_file_that_takes_all_memory_costs_itself_alone(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    """A page of a stranger that grows a hundredfold would end the program, and with it the harvest of a night."""
-    held: list[bytes] = []
-
-    def growing(_data: bytes) -> NoReturn:
-        while True:
-            with contextlib.suppress(Exception):
-                held.append(b"x" * (1 << 20))
+                held.extend([b"x" * grows] * bool(grows))
                 sum(range(20_000))
 
-    if kind == "pdf":
-        monkeypatch.setitem(extraction._READ, "pdf", growing)
-    monkeypatch.setattr(extraction, "READ_MEMORY", 40 << 20)
-    page = b"%PDF-1.7" if kind == "pdf" else b"<html><body>" + b"<b>a<i></b>" * 200_000
-    (tmp_path / f"growing.{kind}").write_bytes(page)
+    monkeypatch.setitem(extraction._READ, "pdf", endless)
+    monkeypatch.setattr(extraction, limit, most)
+    page = b"%PDF-1.7" if kind == "pdf" else b"<html><body>" + b"<b>a<i></b>" * 100_000
+    (tmp_path / f"strange.{kind}").write_bytes(page)
     (tmp_path / "fine.md").write_text(GUIDE)
     report = take_in(library, tmp_path)
     taken = len(held)
     held.clear()
     (problem,) = report.errors
-    assert "of memory" in str(problem) and problem.path.endswith(f"growing.{kind}") and taken < 400
+    said = "of memory" if limit == "READ_MEMORY" else "0.3 seconds and was given up"
+    assert said in str(problem) and problem.path.endswith(f"strange.{kind}") and taken < 400
     assert [row.status for row in report.documents] == ["new"]
 
 
@@ -271,28 +251,17 @@ def test_no_secret_reaches_the_library(library: Library, tmp_path: Path) -> None
 def test_a_later_document_finds_concepts_of_an_earlier_one_and_the_other_way_round(
     library: Library, tmp_path: Path
 ) -> None:
-    (tmp_path / "one.md").write_text(
-        "# Backpressure\n\nBackpressure is a signal to send less, and a queue can give it.\n"
-    )
-    (tmp_path / "two.md").write_text("# Queues\n\nA bounded queue gives backpressure. Use `asyncio.Queue` for it.\n")
-    (tmp_path / "three.md").write_text(
-        "# Streams\n\nA stream over an asyncio.Queue ends with a mark that everybody knows.\n"
-    )
-    for name in ("three.md", "one.md", "two.md"):
-        take_in(library, tmp_path / name)
-    with library.reading() as connection:
-        found = rows.concepts_by_name(connection, ["backpressure", "asyncio.Queue"])
-        m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
-        by_name = {
-            name: set(
-                connection.execute(
-                    select(d.title).join(schema.chunk, c.document_id == d.id).join(schema.mention, m.chunk_id == c.id)
-                    .where(m.concept_id == concept.id)
-                ).scalars()
-            )
-            for name, concept in found.items()
-        }  # fmt: skip
-    assert by_name == {"backpressure": {"Backpressure", "Queues"}, "asyncio.queue": {"Queues", "Streams"}}
+    for name, words in (
+        ("Streams", "A stream over an asyncio.Queue ends with a mark that everybody knows."),
+        ("Backpressure", "Backpressure is a signal to send less, and a queue can give it."),
+        ("Queues", "A bounded queue gives backpressure. Use `asyncio.Queue` for it."),
+    ):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n{words}\n")
+        take_in(library, tmp_path / f"{name}.md")
+    spoken = {(concept.lower(), title) for concept, title, *_ in dump(library)[2]}
+    assert spoken >= {("backpressure", name) for name in ("Backpressure", "Queues")}
+    assert spoken >= {("asyncio.queue", name) for name in ("Queues", "Streams")}
+    assert not spoken & {("backpressure", "Streams"), ("asyncio.queue", "Backpressure")}
 
 
 def test_documents_that_link_to_each_other_are_linked(library: Library, tmp_path: Path) -> None:
@@ -319,28 +288,13 @@ class Model:
         return Ok(Answer(self.answers.pop(0)))
 
 
-GOOD = json.dumps(
-    {
-        "summary": "About locks.",
-        "key_claims": ["Locks wait."],
-        "concepts": [
-            {"name": "semaphore", "type": "entity", "aliases": ["counting lock"], "description": "A shared counter."},
-            {"name": ""},
-            3,
-        ],
-        "chunks": [
-            {
-                "number": 1,
-                "summary": "What a semaphore is.\n- [ ] forged",
-                "type": "definition",
-                "mode": "sarcastic",
-                "needs_context": True,
-            },
-            {"number": 99},
-            {"number": 2, "type": "poem", "mode": 5, "summary": ""},
-        ],
-    }
-)
+SEMAPHORE = {"name": "semaphore", "type": "entity", "aliases": ["counting lock"], "description": "A shared counter."}
+FIRST = {"number": 1, "summary": "It counts.\n- [ ] forged", "type": "definition", "mode": "sarcastic",
+         "needs_context": True}  # fmt: skip
+GOOD = json.dumps({
+    "summary": "About locks.", "key_claims": ["Locks wait."], "concepts": [SEMAPHORE, {"name": ""}, 3],
+    "chunks": [FIRST, {"number": 99}, {"number": 2, "type": "poem", "mode": 5, "summary": ""}],
+})  # fmt: skip
 
 
 def test_a_model_describes_and_the_rules_fill_in_what_it_leaves_out(library: Library, guide: Path) -> None:
@@ -380,9 +334,8 @@ def texts(folder: Path, number: int) -> Path:
     folder.mkdir(exist_ok=True)
     for n in range(number):
         words = " ".join(f"word{n * 7 + at}" for at in range(60))
-        (folder / f"n{n:03d}.md").write_text(
-            f"# Note {n}\n\nThe part number {n} of `thing{n}` and `shared_thing`. {words}.\n"
-        )
+        text = f"# Note {n}\n\nThe part number {n} of `thing{n}` and `shared_thing`. {words}.\n"
+        (folder / f"n{n:03d}.md").write_text(text)
     return folder
 
 
@@ -399,13 +352,12 @@ def test_a_stopped_run_is_gone_on_with(library: Library, tmp_path: Path) -> None
     assert len(rest.documents) == 5 and rest.unchanged == 4 and len(documents(library)) == 9
 
 
-def dump(library: Library) -> list[object]:
-    """What a library says, without its ids and numbers."""
+def dump(library: Library) -> list[list[tuple[Any, ...]]]:
+    """What a library says, without its ids and numbers: documents, chunks, and which concepts they speak of."""
     with library.reading() as connection:
         d, c, m = schema.document.c, schema.chunk.c, schema.mention.c
-        joined = select(d.title, c.position, c.content, c.summary, c.heading).join(
-            schema.document, d.id == c.document_id
-        )
+        joined = select(d.title, c.position, c.content, c.summary, c.heading)
+        joined = joined.join(schema.document, d.id == c.document_id)
         spoken = (
             select(schema.concept.c.name, d.title, c.position, m.count)
             .join(schema.mention, m.concept_id == schema.concept.c.id)
@@ -493,7 +445,8 @@ def deadly(item: Item, way: Way) -> Result[list[Prepared]]:
 @ONE_DATABASE
 def test_a_file_that_kills_its_worker_costs_itself(library: Library, tmp_path: Path) -> None:
     folder = texts(tmp_path / "many", 5)
-    report = take_in(library, folder, open_executor=local_processes(1), at_once=1, work=deadly)
+    forked = partial(ProcessPoolExecutor, 1, multiprocessing.get_context("fork"))  # has all loaded, so begins at once
+    report = take_in(library, folder, open_executor=forked, at_once=1, work=deadly)
     assert len(report.documents) == 4
     assert [(row.code, Path(row.path).name) for row in report.errors] == [("worker-lost", "n002.md")]
 

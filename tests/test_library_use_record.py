@@ -14,12 +14,13 @@ from core.library.database import Library
 from core.library.records import UsageTrace
 from core.library.use import usage
 from core.library.use.changes import undo
-from core.library.use.consolidate import Consolidation, consolidate
+from core.library.use.consolidate import Consolidation
 from core.library.use.inference import heard_in, is_used, record_heard
 from core.library.use.learning import PRIORS, Lesson, adjust, fitted, learn
 from core.library.use.reflect import Reflection, reflect
 from core.library.use.usage import record, sessions
 from core.search.weights import NAMES
+from tests.library_place import value
 from tests.library_shelf import Shelf
 
 HANG = "Calling await inside a sync callback hangs forever; schedule it with create_task or move it to an executor."
@@ -40,34 +41,26 @@ def shelf(library: Library) -> Shelf:
 def test_traces_stand_by_session_and_are_found_by_chunk(shelf: Shelf) -> None:
     for session, name in (("monday", "hang"), ("tuesday", "pool"), ("monday", "loop")):
         shelf.used(name, session=session, notes=f"{session} {name}")
-    found = sessions(shelf.library)
-    assert isinstance(found, Ok)
-    assert [(one.session_id, [trace.notes for trace in one.traces]) for one in found.value] == [
-        ("monday", ["monday hang", "monday loop"]),
-        ("tuesday", ["tuesday pool"]),
-    ]
+    monday, tuesday = ("monday", ["monday hang", "monday loop"]), ("tuesday", ["tuesday pool"])
     of_chunk = sessions(shelf.library, chunk_id=shelf.chunks["pool"][:13])
-    assert isinstance(of_chunk, Ok) and [one.session_id for one in of_chunk.value] == ["tuesday"]
-    of_session = sessions(shelf.library, "monday")
-    assert isinstance(of_session, Ok) and len(of_session.value[0].traces) == 2
+    for found, told in ((sessions(shelf.library), [monday, tuesday]), (of_chunk, [tuesday]),
+                        (sessions(shelf.library, "monday"), [monday])):  # fmt: skip
+        assert [(one.session_id, [trace.notes for trace in one.traces]) for one in value(found)] == told
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"outcome": "great"}, "is no outcome"),
-        ({"task_type": "guessing"}, "is no kind of task"),
-        ({"chunk_ids": []}, "a use has 1 to 100 chunks"),
-        ({"chunk_ids": ["00000000-0000-0000-0000-000000000000"]}, "no chunk's id begins"),
-        ({"chunk_ids": ["ab"]}, "too short"),
-    ],
-)
-def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf, given: dict[str, Any], says: str) -> None:
+def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf) -> None:
     whole = {"session_id": "s", "chunk_ids": [shelf.chunks["hang"]], "task_type": "other", "outcome": "win"}
-    found = record(shelf.library, now=shelf.now, **{**whole, **given})
-    assert isinstance(found, Err) and says in str(found.error)
-    none = sessions(shelf.library)
-    assert isinstance(none, Ok) and none.value == []
+    wrong: dict[str, dict[str, Any]] = {
+        "is no outcome": {"outcome": "great"},
+        "is no kind of task": {"task_type": "guessing"},
+        "a use has 1 to 100 chunks": {"chunk_ids": []},
+        "no chunk's id begins": {"chunk_ids": ["00000000-0000-0000-0000-000000000000"]},
+        "too short": {"chunk_ids": ["ab"]},
+    }
+    for says, given in wrong.items():
+        found = record(shelf.library, now=shelf.now, **{**whole, **given})
+        assert isinstance(found, Err) and says in str(found.error)
+    assert sessions(shelf.library) == Ok([])
 
 
 # --- inferred ---------------------------------------------------------------------------------------------------------
@@ -86,31 +79,21 @@ def talk(shelf: Shelf, *rest: tuple[str, str]) -> list[UsageTrace]:
 USING = "You are calling await inside a sync callback; schedule it with create_task or move it to an executor."
 
 
-@pytest.mark.parametrize(
-    ("verdict", "outcome"),
-    [
-        ("Thanks, that fixed it", "win"),
-        ("No, that is wrong, it still hangs", "misleading"),
-        ("Now rename the function", "partial"),
-        ("", "partial"),
-    ],
-)
-def test_a_conversation_shows_what_it_used_and_how_that_went(shelf: Shelf, verdict: str, outcome: str) -> None:
-    made = talk(shelf, ("assistant", USING), *([("user", verdict)] if verdict else []))
-    assert [(trace.outcome, trace.recorded, trace.session_id) for trace in made] == [
-        (outcome, "inferred", "chat-7"),
-        ("miss", "inferred", "chat-7"),
-    ]
-    assert made[0].chunk_ids == (shelf.chunks["hang"],) and shelf.chunks["pool"] in made[1].chunk_ids
-    assert made[0].query == "why does my callback hang in the event loop"
+def test_a_conversation_shows_what_it_used_and_how_that_went(shelf: Shelf) -> None:
+    for verdict, outcome in (("Thanks, that fixed it", "win"), ("No, that is wrong, it still hangs", "misleading"),
+                             ("Now rename the function", "partial"), ("", "partial")):  # fmt: skip
+        made = talk(shelf, ("assistant", USING), ("user", verdict))
+        assert [(trace.outcome, trace.recorded, trace.session_id) for trace in made] == [
+            (outcome, "inferred", "chat-7"), ("miss", "inferred", "chat-7"),
+        ]  # fmt: skip
+        assert made[0].chunk_ids == (shelf.chunks["hang"],) and shelf.chunks["pool"] in made[1].chunk_ids
+        assert made[0].query == "why does my callback hang in the event loop"
 
 
 def test_a_conversation_is_read_once_and_what_was_told_is_not_guessed(shelf: Shelf) -> None:
     assert len(talk(shelf, ("assistant", USING))) == 2
     found = shelf.ask("why does my callback hang", session_id="chat-8")
-    told = record(shelf.library, session_id="chat-8", chunk_ids=[shelf.chunks["hang"]], task_type="debugging",
-                  outcome="misleading", now=shelf.now, retrieval_id=found.id)  # fmt: skip
-    assert isinstance(told, Ok)
+    shelf.used("hang", outcome="misleading", session="chat-8", query="why does my callback hang")
     turns = (Turn("tool", found.id), Turn("assistant", USING), Turn("user", "thanks"))
     with shelf.library.writing() as connection:
         assert record_heard(connection, heard_in(Conversation("chat-8", "plain", turns)), shelf.now) == []
@@ -131,22 +114,19 @@ def test_the_words_of_the_question_are_no_use_of_a_chunk() -> None:
 
 
 def reflected(shelf: Shelf, **more: Any) -> Reflection:
-    found = reflect(shelf.library, now=shelf.now, **more)
-    assert isinstance(found, Ok), found
-    return found.value
+    return value(reflect(shelf.library, now=shelf.now, **more))
 
 
 def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
     shelf.concept("event loop", "loop", "pool", "hang")
-    loop = shelf.concept("executor", "hang")
+    shelf.concept("executor", "hang")
     shelf.document("Noise", {"noise": "Upvote this event loop executor if you agree."}, source="noise.example")
     for at in range(4):
         shelf.used("hang", "noise", query=f"why does it hang {at}")
         shelf.used("pool", task="factual_lookup", outcome="misleading", query="which executor is the default")
         shelf.ask("zebra executor", only=("temporal",))
     shelf.used("loop", task="factual_lookup", outcome="misleading")
-    assert loop
-    consolidate(shelf.library, now=shelf.now)
+    shelf.consolidate()
     shelf.now += timedelta(days=100)
     found = reflected(shelf, concept="Event Loop")
     tasks = {one.task_type: one for one in found.tasks}
@@ -167,17 +147,14 @@ def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
     assert found.to_json()["months"] == {"2026-11": {"misleading": 5, "win": 4}}
 
 
-def test_a_scope_is_answered_alone_and_an_unknown_one_refused(shelf: Shelf) -> None:
+def test_an_unused_library_reflects_nothing_a_scope_is_answered_alone_and_an_unknown_one_refused(shelf: Shelf) -> None:
+    empty = reflected(shelf)
+    assert empty.traces == 0 and empty.tasks == () and empty.gaps == ()
     shelf.used("hang")
     only = reflected(shelf, scope="tasks")
     assert only.tasks and only.sources == () and only.retire == ()
     for given in ({"scope": "feelings"}, {"scope": "concept"}, {"scope": "concept", "concept": "no such"}):
         assert isinstance(reflect(shelf.library, now=shelf.now, **given), Err)
-
-
-def test_an_empty_library_reflects_nothing(library: Library) -> None:
-    found = reflected(Shelf(library))
-    assert found.traces == 0 and found.tasks == () and found.gaps == ()
 
 
 # --- taken back -------------------------------------------------------------------------------------------------------
@@ -190,24 +167,28 @@ def state_of(shelf: Shelf, chunk: str) -> tuple[str | None, dict[str, int], int]
     return one.chunk.functional_profile, dict(one.tally.get("debugging", {})), len(one.traces)
 
 
+@pytest.fixture
+def pool(library: Library) -> Shelf:
+    made = Shelf(library)
+    made.document("pool", {"pool": "a pool that is asked again inside its own task ends in a deadlock"})
+    return made
+
+
 def consolidated(shelf: Shelf) -> Consolidation:
-    done = consolidate(shelf.library, now=shelf.now)
-    assert isinstance(done, Ok)
-    assert consolidate(shelf.library, now=shelf.now).value.changes == ()  # type: ignore[union-attr]
-    return done.value
+    done = shelf.consolidate()
+    assert shelf.consolidate().changes == ()
+    return done
 
 
-def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned_from_it(library: Library) -> None:
-    shelf = Shelf(library)
-    shelf.document("pool", {"pool": "a pool that is asked again inside its own task ends in a deadlock"})
+def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned_from_it(pool: Shelf) -> None:
+    shelf, library = pool, pool.library
     traces = [shelf.used("pool", query=f"pool deadlock {at}") for at in range(9)]
     wrong = shelf.used("pool", outcome="misleading", notes="led astray", query="pool deadlock")
     consolidated(shelf)
     profile, counts, _told = state_of(shelf, "pool")
     assert profile and "misleading" in profile and counts == {"win": 9, "misleading": 1}
 
-    gone = usage.withdraw(library, wrong.id[:12])
-    assert isinstance(gone, Ok) and gone.value.id == wrong.id
+    assert value(usage.withdraw(library, wrong.id[:12])).id == wrong.id
     assert state_of(shelf, "pool")[1] == {"win": 9}
     # One more win: as many traces as before, and yet the profile must be written anew.
     traces.append(shelf.used("pool", query="pool deadlock once more"))
@@ -216,7 +197,7 @@ def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned
     assert profile and "misleading" not in profile and counts == {"win": 10}
 
     for trace in traces[:6]:
-        assert isinstance(usage.withdraw(library, trace.id), Ok)
+        value(usage.withdraw(library, trace.id))
     done = consolidated(shelf)
     profile, counts, told = state_of(shelf, "pool")
     assert profile is None and counts == {"win": 4} and told == 4
@@ -225,26 +206,20 @@ def test_an_outcome_that_was_taken_back_counts_no_more_nor_does_what_was_learned
     assert source.after["trace_counts_by_task"] == {"debugging": {"win": 4}}
 
 
-def test_a_consolidation_that_is_undone_after_that_counts_no_use_twice(library: Library) -> None:
-    shelf = Shelf(library)
-    shelf.document("pool", {"pool": "a pool that is asked again inside its own task ends in a deadlock"})
-    traces = [shelf.used("pool", query=f"pool deadlock {at}") for at in range(7)]
-    run = consolidated(shelf).run_id
-    assert isinstance(usage.withdraw(library, traces[2].id), Ok)
-    undone = undo(library, run, shelf.now)
-    assert isinstance(undone, Ok)
-    assert state_of(shelf, "pool")[1] == {"win": 6}
+def test_a_consolidation_that_is_undone_after_that_counts_no_use_twice(pool: Shelf) -> None:
+    traces = [pool.used("pool", query=f"pool deadlock {at}") for at in range(7)]
+    run = consolidated(pool).run_id
+    value(usage.withdraw(pool.library, traces[2].id))
+    value(undo(pool.library, run, pool.now))
+    assert state_of(pool, "pool")[1] == {"win": 6}
 
 
-def test_what_was_never_recorded_cannot_be_taken_back(library: Library) -> None:
-    shelf = Shelf(library)
-    shelf.document("pool", {"pool": "a pool"})
-    trace = shelf.used("pool")
-    for which in ("", "abc", "zzzz", shelf.chunks["pool"]):
-        refused = usage.withdraw(library, which)
+def test_what_was_never_recorded_cannot_be_taken_back(pool: Shelf) -> None:
+    trace = pool.used("pool")
+    value(usage.withdraw(pool.library, trace.id))
+    for which in ("", "abc", "zzzz", pool.chunks["pool"], trace.id):
+        refused = usage.withdraw(pool.library, which)
         assert isinstance(refused, Err) and refused.error.code == "no-trace"
-    assert isinstance(usage.withdraw(library, trace.id), Ok)
-    assert isinstance(usage.withdraw(library, trace.id), Err)
 
 
 # --- learning to rank -------------------------------------------------------------------------------------------------
@@ -266,18 +241,16 @@ def lessons(number: int, wrong: int = 0, apart: float = 1.0) -> list[Lesson]:
 
 
 def test_where_the_answer_stands_is_learned_from_use_that_is_wrong_at_times() -> None:
-    found = learn(lessons(200, wrong=1))
+    found = learn(lessons(160, wrong=1))
     assert found is not None and found.weights["before"] > 1 and found.gain > 0.05
-    rows = lessons(1)[0].rows
-    changes = adjust(found.weights, rows)
+    changes = adjust(found.weights, lessons(1)[0].rows)
     assert max(range(6), key=lambda at: changes[at]) == 3 and abs(sum(changes)) < 1e-6
-    again = learn(lessons(200, wrong=1))
-    assert again == found
+    assert learn(lessons(40, wrong=1)) == learn(lessons(40, wrong=1))
 
 
 def test_scores_that_are_too_sure_of_themselves_do_not_call_every_win_a_mistake() -> None:
     """Scores are fitted elsewhere; where they lie far apart, an answer in the fourth place would never be believed."""
-    found = learn(lessons(200, wrong=1, apart=4.0))
+    found = learn(lessons(160, wrong=1, apart=4.0))
     assert found is not None
     rows = lessons(1)[0].rows
     changed = [24 - 4 * place + more for place, more in enumerate(adjust(found.weights, rows))]
@@ -315,11 +288,8 @@ def test_a_tenth_of_wrong_verdicts_does_not_bring_the_last_to_the_front() -> Non
 def test_what_was_learned_ranks_documents_that_nobody_used(library: Library) -> None:
     """In this source the remark at the end is what helps. After some use, it comes first in other dialogues too."""
     shelf = Shelf(library)
-    subjects = [
-        f"{one}{other}"
-        for one in ("zor", "mip", "tak", "bel", "rud", "fen")
-        for other in ("ax", "il", "on", "ep", "us", "om")
-    ]
+    ends = ("ax", "il", "on", "ep", "us", "om")
+    subjects = [f"{one}{other}" for one in ("zor", "mip", "tak", "bel", "rud") for other in ends]
     for number, subject in enumerate(subjects):
         shelf.document(f"talk {number}", {
             f"ask {number}": f"my {subject} stopped, what can be done?",
@@ -329,21 +299,17 @@ def test_what_was_learned_ranks_documents_that_nobody_used(library: Library) -> 
         }, source="forum.example")  # fmt: skip
 
     def place(number: int) -> int:
-        found = shelf.ask(f"a broken {subjects[number]}", limit=30, log=False)
-        names = shelf.names(found)
-        return names.index(f"more {number}") if f"more {number}" in names else 99
+        names = shelf.names(shelf.ask(f"a broken {subjects[number]}", limit=30, log=False))
+        return [*names, f"more {number}"].index(f"more {number}")
 
-    tested = range(30, 36)
+    tested = range(26, 30)
     before = [place(number) for number in tested]
-    for number in range(30):
+    for number in range(26):
         query = f"a broken {subjects[number]}"
         shelf.used(f"more {number}", query=query, session=f"s{number}")
-        shelf.used(
-            f"ask {number}", f"chat {number}", f"reply {number}", query=query, session=f"s{number}", outcome="miss"
-        )
-    done = consolidate(library, now=shelf.now)
-    assert isinstance(done, Ok) and len(done.value.of("ranking")) == 1
+        others = (f"ask {number}", f"chat {number}", f"reply {number}")
+        shelf.used(*others, query=query, session=f"s{number}", outcome="miss")
+    assert len(shelf.consolidate().of("ranking")) == 1
     after = [place(number) for number in tested]
     assert sum(after) < sum(before) and all(one <= other for one, other in zip(after, before, strict=True))
-    again = consolidate(library, now=shelf.now)
-    assert isinstance(again, Ok) and again.value.changes == ()
+    assert shelf.consolidate().changes == ()

@@ -111,8 +111,7 @@ def set_status(library: Library, document_id: str, status: str) -> int:
     """Take a document out (`archived`) or bring it back (`active`); how many chunks it has."""
 
     def work(connection: Connection) -> int:
-        c = schema.document.c
-        connection.execute(schema.document.update().where(c.id == document_id).values(status=status))
+        connection.execute(schema.document.update().where(schema.document.c.id == document_id).values(status=status))
         return rows.counted(connection, schema.chunk, schema.chunk.c.document_id == document_id)
 
     return in_turn(library, work)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
-from core.library.code_blocks import code_blocks
+from core.library.code_blocks import code_blocks, line_starts
 from core.library.extract import NAMES, Extracted
 from core.search.words import STOP_WORDS, words_of
 
@@ -50,19 +50,18 @@ def pieces_of(document: Extracted) -> list[Piece]:
     text = document.text
     if document.form == "code":
         code = code_blocks(text, document.language, lambda part: token_count(part) <= MOST)
-        found = _parted(text, [Piece(row.begins, row.ends, row.name, "code") for row in code], MOST_CODE)
+        found = _parted(text, [Piece(*row, "code") for row in code], MOST_CODE)
     elif document.form == "conversation":
         found = list(_exchanges(document))
     elif document.form == "data":
-        found = list(_packed(text, [Piece(*row, "", "data") for row in _line_spans(text)], FULL))
+        found = list(_packed(text, [Piece(*row, "", "data") for row in pairwise(line_starts(text))], FULL))
     else:
         blocks = list(_markdown(text) if document.form == "markdown" else _paragraphs(document))
         whole = document.content_type == "note" and token_count(text) <= WHOLE_NOTE
         if whole and len({row.heading for row in blocks}) <= 2:
             found = [Piece(0, len(text), blocks[0].heading if blocks else "", _kind_of(blocks, text))]
         else:
-            found = list(_packed(text, _parted(text, blocks, MOST), FULL))
-            found = _together(text, found)
+            found = _together(text, _packed(text, _parted(text, blocks, MOST), FULL))
     return [tight for row in found if (tight := _tight(text, row)) is not None]
 
 
@@ -83,14 +82,14 @@ def _markdown(text: str) -> Iterator[Piece]:
     """The blocks of a markdown text below their headings; front matter is a block of its own."""
     from markdown_it import MarkdownIt
 
-    lines = _line_starts(text)
+    lines = line_starts(text)
     path: list[tuple[int, str]] = []
     front = re.match(r"---\n(?:.*\n){0,60}?---\n", text)
-    done = text[: front.end()].count("\n") if front else 0
-    if front:
-        yield Piece(0, front.end(), "", "data")
-    tokens = MarkdownIt("commonmark").enable("table").parse(text[front.end() :] if front else text)
-    shift = done
+    skipped = front.end() if front else 0
+    if skipped:
+        yield Piece(0, skipped, "", "data")
+    shift = text[:skipped].count("\n")
+    tokens = MarkdownIt("commonmark").enable("table").parse(text[skipped:])
     for at, token in enumerate(tokens):
         if token.level or token.nesting < 0 or token.map is None:
             continue
@@ -127,12 +126,12 @@ def _paragraphs(document: Extracted) -> Iterator[Piece]:
             if mark not in adornments:
                 adornments.append(mark)
             level, words = adornments.index(mark) + 1, lines[0].strip()
-        elif (
-            len(lines) == 1 and (numbered := _NUMBERED.match(lines[0].strip())) and not lines[0].rstrip().endswith(".")
-        ):
-            level, words = numbered[1].count(".") + 1, lines[0].strip()
-        elif len(lines) == 1 and 3 < len(lines[0].strip()) < 60 and lines[0].strip().isupper():
-            level, words = 1, lines[0].strip()
+        elif len(lines) == 1:
+            words = lines[0].strip()
+            if (numbered := _NUMBERED.match(words)) and not words.endswith("."):
+                level = numbered[1].count(".") + 1
+            elif 3 < len(words) < 60 and words.isupper():
+                level = 1
         if level:
             path = [row for row in path if row[0] < level]
             path.append((level, words[:120]))
@@ -150,17 +149,6 @@ def _runs(text: str, borders: Iterable[int] = ()) -> Iterator[tuple[int, int]]:
         if text[begins:stop].strip():
             yield begins, stop
         begins = stop
-
-
-def _line_spans(text: str) -> Iterator[tuple[int, int]]:
-    starts = _line_starts(text)
-    yield from pairwise(starts)
-
-
-def _line_starts(text: str) -> list[int]:
-    """Where each line begins; and the end of the text."""
-    starts = [0, *(found.end() for found in re.finditer("\n", text))]
-    return starts if starts[-1] == len(text) else [*starts, len(text)]
 
 
 _SENTENCE = re.compile(r"[.!?…。！？][\"')\]]*(?:\s+|(?<=[。！？]))|\n")
@@ -220,7 +208,7 @@ def _kind_of(blocks: Sequence[Piece], text: str) -> str:
     return max(sizes, key=lambda kind: sizes[kind]) if sizes else "prose"
 
 
-def _together(text: str, pieces: Sequence[Piece]) -> list[Piece]:
+def _together(text: str, pieces: Iterable[Piece]) -> list[Piece]:
     """A section of a line or two is no chunk: it joins the one before it where both stand below one heading."""
     found: list[Piece] = []
     for piece in pieces:
@@ -240,12 +228,8 @@ def _common(one: str, other: str) -> str:
     """The part of two headings that holds for both; the second where the first is none."""
     if not one:
         return other
-    both = []
-    for left, right in zip(one.split(" > "), other.split(" > "), strict=False):
-        if left != right:
-            break
-        both.append(left)
-    return " > ".join(both) or one
+    pairs = zip(one.split(" > "), other.split(" > "), strict=False)
+    return " > ".join(left for left, _right in takewhile(lambda pair: pair[0] == pair[1], pairs)) or one
 
 
 # --- conversations ----------------------------------------------------------------------------------------------------
@@ -286,12 +270,12 @@ def _turns(document: Extracted, numbers: Sequence[int]) -> Iterator[Piece]:
     if token_count(text[span.begins : span.ends]) <= MOST:
         yield span
         return
-    blocks: list[Piece] = []
-    for number in numbers:
-        kind = "data" if parts[number].label == "tool" else "turn"
-        for begins, ends in _runs(text[parts[number].begins : parts[number].ends]):
-            shift = parts[number].begins
-            blocks.append(Piece(begins + shift, ends + shift, _turn_names([number]), kind))
+    blocks = [
+        Piece(begins + parts[at].begins, ends + parts[at].begins, _turn_names([at]),
+              "data" if parts[at].label == "tool" else "turn")
+        for at in numbers
+        for begins, ends in _runs(text[parts[at].begins : parts[at].ends])
+    ]  # fmt: skip
     yield from _packed(text, _parted(text, blocks, MOST), FULL)
 
 

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 Fits = Callable[[str], bool]
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """`text[begins:ends]`, and what it defines: `Pool.acquire`; "" for what defines nothing."""
 
     begins: int
@@ -58,34 +57,33 @@ _DEFINES = re.compile(
 )
 _FUNCTION = re.compile(r"function|method|constructor|singleton_method|lexical|macro")
 _WRAPS = {
-    "export_statement",
-    "decorated_definition",
-    "template_declaration",
-    "ambient_declaration",
-    "lexical_declaration",
-}
+    "export_statement", "decorated_definition", "template_declaration", "ambient_declaration", "lexical_declaration",
+}  # fmt: skip
 _COMMENTS = ("//", "/*", "*", "--", ";", "%", "@", "#[")
-_HASH = ("#",)  # a comment, but in the languages of C
 
 
 def code_blocks(text: str, language: str, fits: Fits) -> list[Block]:
     """The blocks of a source file in their order; together they are the whole file. A definition that does not fit
     (by the text of it) is told as the definitions inside it, where there are any."""
-    lines = [0, *(found.end() for found in re.finditer("\n", text))]
-    if lines[-1] != len(text):
-        lines.append(len(text))
+    lines = line_starts(text)
     found = _python(text) if language == "python" else _by_tree(text, language)
     if found is None:
         return list(_by_margin(text, lines, fits))
-    return list(_blocks(text, language, lines, found, fits))
+    # In the languages of C a hash begins no comment.
+    marks = _COMMENTS if language in ("c", "cpp", "c_sharp") else (*_COMMENTS, "#")
+    return list(_blocks(text, marks, lines, found, fits))
+
+
+def line_starts(text: str) -> list[int]:
+    """Where each line begins; and the end of the text."""
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    return starts if starts[-1] == len(text) else [*starts, len(text)]
 
 
 def _blocks(
-    text: str, language: str, lines: Sequence[int], found: Sequence[_Definition], fits: Fits
+    text: str, marks: tuple[str, ...], lines: Sequence[int], found: Sequence[_Definition], fits: Fits
 ) -> Iterator[Block]:
-    rows = text.split("\n")
-    marks = _COMMENTS if language in ("c", "cpp", "c_sharp") else (*_COMMENTS, *_HASH)
-    done = 0
+    rows, done = text.split("\n"), 0
     for row in _flat(text, lines, found, fits):
         first = max(done, _with_comment(rows, row.first, marks))
         yield from _between(text, lines, done, first, fits)
@@ -113,9 +111,9 @@ def _between(text: str, lines: Sequence[int], first: int, last: int, fits: Fits)
     if fits(text[lines[first] : lines[last]]):
         yield Block(lines[first], lines[last])
         return
-    inner = [0, *(found.end() for found in re.finditer("\n", text[lines[first] : lines[last]]))]
-    for row in _by_margin(text[lines[first] : lines[last]], inner, fits):
-        yield Block(row.begins + lines[first], row.ends + lines[first])
+    part, shift = text[lines[first] : lines[last]], lines[first]
+    for row in _by_margin(part, [0, *(found.end() for found in re.finditer("\n", part))], fits):
+        yield Block(row.begins + shift, row.ends + shift)
 
 
 def _with_comment(rows: Sequence[str], first: int, marks: tuple[str, ...]) -> int:

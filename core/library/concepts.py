@@ -125,7 +125,7 @@ _WEIGHT = {"defined": 3.0, "heading": 2.5, "ticked": 2.0, "imported": 1.5, "name
 
 def candidates(document: Extracted, pieces: Sequence[Piece]) -> list[Named]:
     """What a document speaks of by its own marks, the weightiest first."""
-    found: dict[str, tuple[str, str]] = {}  # folded -> spelling, kind of mark
+    found: dict[str, str] = {}  # folded -> kind of mark
     spelt: dict[str, Counter[str]] = {}
 
     def see(name: str, mark: str) -> None:
@@ -136,8 +136,8 @@ def candidates(document: Extracted, pieces: Sequence[Piece]) -> list[Named]:
         if mark == "ticked" and key.isalpha() and name == key:
             mark = "phrase"  # a word in backticks that is a word of the language
         spelt.setdefault(key, Counter())[name] += 1
-        if key not in found or _WEIGHT[mark] > _WEIGHT[found[key][1]]:
-            found[key] = (name, mark)
+        if key not in found or _WEIGHT[mark] > _WEIGHT[found[key]]:
+            found[key] = mark
 
     code = document.form == "code"
     if not code:
@@ -153,9 +153,8 @@ def candidates(document: Extracted, pieces: Sequence[Piece]) -> list[Named]:
             for match in pattern.finditer(text):
                 if pattern is not _TICKED or _IDENTIFIER.match(match[1]) or len(match[1].split()) <= 3:
                     see(match[1], mark)
-    if not code:
-        for phrase in _phrases(document.text):
-            see(phrase, "phrase")
+    for phrase in () if code else _phrases(document.text):
+        see(phrase, "phrase")
     return _weightiest(document, pieces, found, spelt)
 
 
@@ -198,10 +197,7 @@ def _phrases(text: str) -> list[str]:
 
 
 def _weightiest(
-    document: Extracted,
-    pieces: Sequence[Piece],
-    found: Mapping[str, tuple[str, str]],
-    spelt: Mapping[str, Counter[str]],
+    document: Extracted, pieces: Sequence[Piece], found: Mapping[str, str], spelt: Mapping[str, Counter[str]]
 ) -> list[Named]:
     names = Names({key: key for key in found})
     within: Counter[str] = Counter()
@@ -210,17 +206,17 @@ def _weightiest(
         counts = names.counted(document.text[piece.begins : piece.ends])
         often.update(counts)
         within.update(counts.keys())
-    rows: list[tuple[float, str]] = []
-    for key, (_name, mark) in found.items():
-        if often[key] < (1 if mark in ("defined", "heading", "ticked") else 2):
-            continue
-        rows.append((_WEIGHT[mark] * (1 + min(within[key], 12)) ** 0.5 * (1 + min(often[key], 30)) ** 0.25, key))
+    rows = [
+        (_WEIGHT[mark] * (1 + min(within[key], 12)) ** 0.5 * (1 + min(often[key], 30)) ** 0.25, key)
+        for key, mark in found.items()
+        if often[key] >= (1 if mark in ("defined", "heading", "ticked") else 2)
+    ]
     best = sorted(rows, key=lambda row: (-row[0], row[1]))[: max(3, min(AT_MOST, 6 + len(pieces)))]
     described = _definitions(document, {key for _weight, key in best}) if document.form != "code" else {}
     named = []
     for _weight, key in best:
         spelling = spelt[key].most_common(1)[0][0]
-        named.append(Named(spelling, _type_of(spelling, found[key][1]), (), described.get(key, "")))
+        named.append(Named(spelling, _type_of(spelling, found[key]), (), described.get(key, "")))
     return named
 
 

@@ -33,21 +33,15 @@ def back_up(library: Library, folder: Path, *, now: datetime | None = None) -> R
         if isinstance(made, Err):
             return made
         copied = copy_library(library, made.value)
-        _in_one_file(made.value)
+        with made.value.engine.connect() as connection:  # one file, nothing beside it
+            connection.connection.driver_connection.execute("PRAGMA journal_mode = DELETE")  # type: ignore[union-attr]
+        made.value.close()
         if isinstance(copied, Err):
             return copied
         keep_file(temporary, target)
     finally:
         discard_file(temporary)
     return Ok(target)
-
-
-def _in_one_file(library: Library) -> None:
-    with library.engine.connect() as connection:
-        raw = connection.connection.driver_connection
-        assert raw is not None
-        raw.execute("PRAGMA journal_mode = DELETE")
-    library.close()
 
 
 def copy_library(source: Library, target: Library) -> Result[dict[str, int]]:

@@ -104,18 +104,18 @@ def open_library(
             files.make_folder(path.parent)
             os.close(files.open_for_append(path))  # 0600 from the first byte on, and never a link to elsewhere
         library = Library(engine, path)
-        copy = _migrate(library, backups if backups is not None or path is None else path.parent / "backups")
+        beside = backups if backups is not None or path is None else path.parent / "backups"
+        copy = _migrate(library, beside, shown)
     except DBAPIError as error:
         engine.dispose()
         return fail("library-failed", f"the library cannot be opened: {cause_of(error)}", shown, _hint(error, path))
     except OSError as error:
         engine.dispose()
         return fail("library-failed", f"the library cannot be opened: {error.strerror or error}", shown)
-    except _NewerError as error:
+    if isinstance(copy, Err):
         engine.dispose()
-        hint = "use the version of this program that wrote it last, or a later one"
-        return fail("newer-library", str(error), shown, hint)
-    return Ok(Library(engine, path, copy))
+        return copy
+    return Ok(Library(engine, path, copy.value))
 
 
 def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
@@ -156,10 +156,6 @@ def cause_of(error: Exception) -> str:
     """What a database said, as one line without the statement."""
     said = str(getattr(error, "orig", None) or error).strip()
     return re.sub(r"\s+", " ", said)[:300] or type(error).__name__
-
-
-class _NewerError(Exception):
-    """The library was made by a later version."""
 
 
 def missing() -> Err | None:
@@ -227,14 +223,16 @@ def version_of(connection: Connection) -> str:
     return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
 
 
-def _migrate(library: Library, backups: Path | None) -> Path | None:
+def _migrate(library: Library, backups: Path | None, shown: str) -> Result[Path | None]:
     """Bring the tables to this version; the copy of what was there before, None where nothing had to be done."""
     with library.reading() as connection:
         before = version_of(connection)
     if before == HEAD:
-        return None
+        return Ok(None)
     if before > HEAD:
-        raise _NewerError(f"this library has version {before}, and this program knows versions up to {HEAD}")
+        message = f"this library has version {before}, and this program knows versions up to {HEAD}"
+        hint = "use the version of this program that wrote it last, or a later one"
+        return fail("newer-library", message, shown, hint)
     copy = None
     if before and backups is not None and library.is_sqlite:
         copy = backup_name(backups, f"before-{HEAD}")
@@ -244,7 +242,7 @@ def _migrate(library: Library, backups: Path | None) -> Path | None:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
         if version_of(connection) != HEAD:  # another program may have done it while this one waited
             _upgrade(connection)
-    return copy
+    return Ok(copy)
 
 
 def _upgrade(connection: Connection) -> None:

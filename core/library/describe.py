@@ -161,11 +161,7 @@ def _top_summary(document: Extracted, texts: Sequence[str], rows: Sequence[Descr
     if document.form == "conversation":
         asked = [document.text[part.begins : part.ends] for part in document.parts if part.label == "user"]
         answers = [document.text[part.begins : part.ends] for part in document.parts if part.label == "assistant"]
-        ends = (
-            next(iter(sentences_of(asked[0])), "") if asked else "",
-            *(sentences_of(answers[-1])[:1] if answers else ()),
-        )
-        return " ".join(_short(row) for row in ends if row)
+        return " ".join(_short(row) for text in (*asked[:1], *answers[-1:]) for row in sentences_of(text)[:1])
     found = [row for text in texts[:40] for row in sentences_of(text)[:30] if len(row) > 12]
     if not found:
         return rows[0].summary if rows else ""
@@ -193,14 +189,10 @@ _ARGUES = re.compile(
 
 
 def _chunk_type(text: str, piece: Piece) -> str:
-    if piece.kind in ("code", "data"):
-        return (
-            "data"
-            if piece.kind == "data"
-            else "example"
-            if _EXAMPLE_HEADING.search(piece.heading) and piece.heading.count(" > ")
-            else "code"
-        )
+    if piece.kind == "data":
+        return "data"
+    if piece.kind == "code":
+        return "example" if _EXAMPLE_HEADING.search(piece.heading) and " > " in piece.heading else "code"
     plain = _FENCED.sub("", text)
     lines = [row for row in plain.split("\n") if row.strip()]
     if lines and sum(bool(re.search(r"\d.*\d|\|.*\|", row)) for row in lines) > 0.7 * len(lines) and len(lines) > 3:
@@ -276,9 +268,7 @@ def _needs_context(text: str, piece: Piece) -> bool:
     if piece.kind == "data":
         return True
     plain = next(iter(sentences_of(text)), "")
-    if not plain:
-        return True
-    return bool(_LEANS.match(plain) or plain[:1].islower() or _POINTS.search(text) or len(text) < 60)
+    return not plain or bool(_LEANS.match(plain) or plain[:1].islower() or _POINTS.search(text) or len(text) < 60)
 
 
 _CLAIMS = re.compile(
@@ -322,44 +312,37 @@ Title: {title}
 """
 
 _LINE = {"type": "string"}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["summary", "key_claims", "concepts", "chunks"],
-    "properties": {
-        "summary": _LINE,
-        "key_claims": {"type": "array", "items": _LINE},
-        "concepts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["name", "type", "aliases", "description"],
-                "properties": {
-                    "name": _LINE,
-                    "type": {"type": "string", "enum": list(CONCEPT_TYPES)},
-                    "aliases": {"type": "array", "items": _LINE},
-                    "description": _LINE,
-                },
-            },
-        },
-        "chunks": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["number", "summary", "type", "mode", "needs_context"],
-                "properties": {
-                    "number": {"type": "integer"},
-                    "summary": _LINE,
-                    "type": {"type": "string", "enum": list(CHUNK_TYPES)},
-                    "mode": {"type": "string", "enum": list(RHETORICAL_MODES)},
-                    "needs_context": {"type": "boolean"},
-                },
-            },
-        },
-    },
-}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    """The JSON schema of an object that has all of these properties and no others."""
+    return {
+        "type": "object", "additionalProperties": False, "required": list(properties), "properties": properties,
+    }  # fmt: skip
+
+
+def _word_of(words: Sequence[str]) -> dict[str, Any]:
+    return {"type": "string", "enum": list(words)}
+
+
+def _list_of(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+SCHEMA = _object(
+    summary=_LINE,
+    key_claims=_list_of(_LINE),
+    concepts=_list_of(_object(name=_LINE, type=_word_of(CONCEPT_TYPES), aliases=_list_of(_LINE), description=_LINE)),
+    chunks=_list_of(
+        _object(
+            number={"type": "integer"},
+            summary=_LINE,
+            type=_word_of(CHUNK_TYPES),
+            mode=_word_of(RHETORICAL_MODES),
+            needs_context={"type": "boolean"},
+        )
+    ),
+)
 
 
 def prompt_of(document: Extracted, pieces: Sequence[Piece]) -> str:
@@ -387,10 +370,8 @@ def described_by(
         answer = generate(prompt_of(document, pieces), SCHEMA)
         if isinstance(answer, Err):
             return answer
-        if answer.value.truncated:
-            why = fail("bad-answer", "the model's answer was cut off")
-            continue
-        read = _read(answer.value.text)
+        cut_off = fail("bad-answer", "the model's answer was cut off")
+        read = cut_off if answer.value.truncated else _read(answer.value.text)
         if isinstance(read, Ok):
             return Ok(_merged(base, read.value, len(pieces)))
         why = read

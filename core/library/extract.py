@@ -220,11 +220,10 @@ def _conversation(found: Conversation, *, many: bool) -> Extracted:
     text, parts = "", []
     for turn in found.turns:
         words = tidied(turn.text).strip("\n")
-        if not words.strip():
-            continue
-        begins = len(text)
-        text += f"{NAMES.get(turn.role, turn.role)}:\n{words}\n\n"
-        parts.append(Part(begins, len(text), turn.role))
+        if words.strip():
+            begins = len(text)
+            text += f"{NAMES.get(turn.role, turn.role)}:\n{words}\n\n"
+            parts.append(Part(begins, len(text), turn.role))
     title = found.title.strip()[:200] or found.id
     moment = _moment(found.ended or found.started)
     return Extracted(
@@ -278,11 +277,11 @@ def _by_library(name: str, data: bytes, kind: str, content_type: str) -> Result[
     if not text.strip():
         return fail("empty", f"there is no text in this {kind.upper()} (a scan has pictures only)", name)
     form = "text" if kind == "pdf" else "markdown"
-    kept_as = content_type or prose_type(name, text)
-    if not content_type and kind in ("html", "pdf") and kept_as == "note":
-        kept_as = "article"
+    told = prose_type(name, text)
+    if kind in ("html", "pdf") and told == "note":
+        told = "article"
     title = title or title_of(text, form) or PurePath(name).stem
-    return Ok([Extracted(text, kept_as, form, tidied(title)[:200], "", parts, notes=notes)])
+    return Ok([Extracted(text, content_type or told, form, tidied(title)[:200], "", parts, notes=notes)])
 
 
 class _TooLongError(BaseException):
@@ -382,19 +381,8 @@ def _docx(data: bytes) -> _Read:
 
 
 _CLUTTER = (
-    "script",
-    "style",
-    "noscript",
-    "template",
-    "nav",
-    "header",
-    "footer",
-    "aside",
-    "form",
-    "iframe",
-    "svg",
-    "button",
-)
+    "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "iframe", "svg", "button",
+)  # fmt: skip
 
 
 def _html(data: bytes) -> _Read:

@@ -143,34 +143,26 @@ def _private_cause(error: BaseException | None) -> str:
 def _watch_connections(session: Session, joined: Callable[[socket.socket], None]) -> None:
     """Have `joined` called with each connection of a session before anything goes over it."""
     from requests.adapters import HTTPAdapter
-    from urllib3.connection import HTTPConnection, HTTPSConnection
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-    class Plain(HTTPConnection):
+    class Watched:
         def _new_conn(self) -> socket.socket:
-            made = super()._new_conn()
+            made: socket.socket = super()._new_conn()  # type: ignore[misc]
             joined(made)
             return made
 
-    class Secure(HTTPSConnection):
-        def _new_conn(self) -> socket.socket:
-            made = super()._new_conn()
-            joined(made)
-            return made
+    pools = {
+        pool.scheme: type("Pool", (pool,), {"ConnectionCls": type("Connection", (Watched, pool.ConnectionCls), {})})
+        for pool in (HTTPConnectionPool, HTTPSConnectionPool)
+    }
 
-    class PlainPool(HTTPConnectionPool):
-        ConnectionCls = Plain
-
-    class SecurePool(HTTPSConnectionPool):
-        ConnectionCls = Secure
-
-    class Watched(HTTPAdapter):
+    class Adapter(HTTPAdapter):
         def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
             super().init_poolmanager(*arguments, **named)
-            self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
+            self.poolmanager.pool_classes_by_scheme = pools
 
     for scheme in ("http://", "https://"):
-        session.mount(scheme, Watched(max_retries=0))
+        session.mount(scheme, Adapter(max_retries=0))
 
 
 @contextlib.contextmanager
@@ -220,15 +212,11 @@ def _page(address: str, at: str, data: bytes, headers: Mapping[str, str]) -> Pag
     suffix = _SUFFIX.get(kind, "")
     last = path.rpartition("/")[2] or urlsplit(at).hostname or "page"
     name = last if not suffix or (suffix == ".txt" and "." in last) or last.endswith(suffix) else last + suffix
-    written, mark = None, ""
-    if said := headers.get("last-modified"):
-        mark = f"since {said}"
-        try:
+    said, tag, written = headers.get("last-modified"), headers.get("etag"), None
+    if said:
+        with contextlib.suppress(ValueError):
             written = parsedate_to_datetime(said).astimezone(UTC)
-        except ValueError:
-            written = None
-    if tag := headers.get("etag"):
-        mark = f"etag {tag}"
+    mark = f"etag {tag}" if tag else f"since {said}" if said else ""
     return Page(shown(address), data, name, written, mark[:500])
 
 

@@ -99,11 +99,10 @@ def _files_below(folder: Path, report: IngestReport) -> Iterator[Path]:
         keep = []
         for name in sorted(folders):
             inner = os.path.join(place, name)
-            if name.startswith(".") or name in PASSED_OVER or name.endswith(".egg-info"):
-                report.skipped["folders of packages and hidden ones"] += 1
-            elif os.path.islink(inner):
+            packages = name.startswith(".") or name in PASSED_OVER or name.endswith(".egg-info")
+            if not packages and os.path.islink(inner):
                 report.skipped["symbolic links"] += 1
-            elif os.path.exists(os.path.join(inner, "pyvenv.cfg")):
+            elif packages or os.path.exists(os.path.join(inner, "pyvenv.cfg")):
                 report.skipped["folders of packages and hidden ones"] += 1
             else:
                 keep.append(name)
@@ -159,11 +158,9 @@ def read_source(source: Source, known: Sequence[Location], content_type: str) ->
         sha256 = hashlib.sha256(page.value.data).hexdigest()
         if known and all(row.sha256 == sha256 and row.state for row in known):
             return Ok(None)
-        item = Item(
-            page.value.address, page.value.data, sha256, page.value.mark or "seen", page.value.written_at, "",
-            content_type, page.value.name,
-        )  # fmt: skip
-        return Ok(item)
+        found = page.value
+        return Ok(Item(found.address, found.data, sha256, found.mark or "seen", found.written_at, "", content_type,
+                       found.name))  # fmt: skip
     return _read_file(source, known, content_type)
 
 
@@ -218,11 +215,12 @@ def ingest(
     """
     report = IngestReport()
     sources = sources_of(names, report, folder)
-    run = _Run(library, report, now, again, content_type, progress, stopped, len(sources))
+    run = _Run(library, report, now, progress, len(sources))
     engine = open_executor if len(sources) >= worth else None
-    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_worked, work, way), engine, at_once)
+    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(work, way=way), engine, at_once)
+    items = run.items(sources, again, content_type, stopped)
     try:
-        for item, prepared in workers.results(run.items(sources), _given_up, stopped):
+        for item, prepared in workers.results(items, _given_up, stopped):
             run.store(item, prepared)
             if stopped():
                 break
@@ -239,52 +237,44 @@ def ingest(
     return report
 
 
-def _worked(work: Prepare, way: Way, item: Item) -> Result[list[Prepared]]:
-    return work(item, way)
-
-
 def _given_up(item: Item, why: str) -> Result[list[Prepared]]:
     return fail("worker-lost", f"whoever read the file was lost each time ({why})", item.source)
 
 
+@dataclass
 class _Run:
     """One run: which items come, and what becomes of each."""
 
-    def __init__(
-        self,
-        library: Library,
-        report: IngestReport,
-        now: Callable[[], datetime],
-        again: bool,
-        content_type: str,
-        progress: Progress | None,
-        stopped: Callable[[], bool],
-        number: int,
-    ) -> None:
-        self._library, self._report, self._now, self._again = library, report, now, again
-        self._content_type, self._progress, self._stopped = content_type, progress, stopped
-        self._number, self._done = number, 0
-        self._known = KnownNames()
+    library: Library
+    report: IngestReport
+    now: Callable[[], datetime]
+    progress: Progress | None
+    number: int
+    done: int = 0
+    names: KnownNames = field(default_factory=KnownNames)
 
-    def items(self, sources: Sequence[Source]) -> Iterator[Item]:
+    def items(
+        self, sources: Sequence[Source], again: bool, content_type: str, stopped: Callable[[], bool]
+    ) -> Iterator[Item]:
         """What has to be prepared, read when there is a place for it."""
         for source in sources:
-            if self._stopped():
+            if stopped():
                 return
-            known = [] if self._again else places_of(self._library, _stored_name(source))
-            read = read_source(source, known, self._content_type)
+            stored = shown(source.name) if is_address(source.name) else source.name
+            known = [] if again else places_of(self.library, stored)
+            read = read_source(source, known, content_type)
             if isinstance(read, Err):
                 self._failed(read.error, source.named)
                 self._progressed(source.name, read.error.message)
-            elif read.value is None:
-                self._report.unchanged += 1
-                self._progressed(source.name, "unchanged")
-            elif known and not self._again and all(row.sha256 == read.value.sha256 for row in known):
-                self._touched(known, read.value)
-                self._report.unchanged += 1
-                self._progressed(source.name, "unchanged")
-            else:
-                yield read.value
+                continue
+            item = read.value
+            if item is not None and not (known and all(row.sha256 == item.sha256 for row in known)):
+                yield item
+                continue
+            if item is not None:
+                self._touched(known, item)
+            self.report.unchanged += 1
+            self._progressed(source.name, "unchanged")
 
     def store(self, item: Item, prepared: Result[list[Prepared]]) -> None:
         """Put the documents of an item into the library. The state of its file is told with the last of them: a run
@@ -296,41 +286,36 @@ class _Run:
         for number, document in enumerate(prepared.value, start=1):
             state = item.state if number == len(prepared.value) else ""
             try:
-                row = shelve(self._library, document, item.sha256, state, self._now(), self._known)
+                row = shelve(self.library, document, item.sha256, state, self.now(), self.names)
             except SQLAlchemyError as error:
                 message = f"the document cannot be stored: {cause_of(error)}"
-                self._report.errors.append(ErrorInfo("not-stored", message, document.source))
+                self.report.errors.append(ErrorInfo("not-stored", message, document.source))
                 continue
-            self._report.documents.append(row)
-            self._report.warnings += document.warnings
-            self._report.redacted.update(document.redacted or {})
+            self.report.documents.append(row)
+            self.report.warnings += document.warnings
+            self.report.redacted.update(document.redacted)
         if len(prepared.value) > 1:
-            known = places_of(self._library, item.source)
+            known = places_of(self.library, item.source)
             self._touched([row for row in known if row.sha256 == item.sha256], item)
-        became = [row.status for row in self._report.documents[-len(prepared.value) :]]
+        became = [row.status for row in self.report.documents[-len(prepared.value) :]]
         self._progressed(item.source, became[-1] if len(became) == 1 else f"{len(became)} documents")
 
     def _touched(self, known: Sequence[Location], item: Item) -> None:
         """The content is what it was; the next run need not read it to see that."""
-        rows_ = [replace(row, state=item.state, seen_at=self._now()) for row in known]
 
         def work(connection: Connection) -> None:
-            for row in rows_:
-                rows.put_location(connection, row)
+            for row in known:
+                rows.put_location(connection, replace(row, state=item.state, seen_at=self.now()))
 
-        in_turn(self._library, work)
+        in_turn(self.library, work)
 
     def _failed(self, error: ErrorInfo, named: bool) -> None:
         if not named and error.code in ("no-text", "empty"):
-            self._report.skipped["files without text" if error.code == "no-text" else "empty files"] += 1
+            self.report.skipped["files without text" if error.code == "no-text" else "empty files"] += 1
         else:
-            self._report.errors.append(error)
+            self.report.errors.append(error)
 
     def _progressed(self, name: str, became: str) -> None:
-        self._done += 1
-        if self._progress is not None:
-            self._progress(self._done, self._number, name, became)
-
-
-def _stored_name(source: Source) -> str:
-    return shown(source.name) if is_address(source.name) else source.name
+        self.done += 1
+        if self.progress is not None:
+            self.progress(self.done, self.number, name, became)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from core.base.answer import Generate
@@ -20,7 +21,7 @@ from core.base.search_entry import Embed
 from core.base.secrets.redact import redact
 from core.library.chunking import Piece, pieces_of, token_count
 from core.library.concepts import candidates
-from core.library.describe import Described, Description, Named, describe, described_by
+from core.library.describe import Described, Description, describe, described_by
 from core.library.extract import Extracted, Part, extract
 from core.search.words import spaced
 
@@ -68,25 +69,18 @@ class PreparedChunk:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A document that is ready to be stored. `redacted` counts the secrets that were replaced, by kind."""
+    """A document that is ready to be stored, and what is `said` of it. `model` is that of the vectors, "" for none;
+    `redacted` counts the secrets that were replaced, by kind."""
 
     source: str
-    text: str
-    title: str
-    content_type: str
-    form: str
-    language: str
+    document: Extracted
     domain: str
     source_type: str
-    top_summary: str
-    key_claims: tuple[str, ...]
+    said: Description
     chunks: tuple[PreparedChunk, ...]
-    concepts: tuple[Named, ...]
-    written_at: datetime | None = None
-    described_by: str = "rules"
-    model: str = ""
-    redacted: Mapping[str, int] | None = None
-    warnings: tuple[ErrorInfo, ...] = ()
+    model: str
+    redacted: Mapping[str, int]
+    warnings: tuple[ErrorInfo, ...]
 
 
 def prepare(item: Item, way: Way) -> Result[list[Prepared]]:
@@ -116,14 +110,10 @@ def _prepared(item: Item, document: Extracted, way: Way) -> Prepared:
         PreparedChunk(piece, said, token_count(text), made if (made := spaced(text)) != text else "", vector)
         for piece, said, text, vector in zip(pieces, description.rows, texts, vectors, strict=True)
     )
-    domain, source_type = source_of(item, document)
-    return Prepared(
-        source, document.text, document.title, document.content_type, document.form, document.language, domain,
-        source_type, description.top_summary, description.key_claims, chunks,
-        description.concepts or tuple(candidates(document, pieces)),
-        document.written_at or item.written_at, description.by, way.model if any(vectors) else "", dict(counts),
-        tuple(warnings),
-    )  # fmt: skip
+    document = replace(document, written_at=document.written_at or item.written_at)
+    description = replace(description, concepts=description.concepts or tuple(candidates(document, pieces)))
+    model = way.model if any(vectors) else ""
+    return Prepared(source, document, *source_of(item, document), description, chunks, model, counts, tuple(warnings))
 
 
 def _described(
@@ -165,11 +155,9 @@ def _without_secrets(document: Extracted, counts: Counter[str]) -> Extracted:
         words = clean(document.text[part.begins : part.ends])
         parts.append(Part(len(text), len(text) + len(words), part.label))
         text += words
-    whole = clean(text if parts else document.text)
+    whole, form = clean(text if parts else document.text), document.form
     if parts and whole != text:
         parts, form = [], "text"
-    else:
-        form = document.form
     return replace(document, text=whole, parts=tuple(parts), form=form, title=clean(document.title))
 
 
@@ -190,15 +178,18 @@ def source_of(item: Item, document: Extracted) -> tuple[str, str]:
     board), the tool of a conversation, the project or folder of a file."""
     if document.content_type == "conversation":
         return document.language or "conversations", "conversation"
+    kinds = {"paper": "academic", "reference": "docs", "code": "docs"}
     address = urlsplit(item.source) if item.source.startswith(("http://", "https://")) else None
     if address is not None and address.hostname:
         host = address.hostname.removeprefix("www.")
         board = re.match(r"/(r/\w+)", address.path)
         kind = next((name for name, pattern in _SITES if pattern.search(host)), "")
-        fallback = {"paper": "academic", "reference": "docs", "code": "docs"}.get(document.content_type, "news")
-        return (f"{host}/{board[1]}" if board and kind == "forum" else host), kind or fallback
-    kinds = {"paper": "academic", "reference": "docs", "code": "docs"}
+        named = f"{host}/{board[1]}" if board and kind == "forum" else host
+        return named, kind or kinds.get(document.content_type, "news")
     return item.origin or "notes", kinds.get(document.content_type, "personal_notes")
 
 
-Prepare = Callable[[Item, Way], Result[list[Prepared]]]
+class Prepare(Protocol):
+    """Prepares an item, as `prepare` does."""
+
+    def __call__(self, item: Item, way: Way) -> Result[list[Prepared]]: ...

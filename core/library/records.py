@@ -1,7 +1,7 @@
 """One frozen record for each entity of the library, and the words that their fields accept. No database is loaded here.
 
-A field is a column of the same name in `schema.py`. `UsageTrace.chunk_ids` is the one exception: its rows are in
-`trace_chunk`. Times are aware and in UTC.
+A field is a column of the same name, which `schema.py` makes from its annotation. `UsageTrace.chunk_ids` is the one
+exception: its rows are in `trace_chunk`. Times are aware and in UTC.
 """
 
 from __future__ import annotations
@@ -12,37 +12,30 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 # --- words, in the order in which people read them --------------------------------------------------------------------
 
 CONTENT_TYPES = ("article", "paper", "note", "code", "conversation", "reference")
-SOURCE_TYPES = ("forum", "academic", "news", "docs", "social", "conversation", "personal_notes")
 STATUSES = ("active", "archived", "superseded")
 CHUNK_TYPES = ("narrative", "argument", "data", "code", "definition", "example")
 RHETORICAL_MODES = ("explanatory", "argumentative", "anecdotal", "sarcastic", "instructional")
 CONCEPT_TYPES = ("topic", "entity", "method", "claim", "question")
 TASK_TYPES = (
-    "factual_lookup",
-    "implementation_howto",
-    "conceptual_understanding",
-    "opinion_gathering",
-    "decision_support",
-    "debugging",
-    "exploratory_research",
-    "creative_inspiration",
-    "other",
-)
+    "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
+    "debugging", "exploratory_research", "creative_inspiration", "other",
+)  # fmt: skip
 OUTCOMES = ("win", "partial", "miss", "misleading")
-ENTITY_TYPES = ("document", "chunk", "concept")
-CREATORS = ("auto", "manual", "consolidated")
-RECORDED = ("explicit", "inferred")
-"""How a usage trace came about: somebody said it, or a conversation showed it."""
 
 SYMMETRIC = frozenset(("related_to", "contradicts", "same_as", "complements"))
 """Relations that hold in both directions: one link is stored, from the smaller id to the larger."""
 
 # --- records ----------------------------------------------------------------------------------------------------------
+
+Id: TypeAlias = str
+"""A UUID in its usual spelling."""
+Word: TypeAlias = str
+"""One of the words above, or a hash: at most 64 letters."""
 
 
 def new_id() -> str:
@@ -67,12 +60,13 @@ def sha256_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class SourceProfile:
-    """Where documents come from, and what that source is good for. `trace_counts_by_task` is task -> outcome -> n;
-    `profiled_traces` says from how many traces the profile was written."""
+    """Where documents come from (forum, academic, news, docs, social, conversation or personal_notes), and what that
+    source is good for. `trace_counts_by_task` is task -> outcome -> n; `profiled_traces` says from how many traces the
+    profile was written."""
 
-    id: str
+    id: Id
     domain: str
-    source_type: str
+    source_type: Word
     created_at: datetime
     updated_at: datetime
     functional_profile: str | None = None
@@ -85,32 +79,34 @@ class SourceProfile:
 @dataclass(frozen=True)
 class Document:
     """One thing that was taken in. `source` is where it was found first: a path, an address, or what a person said;
-    `content_sha256` is the hash of `raw_content`, in which secrets are replaced already."""
+    `content_sha256` is the hash of `raw_content`, in which secrets are replaced already; `written_at` is when it was
+    last changed, where its source tells; `language` is that of code."""
 
-    id: str
+    id: Id
     source: str
-    content_type: str
+    content_type: Word
     title: str
     raw_content: str
     ingested_at: datetime
-    source_profile_id: str | None = None
+    source_profile_id: Id | None = None
     top_summary: str = ""
     key_claims: tuple[str, ...] = ()
     last_accessed: datetime | None = None
     access_count: int = 0
-    status: str = "active"
-    content_sha256: str = ""
+    status: Word = "active"
+    content_sha256: Word = ""
     written_at: datetime | None = None
     language: str = ""
 
 
 @dataclass(frozen=True)
 class Location:
-    """A place where a document was found. `state` tells without reading whether the place has changed."""
+    """A place where a document was found. `sha256` is that of the bytes that were read there; `state` (size and times
+    of the file, or the ETag of the page) tells without reading whether they have changed."""
 
     source: str
-    document_id: str
-    sha256: str
+    document_id: Id
+    sha256: Word
     seen_at: datetime
     state: str = ""
 
@@ -118,24 +114,25 @@ class Location:
 @dataclass(frozen=True)
 class Chunk:
     """A coherent part of a document: `raw_content[begins:ends]`. `heading` is the way to it (`Setup > Linux`,
-    `Pool.acquire`); `number` is what the full-text table knows it by, given by the database; `day` (2026-11-22) is
-    that of its document, "" where that is not known."""
+    `Pool.acquire`); `spaced` is searched instead of the content where that has a script without spaces; `number` is
+    what the full-text table knows it by, given by the database; `day` (2026-11-22) is that of its document, "" where
+    that is not known."""
 
-    id: str
-    document_id: str
+    id: Id
+    document_id: Id
     content: str
     position: int = 0
     summary: str = ""
-    chunk_type: str = "narrative"
+    chunk_type: Word = "narrative"
     token_count: int = 0
     functional_profile: str | None = None
     needs_context: bool = False
-    rhetorical_mode: str = "explanatory"
+    rhetorical_mode: Word = "explanatory"
     heading: str = ""
     begins: int = 0
     ends: int = 0
     spaced: str = ""
-    content_sha256: str = ""
+    content_sha256: Word = ""
     profiled_traces: int = 0
     retrieved_count: int = 0
     last_retrieved: datetime | None = None
@@ -147,13 +144,13 @@ class Chunk:
 class Concept:
     """An idea, a thing or a theme, whatever documents speak of it. `folded` is the name as it is compared."""
 
-    id: str
+    id: Id
     name: str
     created_at: datetime
     updated_at: datetime
     aliases: tuple[str, ...] = ()
     description: str = ""
-    concept_type: str = "topic"
+    concept_type: Word = "topic"
     functional_profile: str | None = None
     gap_notes: str = ""
     folded: str = ""
@@ -165,33 +162,34 @@ class UsageTrace:
     """What chunks were used for, once, and how that went. `recorded` says whether somebody told it or it was inferred
     from a conversation."""
 
-    id: str
+    id: Id
     chunk_ids: tuple[str, ...]
-    task_type: str
-    outcome: str
+    task_type: Word
+    outcome: Word
     timestamp: datetime
     session_id: str = ""
     context_summary: str = ""
     query: str = ""
     notes: str = ""
-    recorded: str = "explicit"
-    retrieval_id: str | None = None
+    recorded: Word = "explicit"
+    retrieval_id: Id | None = None
 
 
 @dataclass(frozen=True)
 class Link:
-    """A typed, weighted relation of any two entities. `task_type` is only said of `better_for`."""
+    """A typed, weighted relation of any two entities (document, chunk, concept). `created_by` is auto, manual or
+    consolidated; `task_type` is only said of `better_for`."""
 
-    id: str
-    source_type: str
-    source_id: str
-    target_type: str
-    target_id: str
-    relation: str
+    id: Id
+    source_type: Word
+    source_id: Id
+    target_type: Word
+    target_id: Id
+    relation: Word
     created_at: datetime
     weight: float = 1.0
-    created_by: str = "auto"
-    task_type: str = ""
+    created_by: Word = "auto"
+    task_type: Word = ""
     note: str = ""
 
 
@@ -199,9 +197,9 @@ class Link:
 class Retrieval:
     """A question that was asked of the library, and what a model thought of the answers."""
 
-    id: str
+    id: Id
     query: str
-    task_type: str
+    task_type: Word
     timestamp: datetime
     session_id: str = ""
     reasoning: str = ""
@@ -211,8 +209,8 @@ class Retrieval:
 class ChangeRun:
     """A run that changed what the library has learned, and can be taken back."""
 
-    id: str
-    kind: str
+    id: Id
+    kind: Word
     started_at: datetime
     finished_at: datetime | None = None
     undone_at: datetime | None = None

@@ -61,7 +61,7 @@ def read(connection: Connection, table: Table, kind: type[R], *conditions: Any, 
 def by_ids(connection: Connection, table: Table, kind: type[R], ids: Iterable[str]) -> dict[str, R]:
     """Records by id; an id that is not there is left out."""
     found: dict[str, R] = {}
-    asked = _of_ids(table, tuple(field.name for field in fields(kind)))  # type: ignore[arg-type]
+    asked = _of_ids(table, kind)  # type: ignore[arg-type]
     for part in in_parts(ids):
         for row in connection.execute(asked, {"ids": part}).mappings():
             found[row["id"]] = record_of(kind, dict(row))
@@ -73,40 +73,35 @@ IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 
 
 @cache
-def _of_ids(table: Table, names: tuple[str, ...]) -> Select[Any]:
-    return select(*(table.c[name] for name in names)).where(table.c.id.in_(IDS))
+def _of_ids(table: Table, kind: type) -> Select[Any]:
+    return select(*columns_of(table, kind)).where(table.c.id.in_(IDS))
 
 
-def in_parts(ids: Iterable[str], size: int = AT_ONCE) -> Iterator[list[str]]:
+def in_parts(ids: Iterable[str]) -> Iterator[list[str]]:
     """Ids without repetition, in parts that fit into one statement."""
     listed = list(dict.fromkeys(ids))
-    for start in range(0, len(listed), size):
-        yield listed[start : start + size]
+    for start in range(0, len(listed), AT_ONCE):
+        yield listed[start : start + AT_ONCE]
 
 
 def put_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
     """Insert what is not there yet, by any key of the table; how many rows came."""
     if not rows:
         return 0
-    insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    statement = insert(table).on_conflict_do_nothing()
-    kept = {"preserve_rowcount": True}
-    if len(rows) == 1:
-        return int(connection.execute(statement, rows[0], execution_options=kept).rowcount)
-    before = counted(connection, table)
-    connection.execute(statement, rows)
-    return counted(connection, table) - before
+    statement = _insert(connection, table).on_conflict_do_nothing()
+    return int(connection.execute(statement, rows, execution_options={"preserve_rowcount": True}).rowcount)
 
 
 def put(connection: Connection, table: Table, row: Mapping[str, Any]) -> None:
     """Insert a row, or give the one with its primary key these values."""
-    insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = _insert(connection, table)
     keys = [column.name for column in table.primary_key]
-    rest = {name: value for name, value in row.items() if name not in keys}
-    statement = insert(table)
-    given = {name: statement.excluded[name] for name in rest}
-    ready = statement.on_conflict_do_update(index_elements=keys, set_=given) if rest else statement
-    connection.execute(ready if rest else statement.on_conflict_do_nothing(), dict(row))
+    given = {name: statement.excluded[name] for name in row if name not in keys}
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=given), dict(row))
+
+
+def _insert(connection: Connection, table: Table) -> Any:
+    return (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)
 
 
 def _entities(connection: Connection, kind: str, ids: Sequence[str]) -> None:
@@ -141,10 +136,8 @@ def add_chunks(connection: Connection, records: Sequence[Chunk]) -> None:
         return
     _entities(connection, "chunk", [record.id for record in records])
     rows = [row_of(replace(one, content_sha256=one.content_sha256 or sha256_of(one.content))) for one in records]
-    for row in rows:
-        if not row["number"]:
-            del row["number"]
-    connection.execute(schema.chunk.insert(), rows)
+    unnumbered = [{name: value for name, value in row.items() if value or name != "number"} for row in rows]
+    connection.execute(schema.chunk.insert(), unnumbered)
 
 
 def put_location(connection: Connection, record: Location) -> None:
@@ -214,10 +207,7 @@ def add_link(connection: Connection, record: Link) -> bool:
 
 def add_links(connection: Connection, records: Iterable[Link]) -> None:
     """Many links, each as `add_link` has it."""
-    found = [_link_row(record) for record in records]
-    if found:
-        insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-        connection.execute(insert(schema.link).on_conflict_do_nothing(), found)
+    put_new(connection, schema.link, [_link_row(record) for record in records])
 
 
 def _link_row(record: Link) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The tables of the library: every entity and field of its records, and what is needed beside them.
 
 The same tables stand in SQLite and in PostgreSQL. `migrations/` makes them; a test compares what the migrations make
-with what stands here. What only one of the two databases has (full-text tables, triggers, a vector type) is in the
-migrations alone.
+with what stands here. Defaults, the words that a column accepts, and what only one of the two databases has (full-text
+tables, triggers, a vector type) are in the migrations alone.
 
 Documents, chunks and concepts have their id in `entity` too, with their kind: a link joins any two of them, and with
 that table a foreign key can hold its two ends. To delete one of them, delete its entity; the rest follows.
@@ -11,12 +11,12 @@ that table a foreign key can hold its two ends. To delete one of them, delete it
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
     Boolean,
-    CheckConstraint,
     Column,
     Dialect,
     Float,
@@ -30,22 +30,12 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    false,
 )
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
+from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
 
-from core.library.records import (
-    CONCEPT_TYPES,
-    CONTENT_TYPES,
-    CREATORS,
-    ENTITY_TYPES,
-    OUTCOMES,
-    RECORDED,
-    SOURCE_TYPES,
-    STATUSES,
-    TASK_TYPES,
-)
+from core.library import records
 
 # --- types ------------------------------------------------------------------------------------------------------------
 
@@ -97,39 +87,15 @@ class Texts(TypeDecorator[tuple[str, ...]]):
 
 Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 """Any JSON value."""
-
 ID = String(36)
 """A UUID in its usual spelling."""
+WORD = String(64)
 
-
-def _in(column: str, words: Iterable[str]) -> CheckConstraint:
-    listed = ", ".join(f"'{word}'" for word in words)
-    return CheckConstraint(f"{column} IN ({listed})", name=f"{column}_known")
-
-
-def _text(name: str) -> Column[str]:
-    return Column(name, Text, nullable=False, server_default="")
-
-
-def _word(name: str, default: str | None = None) -> Column[str]:
-    return Column(name, String(64), nullable=False, server_default=default)
-
-
-def _number(name: str) -> Column[int]:
-    return Column(name, Integer, nullable=False, server_default="0")
-
-
-def _moment(name: str, *, optional: bool = False) -> Column[datetime]:
-    return Column(name, Moment, nullable=optional)
-
-
-def _entity(kind: str) -> tuple[Column[str], ForeignKeyConstraint]:
-    """The id of an entity; it goes with its row in `entity`."""
-    return (
-        Column("id", ID, primary_key=True),
-        ForeignKeyConstraint(["id"], ["entity.id"], name=f"{kind}_entity", ondelete="CASCADE"),
-    )
-
+_TYPES: dict[str, Any] = {
+    "Id": ID, "Word": WORD, "str": Text, "int": Integer, "float": Float, "bool": Boolean, "datetime": Moment,
+    "tuple[str, ...]": Texts, "Mapping[str, Any]": Json, "Mapping[str, Mapping[str, int]]": Json,
+}  # fmt: skip
+"""How a field of a record is annotated -> what its column is."""
 
 metadata = MetaData(
     naming_convention={
@@ -141,109 +107,62 @@ metadata = MetaData(
     }
 )
 
+
+def _table_of(kind: type, name: str, *more: SchemaItem, key: str = "id", **options: Any) -> Table:
+    """The table of a record, a column for each of its fields but those of a trace's chunks; `more` is what else it
+    has."""
+    columns = []
+    for field in fields(kind):
+        said = str(field.type)
+        if field.name != "chunk_ids":
+            column = _TYPES[said.removesuffix(" | None")]
+            columns.append(Column(field.name, column, primary_key=field.name == key, nullable=said.endswith(" | None")))
+    return Table(name, metadata, *columns, *more, **options)
+
+
+def _goes_with(column: str, table: str, ondelete: str = "CASCADE", **options: Any) -> ForeignKeyConstraint:
+    """A column is the id of a row in another table, and its row goes with that one."""
+    return ForeignKeyConstraint([column], [f"{table}.id"], ondelete=ondelete, **options)
+
+
 # --- what there is ----------------------------------------------------------------------------------------------------
 
-entity = Table(
-    "entity",
-    metadata,
-    Column("id", ID, primary_key=True),
-    _word("kind"),
-    UniqueConstraint("kind", "id"),
-    _in("kind", ENTITY_TYPES),
-)
+entity = Table("entity", metadata, Column("id", ID, primary_key=True), Column("kind", WORD, nullable=False),
+               UniqueConstraint("kind", "id"))  # fmt: skip
 
-source_profile = Table(
-    "source_profile",
-    metadata,
-    Column("id", ID, primary_key=True),
-    Column("domain", Text, nullable=False),
-    _word("source_type"),
-    Column("functional_profile", Text),
-    Column("strengths", Texts, nullable=False, server_default="[]"),
-    Column("weaknesses", Texts, nullable=False, server_default="[]"),
-    Column("trace_counts_by_task", Json, nullable=False, server_default="{}"),
-    _moment("created_at"),
-    _moment("updated_at"),
-    _number("profiled_traces"),  # how many traces the profile was written from
-    UniqueConstraint("domain", "source_type"),
-    _in("source_type", SOURCE_TYPES),
-)
+source_profile = _table_of(records.SourceProfile, "source_profile", UniqueConstraint("domain", "source_type"))
 
-document = Table(
+document = _table_of(
+    records.Document,
     "document",
-    metadata,
-    *_entity("document"),
-    Column("source", Text, nullable=False),
-    Column("source_profile_id", ID, ForeignKey("source_profile.id", ondelete="SET NULL"), index=True),
-    _word("content_type"),
-    Column("title", Text, nullable=False),
-    _text("raw_content"),
-    _text("top_summary"),
-    Column("key_claims", Texts, nullable=False, server_default="[]"),
-    _moment("ingested_at"),
-    _moment("last_accessed", optional=True),
-    _number("access_count"),
-    _word("status", "active"),
-    Column("content_sha256", String(64), nullable=False, unique=True),  # of raw_content, as it is stored
-    _moment("written_at", optional=True),  # when the content was last changed, where its source tells
-    _text("language"),  # of code: python, rust, …
-    _in("content_type", CONTENT_TYPES),
-    _in("status", STATUSES),
+    _goes_with("id", "entity", name="document_entity"),
+    _goes_with("source_profile_id", "source_profile", "SET NULL"),
+    UniqueConstraint("content_sha256"),
+    Index("document_by_source_profile_id", "source_profile_id"),
     Index("document_by_status", "status"),
 )
 
-location = Table(
-    "location",  # where a document was found; the same content in two places is one document
-    metadata,
-    Column("source", Text, primary_key=True),
-    Column("document_id", ID, ForeignKey("document.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("sha256", String(64), nullable=False),  # of the bytes that were read there
-    _text("state"),  # of the file (size, times) or the ETag of the page: the same means there is nothing to read
-    _moment("seen_at"),
+location = _table_of(
+    records.Location,
+    "location",
+    _goes_with("document_id", "document"),
+    Index("location_by_document_id", "document_id"),
+    key="source",
 )
 
-chunk = Table(
+chunk = _table_of(
+    records.Chunk,
     "chunk",
-    metadata,
-    Column("number", Integer, primary_key=True, autoincrement=True),  # what the full-text table knows it by
-    Column("id", ID, ForeignKey("entity.id", ondelete="CASCADE"), nullable=False, unique=True),
-    Column("document_id", ID, ForeignKey("document.id", ondelete="CASCADE"), nullable=False),
-    Column("content", Text, nullable=False),
-    _number("position"),
-    _text("summary"),
-    _word("chunk_type", "narrative"),
-    _number("token_count"),
-    Column("functional_profile", Text),
-    Column("needs_context", Boolean(create_constraint=False), nullable=False, server_default=false()),
-    _word("rhetorical_mode", "explanatory"),
-    _text("heading"),  # the way to it: `Setup > Linux`, `Pool.acquire`, `turn 12`
-    _number("begins"),  # raw_content[begins:ends] of its document is its content
-    _number("ends"),
-    _text("spaced"),  # what is searched instead of content where a script without spaces is in it
-    Column("content_sha256", String(64), nullable=False, server_default=""),
-    _number("profiled_traces"),  # how many traces the profile was written from
-    _number("retrieved_count"),
-    _moment("last_retrieved", optional=True),
-    _text("day"),  # when its document was written, as 2026-11-22: searched with its words
+    _goes_with("id", "entity"),
+    _goes_with("document_id", "document"),
+    UniqueConstraint("id"),
     Index("chunk_by_document", "document_id", "position"),
+    key="number",
     sqlite_autoincrement=True,
 )
 
-concept = Table(
-    "concept",
-    metadata,
-    *_entity("concept"),
-    Column("name", Text, nullable=False),
-    Column("aliases", Texts, nullable=False, server_default="[]"),
-    _text("description"),
-    _word("concept_type", "topic"),
-    Column("functional_profile", Text),
-    _text("gap_notes"),
-    _moment("created_at"),
-    _moment("updated_at"),
-    Column("folded", Text, nullable=False, unique=True),  # the name as it is compared: one case, one spelling
-    _number("profiled_traces"),
-    _in("concept_type", CONCEPT_TYPES),
+concept = _table_of(
+    records.Concept, "concept", _goes_with("id", "entity", name="concept_entity"), UniqueConstraint("folded")
 )
 
 concept_alias = Table(
@@ -258,51 +177,26 @@ mention = Table(
     metadata,
     Column("chunk_id", ID, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
     Column("concept_id", ID, ForeignKey("concept.id", ondelete="CASCADE"), primary_key=True, index=True),
-    Column("count", Integer, nullable=False, server_default="1"),
+    Column("count", Integer, nullable=False),
     sqlite_with_rowid=False,  # most rows of the library are here, and its key is most of a row
 )
 
-link = Table(
+link = _table_of(
+    records.Link,
     "link",
-    metadata,
-    Column("id", ID, primary_key=True),
-    _word("source_type"),
-    Column("source_id", ID, nullable=False),
-    _word("target_type"),
-    Column("target_id", ID, nullable=False),
-    _word("relation"),
-    Column("weight", Float, nullable=False, server_default="1"),
-    _moment("created_at"),
-    _word("created_by", "auto"),
-    _word("task_type", ""),  # of better_for: for which task
-    _text("note"),
     ForeignKeyConstraint(["source_type", "source_id"], ["entity.kind", "entity.id"], ondelete="CASCADE"),
     ForeignKeyConstraint(["target_type", "target_id"], ["entity.kind", "entity.id"], ondelete="CASCADE"),
     UniqueConstraint("source_id", "target_id", "relation", "task_type"),
-    CheckConstraint("weight >= 0 AND weight <= 1", name="weight_share"),
-    _in("created_by", CREATORS),
     Index("link_by_source", "source_type", "source_id"),
     Index("link_by_target", "target_type", "target_id"),
 )
 
 # --- how it was used --------------------------------------------------------------------------------------------------
 
-usage_trace = Table(
+usage_trace = _table_of(
+    records.UsageTrace,
     "usage_trace",
-    metadata,
-    Column("id", ID, primary_key=True),
-    _text("session_id"),
-    _word("task_type"),
-    _text("context_summary"),
-    _text("query"),
-    _word("outcome"),
-    _text("notes"),
-    _moment("timestamp"),
-    _word("recorded", "explicit"),
-    Column("retrieval_id", ID, ForeignKey("retrieval.id", ondelete="SET NULL")),
-    _in("task_type", TASK_TYPES),
-    _in("outcome", OUTCOMES),
-    _in("recorded", RECORDED),
+    _goes_with("retrieval_id", "retrieval", "SET NULL"),
     Index("usage_trace_by_session", "session_id"),
     Index("usage_trace_by_time", "timestamp"),
 )
@@ -312,8 +206,8 @@ trace_chunk = Table(
     metadata,
     Column("trace_id", ID, ForeignKey("usage_trace.id", ondelete="CASCADE"), primary_key=True),
     Column("chunk_id", ID, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
-    _number("position"),
-    _moment("archived_at", optional=True),  # it has become part of the chunk's profile: its count is in trace_count
+    Column("position", Integer, nullable=False),
+    Column("archived_at", Moment),  # it has become part of the chunk's profile: its count is in trace_count
     Index("trace_chunk_by_chunk", "chunk_id"),
 )
 
@@ -321,24 +215,15 @@ trace_count = Table(
     "trace_count",  # archived traces of a chunk, as numbers
     metadata,
     Column("chunk_id", ID, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
-    Column("task_type", String(64), primary_key=True),
-    Column("outcome", String(64), primary_key=True),
-    _number("count"),
-    _moment("latest"),  # the newest of them
-    _in("task_type", TASK_TYPES),
-    _in("outcome", OUTCOMES),
+    Column("task_type", WORD, primary_key=True),
+    Column("outcome", WORD, primary_key=True),
+    Column("count", Integer, nullable=False),
+    Column("latest", Moment, nullable=False),  # the newest of them
 )
 
-retrieval = Table(
-    "retrieval",  # what was asked, also where nothing was found
-    metadata,
-    Column("id", ID, primary_key=True),
-    _text("session_id"),
-    _text("query"),
-    _word("task_type"),
-    _moment("timestamp"),
-    _text("reasoning"),  # of the model that read the dossiers
-    _in("task_type", TASK_TYPES),
+retrieval = _table_of(  # what was asked, also where nothing was found
+    records.Retrieval,
+    "retrieval",
     Index("retrieval_by_session", "session_id"),
     Index("retrieval_by_time", "timestamp"),
 )
@@ -348,9 +233,9 @@ retrieval_chunk = Table(
     metadata,
     Column("retrieval_id", ID, ForeignKey("retrieval.id", ondelete="CASCADE"), primary_key=True),
     Column("chunk_id", ID, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
-    _number("rank"),
-    Column("score", Float, nullable=False, server_default="0"),
-    Column("why", Json, nullable=False, server_default="{}"),  # strategy -> score
+    Column("rank", Integer, nullable=False),
+    Column("score", Float, nullable=False),
+    Column("why", Json, nullable=False),  # strategy -> score
     Index("retrieval_chunk_by_chunk", "chunk_id"),
 )
 
@@ -358,10 +243,10 @@ ranking = Table(
     "ranking",  # how the features of a candidate count in this source, beside what they count everywhere
     metadata,
     Column("source_profile_id", ID, ForeignKey("source_profile.id", ondelete="CASCADE"), primary_key=True),
-    Column("weights", Json, nullable=False, server_default="{}"),  # feature -> what is added to its weight
-    _number("uses"),  # how many questions it was learned from
-    Column("gain", Float, nullable=False, server_default="0"),  # in log likelihood, on documents left out
-    _moment("updated_at"),
+    Column("weights", Json, nullable=False),  # feature -> what is added to its weight
+    Column("uses", Integer, nullable=False),  # how many questions it was learned from
+    Column("gain", Float, nullable=False),  # in log likelihood, on documents left out
+    Column("updated_at", Moment, nullable=False),
 )
 
 embedding = Table(
@@ -369,30 +254,21 @@ embedding = Table(
     metadata,
     Column("chunk_id", ID, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
     Column("model", String(200), primary_key=True),
-    _number("dimensions"),
+    Column("dimensions", Integer, nullable=False),
     Column("vector", LargeBinary, nullable=False),
     Index("embedding_by_model", "model"),
 )
 
 # --- what was changed -------------------------------------------------------------------------------------------------
 
-change_run = Table(
-    "change_run",  # one consolidation, or any other change that can be taken back
-    metadata,
-    Column("id", ID, primary_key=True),
-    _word("kind"),
-    _moment("started_at"),
-    _moment("finished_at", optional=True),
-    _moment("undone_at", optional=True),
-    Column("report", Json, nullable=False, server_default="{}"),
-)
+change_run = _table_of(records.ChangeRun, "change_run")
 
 change = Table(
     "change",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("run_id", ID, ForeignKey("change_run.id", ondelete="CASCADE"), nullable=False, index=True),
-    _word("table_name"),
+    Column("table_name", WORD, nullable=False),
     Column("row_key", Json, nullable=False),  # its primary key: column -> value
     Column("before", Json),  # the row or those columns that changed; null where there was none
     Column("after", Json),  # null where there is none any more

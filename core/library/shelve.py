@@ -61,14 +61,7 @@ class Shelved:
 
     def to_json(self) -> dict[str, Any]:
         """A document as `library ingest` and `library list` show it."""
-        return {
-            "id": self.id,
-            "path": self.source,
-            "title": self.title,
-            "content_type": self.content_type,
-            "chunks": self.chunks,
-            "status": self.status,
-        }
+        return {"path" if name == "source" else name: value for name, value in vars(self).items()}
 
 
 class KnownNames:
@@ -132,7 +125,7 @@ def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: d
 
 
 def _shelve(connection: Connection, prepared: Prepared, place: Location, now: datetime, known: KnownNames) -> Shelved:
-    content = sha256_of(prepared.text)
+    content = sha256_of(prepared.document.text)
     c = schema.document.c
     same = next(iter(rows.read(connection, schema.document, Document, c.content_sha256 == content)), None)
     here = next(iter(rows.read(connection, schema.location, Location, schema.location.c.source == place.source)), None)
@@ -141,10 +134,10 @@ def _shelve(connection: Connection, prepared: Prepared, place: Location, now: da
         status = _again(connection, prepared, same, before, place, now, known)
         number = rows.counted(connection, schema.chunk, schema.chunk.c.document_id == same.id)
         return Shelved(same.id, prepared.source, same.title, same.content_type, number, status)
+    text, said = prepared.document, prepared.said
     document = Document(
-        new_id(), prepared.source, prepared.content_type, prepared.title, prepared.text, now,
-        _profile(connection, prepared, now), prepared.top_summary, prepared.key_claims, content_sha256=content,
-        written_at=prepared.written_at, language=prepared.language,
+        new_id(), prepared.source, text.content_type, text.title, text.text, now, _profile(connection, prepared, now),
+        said.top_summary, said.key_claims, content_sha256=content, written_at=text.written_at, language=text.language,
     )  # fmt: skip
     rows.add_document(connection, document)
     old = _superseded(connection, before, document.id, place, now)
@@ -212,12 +205,7 @@ def _profile(connection: Connection, prepared: Prepared, now: datetime) -> str:
 
 
 def _settle(
-    connection: Connection,
-    prepared: Prepared,
-    document_id: str,
-    old: Sequence[Chunk],
-    now: datetime,
-    known: KnownNames,
+    connection: Connection, prepared: Prepared, document_id: str, old: Sequence[Chunk], now: datetime, known: KnownNames
 ) -> None:
     """Give a document its chunks: those of `old` with the same words move here, the others are new."""
     d = schema.document.c
@@ -252,7 +240,7 @@ def _settle(
 
 def _chunk(prepared: Prepared, made: PreparedChunk, document_id: str, position: int) -> Chunk:
     piece, said = made.piece, made.said
-    content = prepared.text[piece.begins : piece.ends]
+    content = prepared.document.text[piece.begins : piece.ends]
     return Chunk(
         new_id(), document_id, content, position, said.summary, said.chunk_type, made.tokens, None, said.needs_context,
         said.rhetorical_mode, piece.heading, piece.begins, piece.ends, made.spaced, sha256_of(content),
@@ -277,9 +265,8 @@ def _replaced(
             rivals.remove(best[1])
             link = Link(new_id(), "chunk", chunk.id, "chunk", best[1].id, "supersedes", now, round(best[0] / 100, 2))
             rows.add_link(connection, link)
-    own = [chunk.id for chunk in left if chunk.document_id == document_id]
-    for part in rows.in_parts(own):
-        c = schema.trace_chunk.c
+    c = schema.trace_chunk.c
+    for part in rows.in_parts(chunk.id for chunk in left if chunk.document_id == document_id):
         used = set(connection.execute(select(c.chunk_id).where(c.chunk_id.in_(part))).scalars())
         rows.forget(connection, [one for one in part if one not in used])
 
@@ -304,7 +291,7 @@ def _spoken_of(
 ) -> dict[str, Counter[str]]:
     """Chunk -> concept -> how often, for the chunks of a document: of its own concepts and of all that are known."""
     names = known.current(connection)
-    new = _concepts(connection, prepared.concepts, now, known)
+    new = _concepts(connection, prepared.said.concepts, now, known)
     counts = {chunk.id: names.counted(chunk.content) for chunk in settled}
     for part in rows.in_parts(counts):
         connection.execute(delete(schema.mention).where(schema.mention.c.chunk_id.in_(part)))
@@ -323,8 +310,8 @@ def _concepts(connection: Connection, named: Sequence[Named], now: datetime, kno
         spellings = [folded(name) for name in (row.name, *row.aliases)]
         old = next((there[name] for name in spellings if name in there), None)
         if old is None:
-            made = Concept(new_id(), row.name, now, now, row.aliases, row.description, row.concept_type)
-            made = replace(made, folded=folded(made.name))
+            named_so = (new_id(), row.name, now, now, row.aliases, row.description, row.concept_type)
+            made = Concept(*named_so, folded=folded(row.name))
             rows.add_concept(connection, made)
             new.append(made)
             came = {name: made.id for name in dict.fromkeys(spellings) if name and name not in there}
@@ -335,9 +322,8 @@ def _concepts(connection: Connection, named: Sequence[Named], now: datetime, kno
             if made != old:
                 values = {"aliases": made.aliases, "description": made.description, "updated_at": now}
                 connection.execute(update(schema.concept).where(schema.concept.c.id == old.id).values(**values))
-                rows.put_new(
-                    connection, schema.concept_alias, [{"folded": name, "concept_id": old.id} for name in came]
-                )
+                alike = [{"folded": name, "concept_id": old.id} for name in came]
+                rows.put_new(connection, schema.concept_alias, alike)
         there |= dict.fromkeys(spellings, made)
         known.added(came)
     return new
@@ -384,15 +370,12 @@ def _linked(
 ) -> None:
     """A section elaborates the one above it, a method its class; a chunk that defines a concept elaborates that; the
     document is related to what it speaks of most, and concepts to those that it speaks of together."""
-    chunk_ids = [chunk.id for chunk in settled]
     link = schema.link.c
-    for part in rows.in_parts(chunk_ids):
+    for part in rows.in_parts(chunk.id for chunk in settled):
         made_before = (link.source_id.in_(part), link.relation == "elaborates", link.created_by == "auto")
         connection.execute(delete(schema.link).where(*made_before))
-    made = [
-        Link(new_id(), "chunk", below, "chunk", above, "elaborates", now)
-        for below, above in _parents(prepared, settled)
-    ]
+    parents = _parents(prepared, settled)
+    made = [Link(new_id(), "chunk", below, "chunk", above, "elaborates", now) for below, above in parents]
     within: Counter[str] = Counter(concept for counts in spoken.values() for concept in counts)
     named = rows.by_ids(connection, schema.concept, Concept, within)
     last_words = {one: record.folded.rpartition(".")[2] for one, record in named.items()}
@@ -415,10 +398,7 @@ def _most(within: Counter[str], named: Mapping[str, Concept], number: int) -> li
 
 
 def _pairs(
-    spoken: Mapping[str, Counter[str]],
-    within: Counter[str],
-    named: Mapping[str, Concept],
-    now: datetime,
+    spoken: Mapping[str, Counter[str]], within: Counter[str], named: Mapping[str, Concept], now: datetime
 ) -> Iterator[Link]:
     often = {concept for concept, _number in _most(within, named, 30) if within[concept] >= 2}
     together: Counter[tuple[str, str]] = Counter()
@@ -433,7 +413,7 @@ def _pairs(
 
 def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str, str]]:
     """(chunk, the chunk that it goes deeper into): by the way to its heading."""
-    border = "." if prepared.form == "code" else " > "
+    border = "." if prepared.document.form == "code" else " > "
     first: dict[str, str] = {}
     for chunk in settled:
         first.setdefault(chunk.heading, chunk.id)
@@ -453,11 +433,11 @@ def _references(connection: Connection, prepared: Prepared, document_id: str, no
     import posixpath
     from urllib.parse import urljoin
 
-    if prepared.form != "markdown":
+    if prepared.document.form != "markdown":
         return
     base = prepared.source
     targets = set()
-    for found in _REFERENCE.finditer(prepared.text):
+    for found in _REFERENCE.finditer(prepared.document.text):
         target = found[1]
         if "://" in base or "://" in target:
             targets.add(urljoin(base, target) if "://" in base else target)
@@ -474,7 +454,7 @@ def _references(connection: Connection, prepared: Prepared, document_id: str, no
 def counts_of(connection: Connection) -> dict[str, int]:
     """What the library holds: documents by status, and the other entities."""
     c = schema.document.c
-    by_status = {row[0]: int(row[1]) for row in connection.execute(select(c.status, func.count()).group_by(c.status))}
+    by_status = connection.execute(select(c.status, func.count()).group_by(c.status))
     tables = ("chunk", "concept", "mention", "link", "source_profile", "usage_trace", "embedding")
     others = {name: rows.counted(connection, schema.metadata.tables[name]) for name in tables}
-    return {**{f"documents_{status}": number for status, number in by_status.items()}, **others}
+    return {**{f"documents_{status}": int(number) for status, number in by_status}, **others}

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from core.base.result import Ok, Result, fail
@@ -75,8 +76,7 @@ class Workers(Generic[T, R]):
                         except StopIteration:
                             more = False
                             break
-                    future = self._handed_out(task)
-                    running[future] = (task, tried)
+                    running[self._handed_out(task)] = (task, tried)
                 if not running:
                     continue
                 done, _rest = wait(running, LOOK_SECONDS, FIRST_COMPLETED)
@@ -85,16 +85,14 @@ class Workers(Generic[T, R]):
                 broken = False
                 for future in done:
                     task, tried = running.pop(future)
-                    tried += 1
                     try:
                         result = future.result()
                     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a worker is gone
                         broken = True
-                        if tried >= TRIES:
-                            yield task, given_up(task, why_gone(error))
-                        else:
-                            again.append((task, tried))
-                        continue
+                        if tried + 1 < TRIES:
+                            again.append((task, tried + 1))
+                            continue
+                        result = given_up(task, why_gone(error))
                     yield task, result
                 if broken:
                     again += running.values()  # a new executor knows nothing of them
@@ -191,12 +189,9 @@ def cluster(address: str) -> Result[tuple[Callable[[], Executor], int]]:
         hint = "install the extra 'cluster', for example: pip install 'knowledge-memory[cluster]'"
         return fail("no-cluster", f"work on other machines needs a package ({error.name})", hint=hint)
 
-    def connect() -> Executor:
-        client = Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
-        return _ClusterExecutor(client)
-
+    new_client = partial(Client, address, timeout=ANSWER_SECONDS, set_as_default=False)
     try:
-        client = Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
+        client = new_client()
         threads = sum(client.nthreads().values())
         client.close()
     except Exception as error:  # noqa: BLE001 - time-outs, refusals and bad addresses come as many kinds
@@ -206,7 +201,7 @@ def cluster(address: str) -> Result[tuple[Callable[[], Executor], int]]:
         return fail("no-cluster", f"the scheduler {address} does not answer: {why_gone(error)}", hint=hint)
     if not threads:
         return fail("no-cluster", f"the scheduler {address} has no workers", hint=f"start one: dask worker {address}")
-    return Ok((connect, threads * 2))
+    return Ok((lambda: _ClusterExecutor(new_client()), threads * 2))
 
 
 class _ClusterExecutor(Executor):

@@ -221,13 +221,13 @@ def keep(library: Library, world: World, questions: Sequence[Asked]) -> dict[Ask
     kept = {}
     with library.reading() as connection:
         for one in questions:
-            seen = by_words(connection, understand(connection, one.text, stems()), DEPTH + 1)
-            head = seen.ranked[:POOL]
+            ranked, features = by_words(connection, understand(connection, one.text, stems()), DEPTH + 1)
+            head = ranked[:POOL]
             kept[one] = Kept(
                 [keys[row.seen.row.key] for row in head],
                 [row.seen.row.thread for row in head],
                 numpy.array([row.score for row in head]),
-                numpy.array([seen.features.of(row.seen) for row in head]).reshape(len(head), len(NAMES)),
+                numpy.array([features.of(row.seen) for row in head]).reshape(len(head), len(NAMES)),
             )
     return kept
 

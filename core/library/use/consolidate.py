@@ -9,7 +9,7 @@ nothing, and one that is regretted can be taken back. A second run finds nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -21,19 +21,14 @@ from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
 from core.library.rows import in_parts, read, traces
-from core.library.use.changes import Change, apply, difference, plain, runs
+from core.library.use.changes import Change, Values, apply, difference, plain, runs
 from core.library.use.gaps import Quiet, coverage_of, lonely_chunks, stale_chunks, standing
 from core.library.use.learning import LOOKED, learn, lessons_of
 from core.library.use.patterns import Pair, better_for, complements, contradictions
-from core.library.use.profiles import (
-    concept_by_rules,
-    profile_by_model,
-    profile_by_rules,
-    strengths_of,
-)
+from core.library.use.profiles import concept_by_rules, profile_by_model, profile_by_rules, strengths_of
 from core.library.use.retrieve import by_words, stems
 from core.library.use.tasks import Tally, merged, total
-from core.library.use.usage import OUTDATED, tallies
+from core.library.use.usage import OUTDATED, by_source, tallies
 from core.library.use.words import understand
 
 CHUNK_TRACES, SOURCE_TRACES = 5, 10
@@ -141,7 +136,7 @@ class _Plan:
         self.warnings: list[str] = []
         self.archived = 0
 
-    def written(self, what: str, about: str, tally: Tally, used: list[UsageTrace], known: str = "") -> str:
+    def written(self, what: str, about: str, tally: Tally, used: list[UsageTrace]) -> str:
         """A profile by the model, or by the rules where there is none or it fails."""
         if self.generate is not None:
             made = profile_by_model(what, about, tally, used, self.generate)
@@ -150,7 +145,15 @@ class _Plan:
             self.warnings.append(f"{made.error} The profile was made from the numbers instead.")
             if len(self.warnings) >= 3:
                 self.generate = None  # it will not answer the next hundred either
-        return profile_by_rules(tally, used, known)
+        return profile_by_rules(tally, used)
+
+    def renew(self, table: str, record: Concept | SourceProfile, wanted: Values, what: str) -> None:
+        """Plan what a record should have, and when it got that."""
+        now = {name: getattr(record, name) for name in wanted}
+        for one in difference(table, {"id": record.id}, now, wanted, what):
+            before = {**(one.before or {}), "updated_at": plain(record.updated_at)}
+            after = {**(one.after or {}), "updated_at": plain(self.now)}
+            self.changes.append(replace(one, before=before, after=after))
 
 
 def _chunks(plan: _Plan) -> None:
@@ -191,40 +194,27 @@ def _archive(plan: _Plan, chunk: str) -> None:
         if trace.id in live:
             number, latest = counts.get((trace.task_type, trace.outcome), (0, trace.timestamp))
             counts[trace.task_type, trace.outcome] = (number + 1, max(latest, trace.timestamp))
-            key = {"trace_id": trace.id, "chunk_id": chunk}
-            plan.changes.append(
-                Change("trace_chunk", key, {"archived_at": None}, {"archived_at": plain(plan.now)}, "archived")
-            )
+            key, archived = {"trace_id": trace.id, "chunk_id": chunk}, {"archived_at": plain(plan.now)}
+            plan.changes.append(Change("trace_chunk", key, {"archived_at": None}, archived, "archived"))
             plan.archived += 1
-    kept = {
-        (row.task_type, row.outcome): row
-        for row in plan.connection.execute(select(n.task_type, n.outcome, n.count.label("number"), n.latest)
-                                           .where(n.chunk_id == chunk))
-    }  # fmt: skip
+    counted = select(n.task_type, n.outcome, n.count.label("number"), n.latest).where(n.chunk_id == chunk)
+    kept = {(row.task_type, row.outcome): row for row in plan.connection.execute(counted)}
     for (task, outcome), (number, latest) in sorted(counts.items()):
         key = {"chunk_id": chunk, "task_type": task, "outcome": outcome}
         row = kept.get((task, outcome))
-        before = None if row is None else {"count": row.number, "latest": plain(row.latest)}
-        after = {
-            "count": number + (row.number if row else 0),
-            "latest": plain(max(latest, row.latest) if row else latest),
-        }
+        before = None
+        if row is not None:
+            before = {"count": row.number, "latest": plain(row.latest)}
+            number, latest = number + row.number, max(latest, row.latest)
+        after = {"count": number, "latest": plain(latest)}
         plan.changes.append(Change("trace_count", key, before, after, "counted"))
 
 
 def _sources(plan: _Plan) -> None:
     """What a source's chunks did, by task; from the tenth trace on it has a profile."""
-    c, d = schema.chunk.c, schema.document.c
-    source_of: dict[str, str] = {}
-    for part in in_parts(sorted(plan.of_chunk)):
-        asked = select(c.id, d.source_profile_id).join(schema.document, d.id == c.document_id).where(c.id.in_(part))
-        source_of |= {row.id: row.source_profile_id for row in plan.connection.execute(asked) if row.source_profile_id}
-    of_source: dict[str, dict[str, UsageTrace]] = {}
-    for trace in plan.traces:
-        for named in {source_of[chunk] for chunk in trace.chunk_ids if chunk in source_of}:
-            of_source.setdefault(named, {})[trace.id] = trace
+    of_source = by_source(plan.connection, plan.traces)
     for source in read(plan.connection, schema.source_profile, SourceProfile, order=(schema.source_profile.c.id,)):
-        used = list(of_source.get(source.id, {}).values())[::-1]
+        used = of_source.get(source.id, [])[::-1]
         tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in used])
         wanted: dict[str, Any] = {"trace_counts_by_task": tally}
         text = ""
@@ -237,21 +227,7 @@ def _sources(plan: _Plan) -> None:
             wanted |= {**_NO_PROFILE, "strengths": [], "weaknesses": []}
         elif not used and not source.trace_counts_by_task:
             continue
-        now = {name: plain(getattr(source, name)) for name in wanted}
-        found = difference(
-            "source_profile",
-            {"id": source.id},
-            now,
-            wanted,
-            f"{source.domain}: {text or f'{total(tally)} uses counted'}",
-        )
-        if found:
-            moment = {"updated_at": plain(source.updated_at)}
-            one = found[0]
-            plan.changes.append(
-                Change(one.table, one.key, {**(one.before or {}), **moment},
-                       {**(one.after or {}), "updated_at": plain(plan.now)}, one.what)
-            )  # fmt: skip
+        plan.renew("source_profile", source, wanted, f"{source.domain}: {text or f'{total(tally)} uses counted'}")
 
 
 def _concepts(plan: _Plan) -> None:
@@ -271,16 +247,7 @@ def _concepts(plan: _Plan) -> None:
                 used = [trace for trace in reversed(plan.traces) if plan_mentions(plan, concept.id, trace)]
                 about = f"{concept.name}: {concept.description}\n{profile}"
                 wanted["functional_profile"] = plan.written("what is known about a concept", about, cover.tally, used)
-        now = {name: getattr(concept, name) for name in wanted}
-        found = difference(
-            "concept", {"id": concept.id}, now, wanted, f"{concept.name}: {wanted['functional_profile']}"
-        )
-        if found:
-            one = found[0]
-            plan.changes.append(
-                Change(one.table, one.key, {**(one.before or {}), "updated_at": plain(concept.updated_at)},
-                       {**(one.after or {}), "updated_at": plain(plan.now)}, one.what)
-            )  # fmt: skip
+        plan.renew("concept", concept, wanted, f"{concept.name}: {wanted['functional_profile']}")
 
 
 def plan_mentions(plan: _Plan, concept: str, trace: UsageTrace) -> bool:
@@ -353,16 +320,16 @@ def _ranking(plan: _Plan) -> None:
         return
 
     def rank(query: str) -> list[tuple[str, float, list[float]]]:
-        seen = by_words(connection, understand(connection, query, stems()), 10)
-        return [(one.seen.row.key, one.score, seen.features.of(one.seen)) for one in seen.ranked[:LOOKED]]
+        ranked, features = by_words(connection, understand(connection, query, stems()), 10)
+        return [(one.seen.row.key, one.score, features.of(one.seen)) for one in ranked[:LOOKED]]
 
     found = {source: learn(lessons) for source, lessons in sorted(lessons_of(connection, rank).items())}
-    r = schema.ranking.c
     standing = {row.source_profile_id: row for row in connection.execute(select(schema.ranking))}
     for source in sorted({*found, *standing}):
         key, learned, row = {"source_profile_id": source}, found.get(source), standing.get(source)
-        before = None if row is None else {column.name: plain(row._mapping[column]) for column in r
-                                           if column.name != "source_profile_id"}  # fmt: skip
+        before = (
+            None if row is None else plain({name: value for name, value in row._mapping.items() if name not in key})
+        )
         if learned is None:
             if row is not None and source in found:
                 plan.changes.append(Change("ranking", key, before, None, f"source {source[:8]}: ranked as elsewhere"))

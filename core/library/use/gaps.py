@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from core.library import schema
 from core.library.records import Concept, Link
@@ -26,6 +26,7 @@ LISTED = 200
 """So many lonely and stale chunks are named; all are counted."""
 UNANSWERED = 500
 """So many of the latest questions are looked at for gaps."""
+_c, _d, _j, _t = schema.chunk.c, schema.document.c, schema.trace_chunk.c, schema.usage_trace.c
 
 
 @dataclass(frozen=True)
@@ -60,29 +61,22 @@ def coverage_of(
     connection: Connection, of_chunk: Mapping[str, Tally], least: int = CONCEPT_CHUNKS
 ) -> dict[str, Coverage]:
     """What there is on each concept that so many chunks of active documents mention."""
-    m, c, d, k = schema.mention.c, schema.chunk.c, schema.document.c, schema.concept.c
-    joined = (
-        select(m.concept_id, c.chunk_type, func.count().label("number"))
-        .join(schema.chunk, c.id == m.chunk_id)
-        .join(schema.document, d.id == c.document_id)
-        .where(d.status == "active")
-        .group_by(m.concept_id, c.chunk_type)
-    )
+    m, k = schema.mention.c, schema.concept.c
+
+    def of_active(*columns: Any) -> Select[Any]:
+        joined = select(m.concept_id, *columns).join(schema.chunk, _c.id == m.chunk_id)
+        active = joined.join(schema.document, _d.id == _c.document_id).where(_d.status == "active")
+        return active.group_by(m.concept_id)
+
     types: dict[str, dict[str, int]] = {}
-    for row in connection.execute(joined):
+    typed = of_active(_c.chunk_type, func.count().label("number")).group_by(_c.chunk_type)
+    for row in connection.execute(typed):
         types.setdefault(row.concept_id, {})[row.chunk_type] = row.number
     wanted = {concept for concept, kinds in types.items() if sum(kinds.values()) >= least}
     if not wanted:
         return {}
-    wide = (
-        select(m.concept_id, func.count(d.id.distinct()).label("documents"),
-               func.count(d.source_profile_id.distinct()).label("sources"))
-        .join(schema.chunk, c.id == m.chunk_id)
-        .join(schema.document, d.id == c.document_id)
-        .where(d.status == "active")
-        .group_by(m.concept_id)
-    )  # fmt: skip
-    breadth = {row.concept_id: (row.documents, row.sources) for row in connection.execute(wide)}
+    wide = of_active(func.count(_d.id.distinct()), func.count(_d.source_profile_id.distinct()))
+    breadth = {concept: (documents, sources) for concept, documents, sources in connection.execute(wide)}
     tally: dict[str, list[Tally]] = {}
     for part in in_parts(sorted(of_chunk)):
         for row in connection.execute(select(m.concept_id, m.chunk_id).where(m.chunk_id.in_(part))):
@@ -93,18 +87,24 @@ def coverage_of(
         asked = select(m.concept_id, func.count().label("number")).where(m.chunk_id.in_(part)).group_by(m.concept_id)
         for row in connection.execute(asked):
             against[row.concept_id] = against.get(row.concept_id, 0) + row.number
-    asked_for: dict[str, list[str]] = {}
-    for query, _task, _at in unanswered(connection):
-        for concept in concepts_in(connection, query):
-            asked_for.setdefault(concept, []).append(query)
+    asked_for = asked_about(connection)
     names = {row.id: row.name for row in connection.execute(select(k.id, k.name))}
     return {
         concept: Coverage(
             names[concept], sum(types[concept].values()), *breadth[concept], types[concept],
-            merged(tally.get(concept, [])), against.get(concept, 0), list(dict.fromkeys(asked_for.get(concept, []))),
+            merged(tally.get(concept, [])), against.get(concept, 0), asked_for.get(concept, []),
         )
         for concept in sorted(wanted)
     }  # fmt: skip
+
+
+def asked_about(connection: Connection) -> dict[str, list[str]]:
+    """Concept (by id) -> the questions without an answer of use that name it, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for query, _task, _at in unanswered(connection):
+        for concept in concepts_in(connection, query):
+            found.setdefault(concept, {})[query] = None
+    return {concept: list(queries) for concept, queries in found.items()}
 
 
 def unanswered(connection: Connection) -> list[tuple[str, str, datetime]]:
@@ -132,45 +132,35 @@ def unanswered(connection: Connection) -> list[tuple[str, str, datetime]]:
     return sorted(found, key=lambda row: (-row[2].timestamp(), row[0]))[:UNANSWERED]
 
 
-def _used_chunks() -> Any:
-    """chunk -> when it was last used, as a part of a statement."""
-    j, t = schema.trace_chunk.c, schema.usage_trace.c
-    return (
-        select(j.chunk_id, func.max(t.timestamp).label("used_at"))
-        .join(schema.usage_trace, t.id == j.trace_id)
-        .group_by(j.chunk_id)
-        .subquery()
-    )
+_USED = (  # chunk -> when it was last used
+    select(_j.chunk_id, func.max(_t.timestamp).label("used_at"))
+    .join(schema.usage_trace, _t.id == _j.trace_id)
+    .group_by(_j.chunk_id)
+    .subquery()
+)
 
 
 def lonely_chunks(connection: Connection, most: int = LISTED) -> tuple[list[Quiet], int]:
     """Chunks of active documents that were never retrieved and never used: the oldest, and how many there are."""
-    c, d, used = schema.chunk.c, schema.document.c, _used_chunks()
-    never = (c.last_retrieved.is_(None), used.c.used_at.is_(None))
-    return _quiet(connection, used, never, d.ingested_at, most)
+    never = (_c.last_retrieved.is_(None), _USED.c.used_at.is_(None))
+    return _quiet(connection, never, _d.ingested_at, most)
 
 
 def stale_chunks(connection: Connection, now: datetime, most: int = LISTED) -> tuple[list[Quiet], int]:
     """Chunks of active documents that nobody retrieved or used for 90 days: the oldest, and how many there are. One
     that was never touched counts from the day on which it was taken in."""
-    c, d, used = schema.chunk.c, schema.document.c, _used_chunks()
+    touched = (_c.last_retrieved, _USED.c.used_at)
     limit = now - timedelta(days=STALE_DAYS)
-    touched = func.coalesce(c.last_retrieved, used.c.used_at, d.ingested_at)
-    old = (
-        func.coalesce(c.last_retrieved, d.ingested_at) < limit,
-        func.coalesce(used.c.used_at, d.ingested_at) < limit,
-        d.ingested_at < limit,
-    )
-    return _quiet(connection, used, old, touched, most)
+    old = (_d.ingested_at < limit, *(func.coalesce(one, _d.ingested_at) < limit for one in touched))
+    return _quiet(connection, old, func.coalesce(*touched, _d.ingested_at), most)
 
 
-def _quiet(connection: Connection, used: Any, conditions: Any, since: Any, most: int) -> tuple[list[Quiet], int]:
-    c, d = schema.chunk.c, schema.document.c
-    joined = schema.chunk.join(schema.document, d.id == c.document_id).outerjoin(used, used.c.chunk_id == c.id)
-    where = (d.status == "active", *conditions)
+def _quiet(connection: Connection, conditions: Any, since: Any, most: int) -> tuple[list[Quiet], int]:
+    joined = schema.chunk.join(schema.document, _d.id == _c.document_id).outerjoin(_USED, _USED.c.chunk_id == _c.id)
+    where = (_d.status == "active", *conditions)
     number = connection.execute(select(func.count()).select_from(joined).where(*where)).scalar_one()
-    asked = select(c.id, d.id.label("document"), d.title, c.summary, c.content, since.label("since"))
-    rows = connection.execute(asked.select_from(joined).where(*where).order_by(since, c.number).limit(most))
+    asked = select(_c.id, _d.id.label("document"), _d.title, _c.summary, _c.content, since.label("since"))
+    rows = connection.execute(asked.select_from(joined).where(*where).order_by(since, _c.number).limit(most))
     found = []
     for row in rows:
         at = row.since if isinstance(row.since, datetime) else datetime.fromisoformat(row.since)

@@ -65,7 +65,7 @@ def concepts(library: Library, text: str = "", limit: int = MOST) -> list[Node]:
     return [nodes[one] for one in ids]
 
 
-def neighbourhood(library: Library, which: str, limit: int = MOST) -> Result[Neighbourhood]:
+def neighbourhood(library: Library, which: str) -> Result[Neighbourhood]:
     """What stands around an entity, named by its id or, for a concept, by its name."""
     a = schema.concept_alias.c
     with library.reading() as connection:
@@ -80,7 +80,7 @@ def neighbourhood(library: Library, which: str, limit: int = MOST) -> Result[Nei
         for edge in edges:
             other = edge.target if edge.source == centre.id else edge.source
             around[other] = max(around.get(other, 0.0), edge.weight)
-        best = sorted(around, key=lambda one: (-around[one], one))[:limit]
+        best = sorted(around, key=lambda one: (-around[one], one))[:MOST]
         nodes = _nodes(connection, best)
     shown = {centre.id, *best}
     kept = [edge for edge in edges if {edge.source, edge.target} <= shown]
@@ -108,8 +108,8 @@ def _edges(connection: Connection, centre: Node) -> list[Edge]:
         whole = max(centre.weight, 1)
         edges += [Edge(centre.id, row.concept_id, "beside", row.number / whole) for row in connection.execute(beside)]
     elif centre.kind == "chunk":
-        for row in connection.execute(select(m.concept_id, m.count.label("often")).where(m.chunk_id == centre.id)):
-            edges.append(Edge(centre.id, row.concept_id, "mentions", 1 - 0.5**row.often))
+        mentioned = connection.execute(select(m.concept_id, m.count.label("often")).where(m.chunk_id == centre.id))
+        edges += [Edge(centre.id, row.concept_id, "mentions", 1 - 0.5**row.often) for row in mentioned]
         document = connection.execute(select(c.document_id).where(c.id == centre.id)).scalar_one()
         edges.append(Edge(centre.id, document, "part_of", 1.0))
     else:

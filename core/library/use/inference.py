@@ -59,18 +59,6 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Inferred:
-    """What a conversation tells about one retrieval: chunks that were used and those that were not, the outcome of the
-    used ones, and the words that told it."""
-
-    retrieval: Shown
-    used: tuple[str, ...]
-    unused: tuple[str, ...]
-    outcome: str
-    notes: str
-
-
-@dataclass(frozen=True)
 class Heard:
     """What inference needs of a conversation. `places`: ids that stand in what tools gave back, not all of them of
     retrievals, with the number of turns in `said` before each; `said`: what was said from the first of them on."""
@@ -104,21 +92,16 @@ def heard_in(conversation: Conversation) -> Heard:
     return Heard(conversation.id, title_of(conversation.title), places, tuple(said))
 
 
-def infer(turns: Sequence[Turn], shown: Sequence[tuple[int, Shown]]) -> list[Inferred]:
-    """What the turns tell about retrievals, each with the turn in which its answer came. One of which no chunk was
-    used, and which nobody complained about, says nothing."""
-    made = []
-    for place, (at, retrieval) in enumerate(shown):
-        end = next((later for later, _ in shown[place + 1 :] if later > at), len(turns))
-        answer = "\n".join(turn.text for turn in turns[at:end] if turn.role == "assistant")
-        used = [key for key, text in retrieval.chunks.items() if is_used(key, text, retrieval.query, answer)]
-        said = _verdict(turns[at:end])
-        if not used:
-            continue
-        outcome, notes = ("partial", "") if said is None else said
-        unused = [key for key in retrieval.chunks if key not in used]
-        made.append(Inferred(retrieval, tuple(used), tuple(unused), outcome, notes))
-    return made
+def _told(turns: Sequence[Turn], shown: Shown) -> list[tuple[tuple[str, ...], str, str]]:
+    """What the turns after a retrieval tell about it: chunks, their outcome, the words that told it. Where no chunk was
+    used nothing is said, whoever complained."""
+    answer = "\n".join(turn.text for turn in turns if turn.role == "assistant")
+    used = tuple(key for key, text in shown.chunks.items() if is_used(key, text, shown.query, answer))
+    unused = tuple(key for key in shown.chunks if key not in used)
+    if not used:
+        return []
+    told = [(used, *(_verdict(turns) or ("partial", "")))]
+    return [*told, (unused, "miss", "retrieved, and nothing of it was used")] if unused else told
 
 
 def is_used(chunk_id: str, text: str, query: str, answer: str) -> bool:
@@ -141,19 +124,13 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
 
 def _verdict(turns: Sequence[Turn]) -> tuple[str, str] | None:
     """What the person said of the answer, with their words; None where they said nothing of it."""
-    answered, looked = False, 0
-    for turn in turns:
-        if turn.role == "assistant" and turn.text.strip():
-            answered = True
-        elif turn.role == "user" and answered and turn.text.strip():
-            said = " ".join(turn.text.split())[:300]
-            if _BAD.search(said):
-                return "misleading", said
-            if _GOOD.search(said):
-                return "win", said
-            looked += 1
-            if looked >= TURNS_OF_PERSON:
-                return None
+    answered = next((at for at, turn in enumerate(turns) if turn.role == "assistant" and turn.text.strip()), len(turns))
+    said = [" ".join(turn.text.split())[:300] for turn in turns[answered:] if turn.role == "user" and turn.text.strip()]
+    for words in said[:TURNS_OF_PERSON]:
+        if _BAD.search(words):
+            return "misleading", words
+        if _GOOD.search(words):
+            return "win", words
     return None
 
 
@@ -186,13 +163,10 @@ def record_heard(connection: Connection, heard: Heard, when: datetime) -> list[U
     known = shown_in(connection, heard.places)
     order = sorted(((heard.places[key], shown) for key, shown in known.items()), key=lambda row: (row[0], row[1].id))
     made = []
-    for found in infer(heard.said, order):
-        about = found.retrieval
+    for place, (at, about) in enumerate(order):
+        end = next((later for later, _ in order[place + 1 :] if later > at), len(heard.said))
         task = about.task_type if about.task_type in TASK_TYPES else "other"
-        groups = [(found.used, found.outcome, found.notes)]
-        if found.unused:
-            groups.append((found.unused, "miss", "retrieved, and nothing of it was used"))
-        for chunks, outcome, notes in groups:
+        for chunks, outcome, notes in _told(heard.said[at:end], about):
             trace = UsageTrace(
                 new_id(), chunks, task, outcome, when, heard.id, heard.title, about.query, notes,
                 "inferred", about.id,

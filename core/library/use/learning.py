@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 from sqlalchemy import Connection, select
 
 from core.library import schema
+from core.library.rows import in_parts
 from core.search.weights import NAMES
 
 Weights: TypeAlias = Mapping[str, float]
@@ -196,7 +197,7 @@ Rank: TypeAlias = Callable[[str], Sequence[tuple[str, float, Sequence[float]]]]
 """A question -> its candidates, best first: chunk, score, features."""
 
 
-def questions(connection: Connection, latest: int = LATEST) -> list[tuple[str, dict[str, bool]]]:
+def questions(connection: Connection) -> list[tuple[str, dict[str, bool]]]:
     """The latest questions with recorded outcomes, oldest first: the question, chunk -> whether it helped. What was
     said of a chunk last counts."""
     t, j = schema.usage_trace.c, schema.trace_chunk.c
@@ -210,7 +211,7 @@ def questions(connection: Connection, latest: int = LATEST) -> list[tuple[str, d
     for row in connection.execute(asked):
         about = found.setdefault((row.query, row.retrieval_id or row.session_id), {})
         about[row.chunk_id] = row.outcome in GOOD
-    return [(query, verdicts) for (query, _use), verdicts in found.items()][-latest:]
+    return [(query, verdicts) for (query, _use), verdicts in found.items()][-LATEST:]
 
 
 def lessons_of(connection: Connection, rank: Rank) -> dict[str, list[Lesson]]:
@@ -222,10 +223,9 @@ def lessons_of(connection: Connection, rank: Rank) -> dict[str, list[Lesson]]:
         if not any(verdicts.values()):
             continue
         candidates = list(rank(query))
-        new = sorted({key for key, *_ in candidates} - of_chunk.keys())
-        for start in range(0, len(new), 500):
+        for part in in_parts(sorted({key for key, *_ in candidates} - of_chunk.keys())):
             asked = select(c.id, c.document_id, d.source_profile_id).join(schema.document, d.id == c.document_id)
-            for row in connection.execute(asked.where(c.id.in_(new[start : start + 500]))):
+            for row in connection.execute(asked.where(c.id.in_(part))):
                 of_chunk[row.id] = (row.document_id, row.source_profile_id or "")
         by_source: dict[str, list[tuple[str, float, Sequence[float]]]] = {}
         for one in candidates:

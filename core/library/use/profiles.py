@@ -37,31 +37,29 @@ def rate_of(counts: Mapping[str, int]) -> float:
 def strengths_of(tally: Tally) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The kinds of task that something is good for and those that it is bad for, of those with three outcomes or
     more."""
-    rates = {task: success(counts) for task, counts in tally.items()}
-    good = sorted((task for task, rate in rates.items() if rate is not None and rate >= GOOD),
-                  key=lambda task: (-(rates[task] or 0), task))  # fmt: skip
-    bad = sorted((task for task, rate in rates.items() if rate is not None and rate <= BAD),
-                 key=lambda task: (rates[task] or 0, task))  # fmt: skip
-    return tuple(good), tuple(bad)
+    ranked = sorted((rate, task) for task, counts in tally.items() if (rate := success(counts)) is not None)
+    good = sorted((-rate, task) for rate, task in ranked if rate >= GOOD)
+    return tuple(task for _, task in good), tuple(task for rate, task in ranked if rate <= BAD)
 
 
-def profile_by_rules(tally: Tally, traces: Sequence[UsageTrace], known: str = "") -> str:
+_TELLING = {"Good for": ("win", "partial"), "Mixed for": ("misleading", "win", "partial"),
+            "Not for": ("misleading", "miss")}  # fmt: skip
+"""How a sentence begins -> outcomes whose notes say why, the most telling first."""
+
+
+def profile_by_rules(tally: Tally, traces: Sequence[UsageTrace]) -> str:
     """What a chunk or a source is good for, in sentences with their numbers. `traces` are newest first; the words of
     the newest say why."""
-    parts: dict[str, list[str]] = {"good": [], "mixed": [], "bad": []}
+    parts: dict[str, list[str]] = {begins: [] for begins in _TELLING}
     for task in sorted(tally, key=lambda name: (-total(tally, name), name)):
         rate = rate_of(tally[task])
-        side = "good" if rate >= GOOD else "bad" if rate <= BAD else "mixed"
-        wanted = {"good": ("win", "partial"), "bad": ("misleading", "miss"), "mixed": ("misleading", "win", "partial")}
-        why = _why(traces, task, wanted[side])
-        parts[side].append(f"{task_words(task)} ({outcomes_text(tally[task])}{why})")
-    sentences = []
-    for side, begins in (("good", "Good for"), ("mixed", "Mixed for"), ("bad", "Not for")):
-        if parts[side]:
-            sentences.append(f"{begins} {'; '.join(parts[side])}.")
+        begins = "Good for" if rate >= GOOD else "Not for" if rate <= BAD else "Mixed for"
+        why = _why(traces, task, _TELLING[begins])
+        parts[begins].append(f"{task_words(task)} ({outcomes_text(tally[task])}{why})")
+    sentences = [f"{begins} {'; '.join(some)}." for begins, some in parts.items() if some]
     if over_tasks(tally).get("misleading", 0):
         sentences.append("Verify before relying on it.")
-    return _fitting([*sentences, known] if known else sentences)
+    return _fitting(sentences)
 
 
 def _why(traces: Sequence[UsageTrace], task: str, outcomes: Sequence[str]) -> str:

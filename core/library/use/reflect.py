@@ -6,6 +6,7 @@ Everything here is counted, nothing is written, and each answer has its numbers,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,10 +19,9 @@ from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, traces
-from core.library.use.gaps import CONCEPT_CHUNKS, coverage_of, lonely_chunks, stale_chunks, unanswered
-from core.library.use.strategies import concepts_in
+from core.library.use.gaps import CONCEPT_CHUNKS, asked_about, coverage_of, lonely_chunks, stale_chunks, unanswered
 from core.library.use.tasks import Tally, merged, over_tasks, success, total
-from core.library.use.usage import tallies
+from core.library.use.usage import by_source, tallies
 
 SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")
 WELL, BADLY = 0.6, 0.4
@@ -153,8 +153,8 @@ def reflect(
             made["sources"] = _sources(connection, known)
         if scope in ("all", "gaps"):
             made["gaps"] = _gaps(connection)
-            rows = [(query, task, at.isoformat(timespec="seconds")) for query, task, at in lost[:SHOWN]]
-            made["unanswered"] = tuple(rows)
+            told = lost[:SHOWN]
+            made["unanswered"] = tuple((query, task, at.isoformat(timespec="seconds")) for query, task, at in told)
         if scope in ("all", "retire"):
             made["retire"] = _retire(connection)
             made["lonely"], made["stale"] = lonely_chunks(connection, 1)[1], stale_chunks(connection, now, 1)[1]
@@ -163,9 +163,8 @@ def reflect(
         if concept:
             found = _evolution(connection, concept, known)
             if found is None:
-                return fail(
-                    "no-concept", f"there is no concept {concept!r}", hint="'knowledge library list' shows them"
-                )
+                hint = "'knowledge library list' shows them"
+                return fail("no-concept", f"there is no concept {concept!r}", hint=hint)
             made["concept"] = found
     return Ok(Reflection(**made))
 
@@ -182,21 +181,19 @@ def _months(known: Sequence[UsageTrace]) -> dict[str, dict[str, int]]:
 
 
 def _tasks(
-    connection: Connection,
-    known: Sequence[UsageTrace],
-    lost: Sequence[tuple[str, str, datetime]],
-    since: datetime,
+    connection: Connection, known: Sequence[UsageTrace], lost: Sequence[tuple[str, str, datetime]], since: datetime
 ) -> tuple[Served, ...]:
     r = schema.retrieval.c
     counted = select(r.task_type, func.count()).where(r.timestamp >= since).group_by(r.task_type)
     asked = {row[0]: row[1] for row in connection.execute(counted)}
     tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in known])
+    empty = Counter(task for _query, task, _at in lost)
     made = []
     for task in sorted({*tally, *asked}):
-        rate = success(tally.get(task, {}))
-        empty = sum(1 for _query, of, _at in lost if of == task)
-        made.append(Served(task, tally.get(task, {}), rate, _verdict(rate, "served well", "served badly"),
-                           asked.get(task, 0), empty))  # fmt: skip
+        counts = tally.get(task, {})
+        rate = success(counts)
+        verdict = _verdict(rate, "served well", "served badly")
+        made.append(Served(task, counts, rate, verdict, asked.get(task, 0), empty[task]))
     return tuple(sorted(made, key=lambda one: (-sum(one.outcomes.values()), one.task_type)))
 
 
@@ -209,34 +206,27 @@ def _sources(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Pulli
         .outerjoin(schema.chunk, c.document_id == d.id)
         .group_by(s.id, s.domain, s.source_type)
     )  # fmt: skip
-    used = sorted({chunk for trace in known for chunk in trace.chunk_ids})
-    source_of: dict[str, str] = {}
-    for part in in_parts(used):
-        of = select(c.id, d.source_profile_id).join(schema.document, d.id == c.document_id).where(c.id.in_(part))
-        source_of |= {row[0]: row[1] for row in connection.execute(of)}
-    tally: dict[str, list[Tally]] = {}
-    for trace in known:
-        for source in {source_of.get(chunk, "") for chunk in trace.chunk_ids}:
-            tally.setdefault(source, []).append({trace.task_type: {trace.outcome: 1}})
+    tally = {
+        source: merged([{trace.task_type: {trace.outcome: 1}} for trace in used])
+        for source, used in by_source(connection, known).items()
+    }
     made = []
     for row in connection.execute(asked):
-        counts = merged(tally.get(row.id, []))
-        rate = success(over_tasks(counts))
+        counts = tally.get(row.id, {})
+        outcomes = over_tasks(counts)
+        rate = success(outcomes)
         if rate is None and row.retrieved >= RETIRE_USES and not counts:
             verdict = "shown and never used"
         else:
             verdict = _verdict(rate, "pulls its weight", "noise")
         made.append(Pulling(row.domain, row.source_type, row.documents, row.chunks, int(row.retrieved), counts,
-                            over_tasks(counts), rate, verdict))  # fmt: skip
+                            outcomes, rate, verdict))  # fmt: skip
     return tuple(sorted(made, key=lambda one: (-total(one.outcomes_by_task), -one.retrieved, one.domain)))
 
 
 def _gaps(connection: Connection) -> tuple[Gap, ...]:
     """Concepts that questions without an answer of use name, and covered ones with a gap that are asked about."""
-    asked: dict[str, list[str]] = {}
-    for query, _task, _at in unanswered(connection):
-        for concept in concepts_in(connection, query):
-            asked.setdefault(concept, []).append(query)
+    asked = asked_about(connection)
     cover = coverage_of(connection, tallies(connection), least=1) if asked else {}
     k = schema.concept.c
     made = []
@@ -245,7 +235,7 @@ def _gaps(connection: Connection) -> tuple[Gap, ...]:
             chunks = cover[row.id].chunks if row.id in cover else 0
             known = "nothing mentions it" if not chunks else "covered, and not of use"
             notes = row.gap_notes or ("hardly covered" if 0 < chunks < CONCEPT_CHUNKS else known)
-            queries = list(dict.fromkeys(asked[row.id]))
+            queries = asked[row.id]
             made.append(Gap(row.name, len(queries), chunks, notes, tuple(queries[:3])))
     return tuple(sorted(made, key=lambda one: (-one.questions, one.chunks, one.concept))[:SHOWN])
 
@@ -260,10 +250,9 @@ def _retire(connection: Connection) -> tuple[Failing, ...]:
     c, d = schema.chunk.c, schema.document.c
     made = []
     for part in in_parts(sorted(failing)):
-        asked = select(c.id, d.title, c.summary, c.content, c.retrieved_count).join(
-            schema.document, d.id == c.document_id
-        )
-        for row in connection.execute(asked.where(c.id.in_(part), d.status == "active")):
+        asked = select(c.id, d.title, c.summary, c.content, c.retrieved_count).where(c.id.in_(part))
+        active = asked.join(schema.document, d.id == c.document_id).where(d.status == "active")
+        for row in connection.execute(active):
             text = " ".join((row.summary or row.content).split())[:160]
             made.append(Failing(row.id, row.title, text, counts[row.id], failing[row.id], row.retrieved_count))
     return tuple(sorted(made, key=lambda one: (one.success, -sum(one.outcomes.values()), one.chunk_id))[:SHOWN])
@@ -284,9 +273,8 @@ def _connections(connection: Connection) -> tuple[Joined, ...]:
         shared = select(m.concept_id).where(m.chunk_id.in_(ends)).group_by(m.concept_id).having(func.count() > 1)
         if connection.execute(shared.limit(1)).first() is not None:
             continue
-        texts = [
-            f"{rows[end].title}: {' '.join((rows[end].summary or rows[end].content).split())[:120]}" for end in ends
-        ]
+        said = (" ".join((rows[end].summary or rows[end].content).split())[:120] for end in ends)
+        texts = [f"{rows[end].title}: {text}" for end, text in zip(ends, said, strict=True)]
         made.append(Joined(ends[0], ends[1], texts[0], texts[1], link.weight, link.note))
     return tuple(made[:SHOWN])
 
@@ -305,10 +293,7 @@ def _evolution(connection: Connection, name: str, known: Sequence[UsageTrace]) -
         .join(schema.mention, m.chunk_id == c.id)
         .where(m.concept_id == key)
     )  # fmt: skip
-    months: dict[str, int] = {}
-    for row in connection.execute(asked):
-        month = str(row.at)[:7]
-        months[month] = months.get(month, 0) + 1
+    months = Counter(str(row.at)[:7] for row in connection.execute(asked))
     chunks = set(connection.execute(select(m.chunk_id).where(m.concept_id == key)).scalars())
     about = [trace for trace in known if chunks.intersection(trace.chunk_ids)]
     return Evolution(

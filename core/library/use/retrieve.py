@@ -25,8 +25,7 @@ from core.library.database import Library, cause_of, database_errors
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
-from core.library.use.dossier import Dossier, level_of, shown_traces
-from core.library.use.judge import judged
+from core.library.use.dossier import Dossier, judged, level_of, shown_traces
 from core.library.use.learning import Weights, adjust, learned_weights
 from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
@@ -108,8 +107,7 @@ def retrieve(
         return fail("bad-strategy", f"{named} is no strategy", hint=f"one of {', '.join(STRATEGIES)}")
     if task_type and task_type not in TASK_TYPES:
         return fail("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
-    inferred = not task_type
-    task_type = task_type or infer_task_type(query)
+    inferred, task_type = not task_type, task_type or infer_task_type(query)
     limit = min(max(limit, 1), MOST)
     warnings: list[str] = []
     if "semantic" not in only or not query:
@@ -149,21 +147,11 @@ def retrieve(
 # --- candidates -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ByWords:
-    """Candidates as the search of the store would rank them."""
-
-    query: Query
-    found: Candidates
-    ranked: list[Ranked]
-    features: Features
-
-
 def by_words(
     connection: Connection, query: Query, limit: int, close: Near | None = None, brought: Iterable[str] = ()
-) -> ByWords:
-    """Rank what shares words with a question, what is near it in meaning, what stands beside these, and what other
-    strategies have `brought` (ids)."""
+) -> tuple[list[Ranked], Features]:
+    """Rank, as the search of the store would, what shares words with a question, what is near it in meaning, what
+    stands beside these, and what other strategies have `brought` (ids)."""
     found = words.find(connection, query, limit)
     large = query.entries > SMALL
     if close is not None:
@@ -171,11 +159,11 @@ def by_words(
     hits = list(found.rows.values())[: BESIDE_FEW if large else BESIDE_MANY]
     words.add_ids(connection, found, brought, "brought")
     words.add_neighbours(connection, found, hits, AROUND)
-    return ByWords(query, found, *_ranked(query, found, close))
+    return _ranked(query, found, close)
 
 
 def _ranked(query: Query, found: Candidates, close: Near | None) -> tuple[list[Ranked], Features]:
-    return rank_found(query, found, stems(), close, order=_in_place)
+    return rank_found(query, found, stems(), close.known if close is not None else None, order=_in_place)
 
 
 def _in_place(row: Row) -> tuple[Any, ...]:
@@ -207,9 +195,11 @@ def _order(
         worths = {stem: term.worth for term in query.terms for stem in term.stems}
         used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
-    seen = by_words(connection, query, limit, close, brought)
-    weights = learned_weights(connection) if "usage" in only else {}
-    table = _Table(connection, seen, close, only, weights, query)
+    ranked, features = by_words(connection, query, limit, close, brought)
+    table = _Table(connection, query, only, close)
+    table.take(ranked)
+    if "usage" in only and "keyword" in only:
+        table.adjust(ranked[:POOL], features, learned_weights(connection))
     table.bring(_best(concepts))
     table.add_behind("concept", CONCEPT, concepts)
     table.add("usage", USAGE, used)
@@ -242,49 +232,44 @@ def _best(scores: Mapping[str, float]) -> list[str]:
     return sorted(scores, key=lambda key: (-scores[key], key))[:BROUGHT]
 
 
+@dataclass
 class _Table:
     """The candidates of one question with what was said of each."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        seen: ByWords,
-        close: Near | None,
-        only: Collection[str],
-        weights: Mapping[str, Weights],
-        query: Query,
-    ) -> None:
-        self._connection, self._close, self._only, self._query = connection, close, only, query
-        self._rows: dict[str, Any] = {}
-        self._score: dict[str, float] = {}
-        self._why: dict[str, dict[str, float]] = {}
-        self._behind: set[str] = set()
-        self._documents: dict[str, Any] = {}
-        self._sources: dict[str, SourceProfile] = {}
-        self._take(seen.ranked)
-        if weights and "keyword" in only:
-            head = seen.ranked[:POOL]
-            self.know(one.seen.row.key for one in head)
-            by_source: dict[str, list[Ranked]] = {}
-            for one in head:
-                by_source.setdefault(self._source_of(one.seen.row.key), []).append(one)
-            for source, ranked in by_source.items():
-                if source in weights:
-                    changes = adjust(weights[source], [seen.features.of(one.seen) for one in ranked])
-                    self.add("learned", 1.0, dict(zip([one.seen.row.key for one in ranked], changes, strict=True)))
+    connection: Connection
+    query: Query
+    only: Collection[str]
+    close: Near | None
+    _rows: dict[str, Any] = field(default_factory=dict)
+    _score: dict[str, float] = field(default_factory=dict)
+    _why: dict[str, dict[str, float]] = field(default_factory=dict)
+    _behind: set[str] = field(default_factory=set)
+    _documents: dict[str, Any] = field(default_factory=dict)
+    _sources: dict[str, SourceProfile] = field(default_factory=dict)
 
-    def _take(self, ranked: Iterable[Ranked]) -> None:
+    def take(self, ranked: Iterable[Ranked]) -> None:
+        """New candidates, with what their words and their meaning say."""
         for one in ranked:
-            row, why = one.seen.row, {}
-            near_by = self._close.get(row.id, 0.0) if self._close is not None else 0.0
-            if "keyword" in self._only:
-                self._score[row.key] = one.score
-                why["keyword"] = one.score
-            else:
-                self._score[row.key] = near_by
+            row = one.seen.row
+            near_by = self.close.known.get(row.id, 0.0) if self.close is not None else 0.0
+            worded = "keyword" in self.only
+            self._rows[row.key], self._score[row.key] = row, one.score if worded else near_by
+            self._why[row.key] = {"keyword": one.score} if worded else {}
             if near_by:
-                why["semantic"] = near_by
-            self._rows[row.key], self._why[row.key] = row, why
+                self._why[row.key]["semantic"] = near_by
+
+    def adjust(self, ranked: Sequence[Ranked], features: Features, weights: Mapping[str, Weights]) -> None:
+        """Add what use taught about the sources of candidates."""
+        if not weights:
+            return
+        self.know(one.seen.row.key for one in ranked)
+        by_source: dict[str, list[Ranked]] = {}
+        for one in ranked:
+            by_source.setdefault(self._source_of(one.seen.row.key), []).append(one)
+        for source in by_source.keys() & weights.keys():
+            rows = by_source[source]
+            changes = adjust(weights[source], [features.of(one.seen) for one in rows])
+            self.add("learned", 1.0, dict(zip([one.seen.row.key for one in rows], changes, strict=True)))
 
     def add(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
         """What a strategy says of chunks, by their ids."""
@@ -295,7 +280,7 @@ class _Table:
 
     def add_behind(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
         """The same of a strategy that tells why, but moves nothing that the words have found."""
-        behind = {key: score for key, score in scores.items() if key in self._behind or "keyword" not in self._only}
+        behind = {key: score for key, score in scores.items() if key in self._behind or "keyword" not in self.only}
         self.add(name, weight, behind)
         self.add(name, 0.0, {key: score for key, score in scores.items() if key not in behind})
 
@@ -313,10 +298,10 @@ class _Table:
     def bring(self, keys: Iterable[str], behind: bool = True) -> None:
         """Make chunks candidates that the words did not find."""
         found = Candidates({}, {})
-        words.add_ids(self._connection, found, [key for key in keys if key not in self._rows], "brought")
+        words.add_ids(self.connection, found, [key for key in keys if key not in self._rows], "brought")
         if found.rows:
-            self._take(_ranked(self._query, found, self._close)[0])
-            if behind and "keyword" in self._only:
+            self.take(_ranked(self.query, found, self.close)[0])
+            if behind and "keyword" in self.only:
                 self._behind |= {row.key for row in found.rows.values()}
 
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
@@ -331,9 +316,9 @@ class _Table:
         """Read what is needed of the documents of chunks."""
         wanted = {self._rows[key].thread for key in keys} - self._documents.keys()
         for part in in_parts(sorted(wanted)):
-            self._documents |= {row.id: row for row in self._connection.execute(_OF_DOCUMENTS, {"ids": part})}
+            self._documents |= {row.id: row for row in self.connection.execute(_OF_DOCUMENTS, {"ids": part})}
         new = {row.source_profile_id for row in self._documents.values()} - self._sources.keys() - {None}
-        self._sources |= by_ids(self._connection, schema.source_profile, SourceProfile, sorted(new)) if new else {}
+        self._sources |= by_ids(self.connection, schema.source_profile, SourceProfile, sorted(new))
 
     def _source_of(self, key: str) -> str:
         return self._documents[self._rows[key].thread].source_profile_id or ""
@@ -410,12 +395,11 @@ def _beside(connection: Connection, keys: Sequence[str]) -> dict[str, list[str]]
 
 
 def _sentence(link: Link, forward: bool, other: str, text: str) -> str:
-    if link.relation == "contradicts":
-        said = "contradicts"
-    elif link.relation == "better_for":
-        said = f"{'better' if forward else 'worse'} for {link.task_type or 'some tasks'} than"
-    else:
-        said = "newer than" if forward else "superseded by"
+    said = {
+        "contradicts": "contradicts",
+        "better_for": f"{'better' if forward else 'worse'} for {link.task_type or 'some tasks'} than",
+        "supersedes": "newer than" if forward else "superseded by",
+    }[link.relation]
     return f'{said} chunk {other[:8]}: "{" ".join(text.split())}"'
 
 
@@ -425,15 +409,16 @@ def _sentence(link: Link, forward: bool, other: str, text: str) -> str:
 def _logged(library: Library, made: Retrieved, now: datetime) -> Retrieved:
     """Write down what was asked and what was shown; a document that is shown counts as accessed."""
     record = Retrieval(new_id(), made.query, made.task_type, now, made.session_id, made.reasoning)
-    rows = [(one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()})
-            for one in made.dossiers]  # fmt: skip
+    rows = [
+        (one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()}) for one in made.dossiers
+    ]
     c, d = schema.chunk.c, schema.document.c
     with library.writing(lasting=False) as connection:
         add_retrieval(connection, record, rows)
-        ids, documents = [one.chunk.id for one in made.dossiers], sorted({one.document.id for one in made.dossiers})
-        if ids:
-            shown = {"retrieved_count": c.retrieved_count + 1, "last_retrieved": now}
-            connection.execute(update(schema.chunk).where(c.id.in_(ids)).values(shown))
-            opened = {"access_count": d.access_count + 1, "last_accessed": now}
-            connection.execute(update(schema.document).where(d.id.in_(documents)).values(opened))
+        shown = {"retrieved_count": c.retrieved_count + 1, "last_retrieved": now}
+        ids = [one.chunk.id for one in made.dossiers]
+        connection.execute(update(schema.chunk).where(c.id.in_(ids)).values(shown))
+        opened = {"access_count": d.access_count + 1, "last_accessed": now}
+        documents = sorted({one.document.id for one in made.dossiers})
+        connection.execute(update(schema.document).where(d.id.in_(documents)).values(opened))
     return replace(made, id=record.id)

@@ -70,6 +70,20 @@ def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, lis
     return {chunk: rows[::-1] for chunk, rows in found.items()}
 
 
+def by_source(connection: Connection, known: Sequence[UsageTrace]) -> dict[str, list[UsageTrace]]:
+    """Source (by id) -> the traces of its chunks, in their order, each once."""
+    c, d = schema.chunk.c, schema.document.c
+    source_of: dict[str, str] = {}
+    for part in in_parts(chunk for trace in known for chunk in trace.chunk_ids):
+        asked = select(c.id, d.source_profile_id).join(schema.document, d.id == c.document_id)
+        source_of |= {row[0]: row[1] for row in connection.execute(asked.where(c.id.in_(part))) if row[1]}
+    found: dict[str, list[UsageTrace]] = {}
+    for trace in known:
+        for source in {source_of[chunk] for chunk in trace.chunk_ids if chunk in source_of}:
+            found.setdefault(source, []).append(trace)
+    return found
+
+
 # --- earlier uses like this one ---------------------------------------------------------------------------------------
 
 
@@ -79,7 +93,6 @@ class Earlier:
 
     task_type: str
     outcome: str
-    query: str
     likeness: float
     chunk_ids: tuple[str, ...]
 
@@ -95,9 +108,7 @@ _CHUNKS = text(
 ).bindparams(bindparam("ids", expanding=True))
 
 
-def earlier_uses(
-    connection: Connection, query: str, worths: Mapping[str, float], stems: Stems, most: int = SIMILAR
-) -> list[Earlier]:
+def earlier_uses(connection: Connection, query: str, worths: Mapping[str, float], stems: Stems) -> list[Earlier]:
     """The uses whose question or context is most like a question, by the share of telling words that they have in
     common. `worths` says how much a stem tells; one that no chunk has tells most."""
     words = [word for word in dict.fromkeys(words_of(query)) if word not in STOP_WORDS][:32]
@@ -107,17 +118,17 @@ def earlier_uses(
         asked, match = _SQLITE, " OR ".join(f'"{word}"' for word in words)
     else:
         asked, match = _POSTGRESQL, " | ".join("'" + word.replace("\\", "").replace("'", "") + "'" for word in words)
-    ids = connection.execute(asked, {"match": match, "most": most}).scalars().all()
+    ids = connection.execute(asked, {"match": match, "most": SIMILAR}).scalars().all()
     if not ids:
         return []
     rows: dict[str, list[Any]] = {}
     for row in connection.execute(_CHUNKS, {"ids": ids}):
         rows.setdefault(row.id, []).append(row)
     made = []
-    for group in rows.values():
-        first = group[0]
+    for first, *more in rows.values():
         like = likeness(query, first.query or first.context_summary, worths, stems)
-        made.append(Earlier(first.task_type, first.outcome, first.query, like, tuple(row.chunk_id for row in group)))
+        chunks = tuple(row.chunk_id for row in (first, *more))
+        made.append(Earlier(first.task_type, first.outcome, like, chunks))
     return made
 
 
@@ -146,16 +157,21 @@ def whole_ids(connection: Connection, given: Sequence[str]) -> Result[list[str]]
     c = schema.chunk.c
     found: list[str] = []
     for part in given:
-        name = part.strip().lower()
-        if len(name) < 4:
+        if len(part.strip()) < 4:
             return fail("no-chunk", f"{part!r} is too short to name a chunk", hint="give at least 4 letters of its id")
-        begins = c.id == name if len(name) == 36 else c.id.startswith(name, autoescape=True)
-        ids = connection.execute(select(c.id).where(begins).limit(2)).scalars().all()
+        ids = _beginning(connection, c.id, part)
         if len(ids) != 1:
             what = "no chunk's id begins" if not ids else "the ids of several chunks begin"
             return fail("no-chunk", f"{what} with {part!r}", hint="'knowledge library retrieve' prints the ids")
         found += ids
     return Ok(list(dict.fromkeys(found)))
+
+
+def _beginning(connection: Connection, column: Any, given: str) -> Sequence[str]:
+    """Ids that begin with what is given, two at the most; none for less than four letters."""
+    name = given.strip().lower()
+    begins = column == name if len(name) == 36 else column.startswith(name, autoescape=True)
+    return connection.execute(select(column).where(begins).limit(2)).scalars().all() if len(name) >= 4 else []
 
 
 def record(
@@ -222,17 +238,14 @@ def withdraw(library: Library, which: str) -> Result[UsageTrace]:
     """Take a trace back, named by its id or the beginning of it: neither it nor its numbers count any more. What was
     learned with it is written anew, or goes, at the next consolidation."""
     m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
-    name = which.strip().lower()
     with library.writing() as connection:
-        begins = _t.id == name if len(name) == 36 else _t.id.startswith(name, autoescape=True)
-        ids = connection.execute(select(_t.id).where(begins).limit(2)).scalars().all() if len(name) >= 4 else []
+        ids = _beginning(connection, _t.id, which)
         if len(ids) != 1:
             what = "the ids of several records begin" if ids else "no record's id begins"
             return fail("no-trace", f"{what} with {which!r}", hint="'knowledge library traces' prints the ids")
         (trace,) = traces(connection, select(_t.id).where(_t.id == ids[0]))
-        for chunk in connection.execute(
-            select(_j.chunk_id).where(_j.trace_id == trace.id, _j.archived_at.is_not(None))
-        ).scalars().all():  # fmt: skip
+        archived = select(_j.chunk_id).where(_j.trace_id == trace.id, _j.archived_at.is_not(None))
+        for chunk in connection.execute(archived).scalars().all():
             same = and_(_n.chunk_id == chunk, _n.task_type == trace.task_type, _n.outcome == trace.outcome)
             connection.execute(update(schema.trace_count).where(same, _n.count > 0).values(count=_n.count - 1))
         connection.execute(delete(schema.usage_trace).where(_t.id == trace.id))

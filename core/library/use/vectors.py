@@ -6,9 +6,10 @@ give how near a chunk is in standard deviations from the mean, which is what the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, func, select, text
 
@@ -55,8 +56,8 @@ def fill_vectors(library: Library, embedder: Embedder) -> Result[int]:
         missing = connection.execute(asked).all()
     for start in range(0, len(missing), AT_ONCE):
         part = missing[start : start + AT_ONCE]
-        vectors = embed_all([f"{row.heading}: {row.content}" if row.heading else row.content for row in part],
-                            embedder.embed)  # fmt: skip
+        texts = [f"{row.heading}: {row.content}" if row.heading else row.content for row in part]
+        vectors = embed_all(texts, embedder.embed)
         if isinstance(vectors, Err):
             return vectors
         with library.writing() as connection:
@@ -81,20 +82,11 @@ def _shown(vector: Sequence[float]) -> str:
     return "[" + ",".join(f"{number:.7g}" for number in vector) + "]"
 
 
-class Near(Mapping[int, float]):
-    """How near chunks are to a question, by number: `best` are the nearest; what is not known is not near."""
+class Near(NamedTuple):
+    """How near chunks are to a question, by number, as far as that is `known`; `best` are the nearest."""
 
-    def __init__(self, known: Mapping[int, float], best: Sequence[int]) -> None:
-        self.known, self.best = known, [number for number in best if known[number] >= NEAR]
-
-    def __getitem__(self, number: int) -> float:
-        return self.known[number]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.known)
-
-    def __len__(self) -> int:
-        return len(self.known)
+    known: Mapping[int, float]
+    best: list[int]
 
 
 def near(connection: Connection, library: Library, query: str, embedder: Embedder) -> Result[Near | None]:
@@ -106,7 +98,11 @@ def near(connection: Connection, library: Library, query: str, embedder: Embedde
         return Ok(_near_postgresql(connection, vector.value, embedder.model))
     matrix = _matrix(connection, library, embedder)
     found = matrix.near(vector.value) if matrix is not None else None
-    return Ok(Near(found, found.best(BEST_NEAR)) if found is not None else None)
+    return Ok(_near(found, found.best(BEST_NEAR)) if found is not None else None)
+
+
+def _near(known: Mapping[int, float], nearest: Sequence[int]) -> Near:
+    return Near(known, [number for number in nearest if known[number] >= NEAR])
 
 
 def _matrix(connection: Connection, library: Library, embedder: Embedder) -> Matrix | None:
@@ -143,4 +139,4 @@ def _near_postgresql(connection: Connection, vector: Sequence[float], model: str
         return None
     rows = connection.execute(_BEST, {**values, "n": KNOWN_POSTGRESQL}).all()
     known = {row.number: (row.s - mean) / spread for row in rows}
-    return Near(known, list(known)[:BEST_NEAR])
+    return _near(known, list(known)[:BEST_NEAR])
