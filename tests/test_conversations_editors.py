@@ -363,6 +363,31 @@ def test_the_prompt_of_a_sub_agents_session_is_not_the_persons() -> None:
     assert roles(check_records(document(value), "opencode")) == ["system"]
 
 
+def test_what_the_person_says_when_they_refuse_a_sub_agent_is_theirs() -> None:
+    """A sub-agent asks the same person: "never touch the schema" is not the assistant's order."""
+    error = "The user rejected permission to use this specific tool call with the following feedback: never"
+    call = {"type": "tool", "tool": "bash", "callID": "c", "state": {"status": "error", "input": {}, "error": error}}
+    talk = [opencode_message("user", text("review")), opencode_message("assistant", call)]
+    read = check_records(document({"info": INFO | {"parentID": "ses_0"}, "messages": talk}), "opencode")
+    assert said(read, "user") == ["never"]
+
+
+@pytest.mark.parametrize("kind", [[], {}])
+def test_a_kind_that_is_no_word_costs_its_part_only(kind: object) -> None:
+    """One record of a kind from the future must not keep the whole conversation from being read."""
+    rows = [
+        {"knowledge_session": "opencode", "id": "s"},
+        {"type": kind, "data": {"text": "?"}},
+        {"type": "assistant", "data": {"content": [{"type": kind}, text("Port 8080.")]}},
+    ]
+    read = read_conversation("x", "\n".join(map(json.dumps, rows)).encode())
+    assert (said(read, "assistant"), read.skipped) == (["Port 8080."], 2)
+    call = {"id": "c", "name": "ls", "args": {}, "status": kind, "resultDisplay": "a.py"}
+    answer = {"id": "2", "type": "gemini", "content": "Port 8080.", "toolCalls": [call]}
+    read = read_conversation("x", document({"sessionId": "s", "projectHash": "h", "messages": [answer]}))
+    assert read.turns[0].text.startswith("Port 8080.")
+
+
 def test_an_export_that_breaks_off_gives_the_messages_before() -> None:
     talk = [opencode_message("user", text("one")), opencode_message("user", text("two"))]
     data = document({"info": INFO, "messages": talk})

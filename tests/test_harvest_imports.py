@@ -26,8 +26,9 @@ from core.commands.workspace import Workspace, open_workspace
 from core.conversations.collections.export_file import OpenExport
 from core.harvest.imports import ImportReport, plan_import, run_import
 from core.harvest.steps import HarvestOptions
-from core.sources.artifact import HashCache
+from core.sources.artifact import Artifact, HashCache
 from core.sources.remembered import remembered
+from core.sources.sessions import StoreCache
 from core.sources.tools import FILES, Place
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
@@ -488,3 +489,14 @@ def test_an_unchanged_export_is_not_read_again(tmp_path: Path, monkeypatch: pyte
     for row in kept:
         row.write_bytes(row.read_bytes()[:-9])
     assert not world.run(FakeModel(), cache, **vars(reading(world, path))).errors
+
+
+def test_what_is_kept_of_an_export_stands_for_the_file_that_was_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is replaced behind the scan must not go on with the old one's time: its change would never be seen."""
+    monkeypatch.setattr(ready, "has_settled", lambda *_: True)
+    path = left(tmp_path / "c.json", chat("id-1", "T", "w") | {"create_time": None, "update_time": None})
+    for item in (Artifact(str(path), path.name, "store", mtime_ns=time) for time in (1, 2)):
+        with StoreCache(tmp_path / "stores") as opened:
+            assert [row.mtime_ns for row in opened.sessions(item)] == [item.mtime_ns]

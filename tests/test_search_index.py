@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,26 @@ def test_a_changed_file_is_seen_even_with_its_old_size_and_time(shelf: Shelf) ->
     path.write_text("The port is 9090", encoding="utf-8")
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
     assert shelf.texts("9090") == ["The port is 9090"]
+
+
+def test_a_file_that_is_as_before_again_is_read_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody else brought in other words while this search waited, and the file went back."""
+    shelf.write("facts", "The port is 8080")
+    shelf.open().close()
+    real, waits = locks.locked, iter([True])
+
+    @contextlib.contextmanager
+    def waited(*given: object, **named: object) -> Iterator[None]:
+        if next(waits, False):
+            shelf.write("facts", "The port is 9090")
+            shelf.open().close()
+            shelf.write("facts", "The port is 8080")
+        with real(*given, **named):  # type: ignore[arg-type]
+            yield
+
+    shelf.write("notes", "Something new")
+    monkeypatch.setattr(locks, "locked", waited)
+    assert [row.text for row in entries_of(shelf.open())] == ["The port is 8080", "Something new"]
 
 
 def test_updates_end_where_a_rebuild_ends(shelf: Shelf) -> None:

@@ -276,9 +276,10 @@ class Reading:
         assert isinstance(event, Call)
         row.events[at] = change(settled(event, clean(text), self.place[1], failed, status, refused))
 
-    def person(self, text: str) -> None:
-        """What stands in a person's message: at most one turn of theirs, and turns for the blocks put into it."""
-        if self.delegated:
+    def person(self, text: str, *, typed: bool = False) -> None:
+        """What stands in a person's message: at most one turn of theirs, and turns for the blocks put into it. `typed`:
+        by the person, also in a delegated session."""
+        if self.delegated and not typed:
             self.say("system", text)
             return
         text = clean(text)

@@ -44,7 +44,7 @@ class Look:
 
 def look(source: SearchSource, known: store.Held | None, before: Look | None = None) -> Look | None:
     """One source as it is now; None when nothing changed since it became known. `before`: what a look a moment ago saw,
-    whose rows stand for the same bytes."""
+    whose rows (None: those that were known then) stand for the same bytes."""
     try:
         state = store.state_of(source.path)
         if known is not None and known.state and known.state == state:
@@ -62,7 +62,7 @@ def look(source: SearchSource, known: store.Held | None, before: Look | None = N
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.sha256 == sha256:
         return Look(state, sha256, None, known.problem)
-    if before is not None and before.sha256 == sha256:
+    if before is not None and before.rows is not None and before.sha256 == sha256:
         return Look(state, sha256, before.rows, before.problem)
     result = source.entries(data)
     if isinstance(result, Err):

@@ -83,7 +83,8 @@ class StoreCache:
                 if store.path.lower().endswith(EXPORT_ENDINGS):
                     name = f"export-{hashlib.sha256(os.fsencode(store.path)).hexdigest()[:16]}"
                     place = self._copies.with_name("ready") / name
-                    made = kept_ready(place, [Path(store.path)], lambda: self._look(store), read=_as_listed)
+                    seen = [store.mtime_ns, store.dev]  # which the list has from the scan
+                    made = kept_ready(place, [Path(store.path)], lambda: self._look(store), asked=seen, read=_as_listed)
                 else:
                     made = self._look(store)
                 self._listed[store.path] = made

@@ -14,7 +14,7 @@ from typing import Any
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
 from core.conversations.formats import opencode
 from core.conversations.records import Record
-from core.conversations.turns import Reading, iso_time, list_of, table_of, text_of
+from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_of
 
 NAME = "opencode"
 # Records of the newer table in which nothing is said.
@@ -77,7 +77,7 @@ def read_record(record: Record, reading: Reading) -> None:
 
 
 def _read_newer(value: dict[str, Any], reading: Reading) -> None:
-    kind, data = value.get("type"), value.get("data")
+    kind, data = kind_of(value), value.get("data")
     if not isinstance(data, dict):
         reading.skipped += 1
     elif kind == "user":
@@ -101,7 +101,7 @@ def _read_newer(value: dict[str, Any], reading: Reading) -> None:
 
 
 def _read_part(part: Any, reading: Reading) -> None:
-    kind = part.get("type") if isinstance(part, dict) else None
+    kind = kind_of(part)
     if kind == "text":
         reading.say("assistant", text_of(part.get("text")))
     elif kind == "tool":

@@ -277,7 +277,7 @@ def _failed(answer: dict[str, Any]) -> bool | None:
 
 
 def _read_call(call: dict[str, Any], reading: Reading) -> None:
-    key, status = _key(call) or "call", call.get("status")
+    key, status = _key(call) or "call", kind_of(call, "status")
     reading.call(call.get("name"), call.get("args"), id=key)
     parts = [row for row in list_of(call.get("result")) if isinstance(row, dict)]
     answers = [row["functionResponse"] for row in parts if isinstance(row.get("functionResponse"), dict)]

@@ -137,4 +137,4 @@ def read_state(state: dict[str, Any], key: str, reading: Reading) -> None:
     failed = status == "error" or (code is not None and code != 0)
     output = f"{text}\nexit code: {code}" if code is not None else words or text
     reading.result(output, id=key, failed=failed, status=code, refused=refused)
-    reading.person(feedback)
+    reading.person(feedback, typed=True)
