@@ -24,6 +24,7 @@ from core.commands.panel.bullets import all_bullets, bullet_history, category_vi
 from core.commands.panel.conversations import conversation_key, conversation_view
 from core.commands.panel.files import decoded, mentioned_lines, notes_overview, source_mark, source_text
 from core.commands.panel.overview import overview
+from core.commands.panel.titles import called
 from core.commands.project import find_project
 from core.commands.quarantine import quarantine_accept
 from core.commands.search import search
@@ -33,6 +34,7 @@ from core.commands.status import status
 from core.commands.trash import trash_restore
 from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace, reopened
+from core.conversations.plain import UNKNOWN_JSON
 from core.injection import prompt_prefix
 from core.knowledge.run_state import DIFFERENT
 from tests.made_home import HURRIED, Clock, Model, converse, harvested, make_home, value
@@ -463,3 +465,9 @@ def test_a_folder_that_others_can_reach_is_not_taken(how: str, temporary: Path, 
         own.chmod(0o777)
     home = value(make_demo_home())
     assert home.parent != own and (theirs / "home").is_dir() and list(theirs.iterdir()) == [theirs / "home"]
+
+
+def test_json_of_no_known_kind_is_no_tool() -> None:
+    """A row would name a tool that nobody has, and the filter of tools would offer it."""
+    assert called({"source": "home", "format": UNKNOWN_JSON, "title": "T"}).tool_title == ""
+    assert called({"source": "codex", "format": UNKNOWN_JSON}).tool_title

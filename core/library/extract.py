@@ -24,6 +24,7 @@ from typing import Any
 
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation
+from core.conversations.plain import UNKNOWN_JSON
 from core.conversations.read import HEAD_BYTES, format_of, read_all, why_unread
 
 MOST_BYTES = 64 << 20
@@ -201,7 +202,7 @@ NAMES = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "Sy
 def _conversations(name: str, data: bytes) -> Result[list[Extracted]] | None:
     """The conversations of a file, None where it holds none."""
     kind = format_of(data[:HEAD_BYTES])
-    if kind == "unknown_json":
+    if kind == UNKNOWN_JSON:
         return None
     try:
         found = read_all(PurePath(name).name, data)

@@ -39,7 +39,7 @@ MANY = 4000
 """So many that were read and not yet written are written before all are read."""
 PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 """Names that `sanitise_name` leaves as they are; most are."""
-NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown_json", HOME}
+NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown-json", HOME}
 
 
 @dataclass(frozen=True, slots=True)
