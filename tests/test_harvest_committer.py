@@ -100,6 +100,25 @@ def test_a_harvest_that_vanished_from_the_files_keeps_the_conversation(world: Wo
         assert (report.errors, report.notes) == ([], []) and again.exists() and len(world.trash()) == 1
 
 
+def test_a_harvest_that_vanishes_while_others_go_keeps_its_conversation(world: World) -> None:
+    """An editor saves a stale buffer between the look at all that go together and the move: without a trash nothing
+    would be left of the conversation, and nobody would say so."""
+    world.limits(reclaim="never")
+    first, second = world.converse("one"), world.converse("two")
+    world.run(FakeModel())
+    real = files.rename_without_replacing
+
+    def saved_meanwhile(source: Path, target: Path) -> None:
+        real(source, target)
+        for name in CATEGORY_FILES if source == first else ():
+            world.knowledge(name, "# Empty\n")
+
+    with patch.object(files, "rename_without_replacing", saved_meanwhile):
+        report = world.limits(reclaim="model").run(FakeModel(never), trash_days=0)
+    assert not first.exists() and second.exists() and report.reclaimed == 1
+    assert [error.code for error in report.errors] == ["harvest-vanished"]
+
+
 def test_lines_taken_out_on_purpose_do_not_hold_a_conversation_back(world: World) -> None:
     from core.knowledge.changes import Change, append_changes
 

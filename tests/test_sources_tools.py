@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from core.commands.workspace import Workspace, open_workspace
 from core.harvest.steps import HarvestOptions
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, known_name, places, project_at
 from core.sources.walk import survey
-from tests.harvest_world import FakeModel, World
+from tests.harvest_world import FakeModel, World, ordinary
 
 SESSION = (
     '{{"type":"user","sessionId":"s{n}","uuid":"u{n}","parentUuid":null,"timestamp":"2026-01-02T03:04:05Z",'
@@ -226,6 +227,19 @@ def test_a_foreign_conversation_that_is_still_written_stays(tmp_path: Path) -> N
     assert (report.harvested, report.reclaimed) == (1, 0)
     assert path.exists()
     assert "may still be writing" in report.notes[0]
+
+
+def test_a_foreign_conversation_that_vanishes_meanwhile_costs_itself_alone(tmp_path: Path) -> None:
+    """The run ended there, and said that the knowledge folder cannot be used: what came after waited for another."""
+    world = World(tmp_path)
+    path = claude(tmp_path)
+
+    def vanishing(number: int, prompt: str) -> dict[str, Any]:
+        path.unlink()
+        return ordinary(number, prompt)
+
+    report = world.run(FakeModel(vanishing), **vars(reading(world, tmp_path, reclaim_foreign=True)))
+    assert (report.harvested, report.reclaimed, [error.code for error in report.errors]) == (1, 0, ["reclaim-failed"])
 
 
 def test_no_harvest_never_takes_a_foreign_conversation(tmp_path: Path) -> None:

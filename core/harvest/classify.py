@@ -119,14 +119,14 @@ def plan_steps(
     `goes_soon`: its tool will delete it.
     """
     candidates = [row for row in classified if row.verdict == "harvest"]
-    held = {row.artifact.path: entries.get(hashes.get(row.artifact.path, "")) for row in candidates}
-    failed = {path for path, entry in held.items() if entry is not None and entry.get("status") == "harvest-failed"}
+    known = {row.artifact.path: entries.get(hashes.get(row.artifact.path, "")) for row in candidates}
+    failed = {path for path, entry in known.items() if entry is not None and entry.get("status") == "harvest-failed"}
     # The last order counts most; those of one moment stay in that of their names.
     candidates.sort(key=lambda row: row.artifact.mtime_ns)
     candidates.sort(key=lambda row: row.artifact.path in failed)
     candidates.sort(key=lambda row: not goes_soon(row.artifact))
-    choices = _Choices(hashes, entries, limits, is_proven, shown, _before(held.values(), entries))
-    chosen = [choices.of(row, held[row.artifact.path]) for row in candidates]
+    choices = _Choices(hashes, entries, limits, is_proven, shown, _before(known.values(), entries))
+    chosen = [choices.of(row, known[row.artifact.path]) for row in candidates]
     steps = [one for one in chosen if isinstance(one, Step)]
     steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.verdict == "prune"]
     kept = {one.artifact.path: one for one in chosen if isinstance(one, Classified)}
@@ -238,11 +238,13 @@ def _failed_since(entry: Mapping[str, Any] | None, when: str) -> bool:
     return entry is not None and entry.get("status") == "harvest-failed" and str(entry.get("at", "")) >= when
 
 
-def _before(held: Iterable[Mapping[str, Any] | None], entries: Mapping[str, Mapping[str, Any]]) -> Callable[[str], str]:
-    """Says the hash of the last harvest of a path, "" for none, if one that is `held` was not harvested yet."""
+def _before(
+    wanted: Iterable[Mapping[str, Any] | None], entries: Mapping[str, Mapping[str, Any]]
+) -> Callable[[str], str]:
+    """Says the hash of the last harvest of a path, "" for none, if any of what is `wanted` was not harvested yet."""
     if isinstance(entries, LedgerOnDemand):
         return entries.earlier
-    unknown = any(entry is None or entry.get("status") != "harvested" for entry in held)
+    unknown = any(entry is None or entry.get("status") != "harvested" for entry in wanted)
     known = earlier_by_path(entries) if unknown and entries else {}
     return lambda path: known.get(path, "")
 

@@ -237,8 +237,10 @@ class Committer:
 
     def take_away(self, steps: Sequence[Step]) -> set[Step]:
         """Stage 6, for content that was harvested before, where that is proven and its lines have not vanished; which
-        steps did it. The moves of all are journaled in one write, with one sync, before the first of them."""
-        return self._move([step for step in steps if self._still_stands(step) and not self._must_stay(step)])
+        steps did it. The moves of all are journaled in one write, with one sync, before the first of them; whether the
+        lines stand is asked once more before each, for an editor may have saved an older text while others went."""
+        going = [step for step in steps if self._still_stands(step) and not self._must_stay(step)]
+        return self._move(going, may_go=self._still_stands)
 
     def _still_stands(self, step: Step) -> bool:
         plan = self.proofs.plan(step.sha256, self.entries.get(step.sha256))
@@ -270,11 +272,11 @@ class Committer:
             self.report.notes.append(note)
         return bool(objection)
 
-    def _move(self, steps: Sequence[Step]) -> set[Step]:
+    def _move(self, steps: Sequence[Step], may_go: Callable[[Step], bool] = lambda _: True) -> set[Step]:
         """Those of the steps that are done: nothing leaves its place before the journal says durably what will."""
         if steps and self.trusted:
             self.append(*map(_moving, steps), durable=True)
-        return {step for step in steps if self.trusted and self._reclaim(step)}
+        return {step for step in steps if self.trusted and may_go(step) and self._reclaim(step)}
 
     def _reclaim(self, step: Step) -> bool:
         """The move itself, asked about once more: hours may have passed since the plan."""

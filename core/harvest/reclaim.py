@@ -67,7 +67,10 @@ class Guard:
 def _why_foreign_stays(item: Artifact) -> str:
     if item.kind != "conversation":
         return "nothing is taken out of another tool's store"
-    age = time.time() - os.lstat(item.path).st_mtime
+    try:
+        age = time.time() - os.lstat(item.path).st_mtime
+    except OSError:  # gone: `reclaim` cannot open it either, which costs this one alone and not the run
+        return ""
     return "its tool may still be writing it" if age < QUIET_SECONDS else ""
 
 

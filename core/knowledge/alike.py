@@ -112,9 +112,9 @@ def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
     found = []
     for at, near in _candidates(rows, [_words(text) for text in texts]):
         scores = dict[int, float]()
-        for said in (texts, in_order):
-            before = [said[other] for other in near]
-            for _, score, place in process.extract_iter(said[at], before, scorer=fuzz.ratio, score_cutoff=least):
+        for words in (texts, in_order):
+            before = [words[other] for other in near]
+            for _, score, place in process.extract_iter(words[at], before, scorer=fuzz.ratio, score_cutoff=least):
                 scores[near[place]] = max(score, scores.get(near[place], 0.0))
         rivals = [other for other in near if other in scores and texts[other] != texts[at]]
         found += [Alike(rows[other], rows[at], round(scores[other], 1)) for other in rivals]
