@@ -74,6 +74,28 @@ def test_new_rows_above_do_not_move_what_is_read(desk: Desk) -> None:
     assert top_of(desk, flow, 3_999) > before
 
 
+def test_the_chosen_row_stays_in_sight_when_the_list_gets_smaller(desk: Desk) -> None:
+    """The inspector opens for the row that was clicked: it must not push that row out of the list."""
+    flow = build(desk, 400)
+    flow.bring(200)
+    desk.frames(6)
+    flow.select(199)
+    outer = desk.dpg.get_item_parent(flow.holder)
+    for width, height in ((500, 300), (230, 300), (230, 200), (500, 600)):
+        desk.dpg.configure_item(outer, width=width, height=height)
+        desk.frames(8)
+        top, bottom = flow.heights.tops[199:201]
+        scroll, tall = desk.dpg.get_y_scroll(flow.holder), desk.dpg.get_item_rect_size(flow.holder)[1]
+        assert scroll <= top and min(bottom, top + tall) <= scroll + tall, (width, height)
+    flow.bring(50)
+    desk.frames(6)
+    first, scroll = flow.heights.at(desk.dpg.get_y_scroll(flow.holder)), desk.dpg.get_y_scroll(flow.holder)
+    desk.dpg.configure_item(outer, height=300)
+    desk.frames(8)
+    assert flow.heights.at(desk.dpg.get_y_scroll(flow.holder)) == first, "whoever reads elsewhere is not taken away"
+    assert desk.dpg.get_y_scroll(flow.holder) == scroll
+
+
 def test_another_scale_and_palette_change_the_rows_in_place(desk: Desk) -> None:
     from gui.toolkit.styles import LIGHT
 

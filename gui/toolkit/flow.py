@@ -249,15 +249,20 @@ class FlowList:
             self.bar.show(row.can, self.width, here.place[0] + here.place[1])
 
     def _fit(self, width: float, height: float) -> None:
+        """Another size: the first row in sight stays there, and so does the chosen one, if it was in sight."""
+        chosen, scroll = self._index.get(self.selected), self._scroll.at
+        seen = chosen is not None and scroll <= self.heights.tops[chosen] < scroll + self._tall
         self._tall = int(height)
         if int(width) != self.width:
-            first = self.heights.at(self._scroll.at) if self.rows and self.width > 0 else None
+            first = self.heights.at(scroll) if self.rows and self.width > 0 else None
             self.width = int(width)
             self.heights.forget()
             self.bar.fit(self.width)
             self._guess()
             if first is not None:
                 self._scroll.go(float(self.heights.tops[first]))
+        if chosen is not None and seen:
+            self.bring(chosen)
         self._layout()
 
     def _restyle(self) -> None:
