@@ -257,6 +257,34 @@ with patch.object(disk, "perform", starving):
 LATER = ["done tea", "harvest --apply", "trash purge --all"]
 
 
+LOADED = """
+import sys
+from unittest.mock import patch
+from core.cli.main import main
+from core.commands import harvest
+
+honest, names, loaded = harvest._new_lines, lambda: {name for name in sys.modules if name.startswith("core.")}, set()
+
+def lines(*rest):
+    before, made = names(), honest(*rest)
+    loaded.update(names() - before)
+    return made
+
+with patch.object(harvest, "_new_lines", lines):
+    main(sys.argv[1:])
+sys.exit(" ".join(sorted(loaded)))
+"""
+
+
+def test_the_end_of_a_harvest_loads_nothing_more_of_the_program(tmp_path: Path) -> None:
+    """With a full table of files the new lines could not be shown, and the program's own file would get the blame."""
+    workspace = make_home(tmp_path)
+    converse(workspace, text="we decided to use Postgres for the store. Remember: always run make check before a push.")
+    arguments = [sys.executable, "-c", LOADED, "--home", str(workspace.paths.home), "harvest", "--apply"]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert " items" in done.stderr and "core." not in done.stderr, done.stdout + done.stderr
+
+
 @needs_limits
 @pytest.mark.parametrize(
     ("typed", "at"), [*((words, at) for words in LATER for at in (1, 8)), ("undo edit-none", 1), ("notes x", 1)]

@@ -163,6 +163,16 @@ def test_json_is_the_seeds_return_value(home: Path) -> None:
     assert {"kind", "key", "text", "score", "why", "provenance"} <= set(recalled[0])
 
 
+def test_a_list_reads_no_more_of_a_memory_than_it_shows(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a list of long memories takes as long as all of their words do."""
+    run(home, "save", "Prefers tabs\nand a second line", "--tag", "style")
+    cleaned = list[str]()
+    with monkeypatch.context() as patch:
+        patch.setattr("core.base.marks.tame_line", lambda text, **_: cleaned.append(text) or text)
+        assert json.loads(run(home, "memories", "--json")[1])["count"] == 1
+    assert "style" in cleaned and not [text for text in cleaned if "second line" in text]
+
+
 def test_edit_and_archive_can_be_taken_back(home: Path) -> None:
     """Other words for a memory cost no line: undo brings the old ones back, and the archive keeps the file."""
     run(home, "save", "Prefers tabs", "--tag", "style")

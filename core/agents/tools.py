@@ -108,8 +108,8 @@ _SECONDS_START, _SECONDS_END = 15, 5
 
 
 def _hooks(file: Path, program: Program, tool: str, unit: int = 1, **more: str) -> list[Entry]:
-    """The hooks of a session's start (with `more`) and end, as Claude Code, Codex and Gemini CLI have them; a time-out
-    is told in seconds, or in a `unit` of which a second has so many."""
+    """The hooks of a session's start (with `more`) and end, as Claude Code, Codex and Gemini CLI have them; the tool
+    counts time-outs in units of which a second has `unit`."""
 
     def hook(command: str, seconds: int) -> list[dict[str, Any]]:
         return [{"type": "command", "command": command, "timeout": seconds * unit}]

@@ -68,7 +68,8 @@ def harvest(
     Err when the run cannot start: a prompt that cannot be read, a lock held by another run, an unusable store.
     """
     if request.apply:
-        import_module("core.commands.fact_feed")  # now: a full table of files at the end must not stop the report
+        for room in ("fact_feed", "statements"):  # now: a full table of files at the end must not stop the report
+            import_module(f"core.commands.{room}")
     options = harvest_options(workspace, request, editor_wait)
     if isinstance(options, Err):
         return options

@@ -37,11 +37,17 @@ def in_two_scopes(memories: Iterable[Memory]) -> bool:
     return len({row.scope for row in memories}) > 1
 
 
-def told(memory: Memory, *names: str) -> dict[str, Any]:
-    """These attributes of a memory for JSON; what others may have written goes through the gate."""
-    safe = {"content": tame(memory.content), "summary": tame(memory.summary), "tags": list(map(tame, memory.tags))}
-    values = {**vars(memory), **safe, "path": str(memory.path)}
-    return {name: values[name] for name in names}
+_CLEANED: dict[str, Callable[[Any], Any]] = {
+    "content": tame,
+    "summary": tame,
+    "tags": lambda tags: list(map(tame, tags)),
+    "path": str,
+}
+
+
+def _attributes(memory: Memory, *names: str) -> dict[str, Any]:
+    """These attributes of a memory for JSON; what others may have written goes through the gate, and nothing else."""
+    return {name: _CLEANED.get(name, lambda value: value)(getattr(memory, name)) for name in names}
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ class Recalled:
 
     def tool_result(self) -> dict[str, Any]:
         """The return value of the tool `recall_memory`."""
-        results = [told(row, "id", "content", "tags", "created", "path") for row in self.memories]
+        results = [_attributes(row, "id", "content", "tags", "created", "path") for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(results)), "results": results}
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -115,7 +121,7 @@ class Recalled:
                 "score": number - at,
                 "why": self.why,
                 "provenance": f"[from: {row.source}, {row.created[:10]}]",
-                **told(row, "id", "tags", "created", "path"),
+                **_attributes(row, "id", "tags", "created", "path"),
             }
             for at, row in enumerate(self.memories)
         ]
@@ -147,7 +153,7 @@ class Listed:
 
     def to_json(self) -> dict[str, Any]:
         """The return value of the tool `list_memories`; each row has its scope and path too."""
-        rows = [told(row, "id", "created", "tags", "summary", "scope", "path") for row in self.memories]
+        rows = [_attributes(row, "id", "created", "tags", "summary", "scope", "path") for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
 
 
