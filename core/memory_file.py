@@ -100,8 +100,8 @@ def read_memory(path: Path, scope: str = "global") -> Result[Memory]:
         return fail("bad-field", f"{path}:{field_line(text, name)}: {sentence}; this memory is skipped")
     fields = parsed.fields
     tags, source, category = tuple(fields.get("tags") or ()), fields.get("source"), fields.get("auto_category")
-    told = (fields["id"], fields["created"], parsed.body.strip(), tags, source or USER_TOLD, category or "")
-    return Ok(Memory(*told, path, read.sha256, scope))
+    written = (fields["id"], fields["created"], parsed.body.strip(), tags, source or USER_TOLD, category or "")
+    return Ok(Memory(*written, path, read.sha256, scope))
 
 
 def validate_memory(fields: Mapping[str, Any]) -> list[tuple[str, str]]:

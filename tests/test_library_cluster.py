@@ -24,6 +24,7 @@ from werkzeug import Request, Response
 from core.base.result import Err, Result
 from core.cli.main import main
 from core.commands.library.cluster import on_cluster
+from core.commands.library.ingest import library_ingest
 from core.commands.workspace import open_workspace
 from core.library.database import problems_of
 from core.library.prepare import Item, Prepared, Way, prepare
@@ -128,6 +129,14 @@ def test_no_key_of_this_computer_travels(monkeypatch: pytest.MonkeyPatch, tmp_pa
     far = value(on_cluster(workspace, "openai", "m"))
     assert b"made-up-key" not in pickle.dumps(far.workspace)
     far.close()
+
+
+def test_documents_are_taken_in_on_the_cluster(place: Cluster, tmp_path: Path) -> None:
+    place.man(1)
+    workspace = value(open_workspace(str(tmp_path / "home"), None))
+    folder = texts(tmp_path / "many", 2)
+    made = value(library_ingest(workspace, [str(folder)], provider="offline", scheduler=place.address))
+    assert not made.errors and [row["status"] for row in made.documents] == ["new"] * 2
 
 
 def test_a_harvest_asks_its_model_on_the_cluster_and_writes_each_item_once(place: Cluster, tmp_path: Path) -> None:

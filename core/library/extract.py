@@ -278,11 +278,11 @@ def _by_library(name: str, data: bytes, kind: str, content_type: str) -> Result[
     if not text.strip():
         return fail("empty", f"there is no text in this {kind.upper()} (a scan has pictures only)", name)
     form = "text" if kind == "pdf" else "markdown"
-    told = prose_type(name, text)
-    if kind in ("html", "pdf") and told == "note":
-        told = "article"
+    prose = prose_type(name, text)
+    if kind in ("html", "pdf") and prose == "note":
+        prose = "article"
     title = title or title_of(text, form) or PurePath(name).stem
-    return Ok([Extracted(text, content_type or told, form, tidied(title)[:200], "", parts, notes=notes)])
+    return Ok([Extracted(text, content_type or prose, form, tidied(title)[:200], "", parts, notes=notes)])
 
 
 class _TooLongError(BaseException):

@@ -217,7 +217,7 @@ def ingest(
     sources = sources_of(names, report, folder)
     run = _Run(library, report, now, progress, len(sources))
     engine = open_executor if len(sources) >= worth else None
-    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(work, way=way), engine, at_once)
+    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_prepared, work, way), engine, at_once)
     items = run.items(sources, again, content_type, stopped)
     try:
         for item, prepared in workers.results(items, _given_up, stopped):
@@ -235,6 +235,11 @@ def ingest(
     if not report.stopped and stopped():
         report.stopped = "cancelled"
     return report
+
+
+def _prepared(work: Prepare, way: Way, item: Item) -> Result[list[Prepared]]:
+    """`work` may call its parameters what it likes; partial() alone could only give the second one by its name."""
+    return work(item, way)
 
 
 def _given_up(item: Item, why: str) -> Result[list[Prepared]]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from core.base.answer import Generate
@@ -189,7 +188,4 @@ def source_of(item: Item, document: Extracted) -> tuple[str, str]:
     return item.origin or "notes", kinds.get(document.content_type, "personal_notes")
 
 
-class Prepare(Protocol):
-    """Prepares an item, as `prepare` does."""
-
-    def __call__(self, item: Item, way: Way) -> Result[list[Prepared]]: ...
+Prepare = Callable[[Item, Way], Result[list[Prepared]]]

@@ -68,11 +68,11 @@ def read_claude_code(text: str) -> Result[Answer]:
     if printed.get("is_error") or not isinstance(answer, str):
         return _no_answer("Claude Code", text_of(printed, "result") or text_of(printed, "subtype"))
     usage = child(printed, "usage")
-    sent = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     name = next(iter(child(printed, "modelUsage")), "")
     cut = printed.get("stop_reason") == "max_tokens"
-    told = add_counts(*(count_of(usage, part) for part in sent))
-    return Ok(Answer(answer, name, told, count_of(usage, "output_tokens"), truncated=cut))
+    sent = add_counts(*(count_of(usage, part) for part in parts))
+    return Ok(Answer(answer, name, sent, count_of(usage, "output_tokens"), truncated=cut))
 
 
 def _events(text: str) -> Iterator[dict[str, Any]]:

@@ -92,16 +92,16 @@ def heard_in(conversation: Conversation) -> Heard:
     return Heard(conversation.id, title_of(conversation.title), places, tuple(said))
 
 
-def _told(turns: Sequence[Turn], shown: Shown) -> list[tuple[tuple[str, ...], str, str]]:
-    """What the turns after a retrieval tell about it: chunks, their outcome, the words that told it. Where no chunk was
+def _outcomes(turns: Sequence[Turn], shown: Shown) -> list[tuple[tuple[str, ...], str, str]]:
+    """What the turns after a retrieval show of it: chunks, their outcome, the words that show it. Where no chunk was
     used nothing is said, whoever complained."""
     answer = "\n".join(turn.text for turn in turns if turn.role == "assistant")
     used = tuple(key for key, text in shown.chunks.items() if is_used(key, text, shown.query, answer))
     unused = tuple(key for key in shown.chunks if key not in used)
     if not used:
         return []
-    told = [(used, *(_verdict(turns) or ("partial", "")))]
-    return [*told, (unused, "miss", "retrieved, and nothing of it was used")] if unused else told
+    found = [(used, *(_verdict(turns) or ("partial", "")))]
+    return [*found, (unused, "miss", "retrieved, and nothing of it was used")] if unused else found
 
 
 def is_used(chunk_id: str, text: str, query: str, answer: str) -> bool:
@@ -166,7 +166,7 @@ def record_heard(connection: Connection, heard: Heard, when: datetime) -> list[U
     for place, (at, about) in enumerate(order):
         end = next((later for later, _ in order[place + 1 :] if later > at), len(heard.said))
         task = about.task_type if about.task_type in TASK_TYPES else "other"
-        for chunks, outcome, notes in _told(heard.said[at:end], about):
+        for chunks, outcome, notes in _outcomes(heard.said[at:end], about):
             trace = UsageTrace(
                 new_id(), chunks, task, outcome, when, heard.id, heard.title, about.query, notes,
                 "inferred", about.id,

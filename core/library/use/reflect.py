@@ -153,8 +153,9 @@ def reflect(
             made["sources"] = _sources(connection, known)
         if scope in ("all", "gaps"):
             made["gaps"] = _gaps(connection)
-            told = lost[:SHOWN]
-            made["unanswered"] = tuple((query, task, at.isoformat(timespec="seconds")) for query, task, at in told)
+            made["unanswered"] = tuple(
+                (query, task, at.isoformat(timespec="seconds")) for query, task, at in lost[:SHOWN]
+            )
         if scope in ("all", "retire"):
             made["retire"] = _retire(connection)
             made["lonely"], made["stale"] = lonely_chunks(connection, 1)[1], stale_chunks(connection, now, 1)[1]
