@@ -54,9 +54,9 @@ _OURS = frozenset(("provenance", "confirmations"))
 Row = TypeVar("Row")
 
 
-def _text(most: int, told: str, least: int | None = None) -> Any:
-    """A text of so many characters at the most, and what an agent is told of it."""
-    return Field(min_length=least, max_length=most, description=told)
+def _text(most: int, description: str, least: int | None = None) -> Any:
+    """A text of so many characters, or a list of so many entries, at the most; an agent reads the description."""
+    return Field(min_length=least, max_length=most, description=description)
 
 
 Project = Annotated[

@@ -68,16 +68,16 @@ def course_of(records: Sequence[Record], fact_id: str) -> Course:
     step = max(1, len(others) // max(1, MOMENTS - min(len(marked), MOMENTS)))
     moments: list[Moment] = []
     for at in sorted({*marked[-MOMENTS:], *others[::step]}):
-        then, row, said_now = history_of(records[:at]), records[at - 1], heard[at - 1]
+        then, row, confirmed = history_of(records[:at]), records[at - 1], heard[at - 1]
         known = then.known.get(fact_id)
         if known is None:
             continue
         sure = decayed(float(known[0]), unconfirmed(fact_id, then))
         last = (moments[-1].conversations, moments[-1].confidence) if moments else None
-        if said_now or (then.total, sure) != last:
-            moments.append(Moment(then.total, sure, said_now, str(row.get("day", "")) if said_now else ""))
-    told = (Heard(fed.sha, PurePath(fed.path).name or fed.sha[:10], fed.day) for fed in said.values())
-    return Course(tuple(moments), tuple(told))
+        if confirmed or (then.total, sure) != last:
+            moments.append(Moment(then.total, sure, confirmed, str(row.get("day", "")) if confirmed else ""))
+    conversations = (Heard(fed.sha, PurePath(fed.path).name or fed.sha[:10], fed.day) for fed in said.values())
+    return Course(tuple(moments), tuple(conversations))
 
 
 def confidence_over_time(workspace: Workspace, fact_id: str) -> Result[Course]:
