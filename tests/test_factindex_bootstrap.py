@@ -97,6 +97,8 @@ def test_the_facts_of_an_index_come_back_as_they_went_in(tmp_path: Path) -> None
         fact(number, f'"id": "global:fact:0{number}" and \\ é', tags=("t1", "t2") if number % 3 else ("t11",))
         for number in range(1, 60)
     ]
+    facts.append(fact(60, "\x01 🙂", source_count=3, first_seen="2026-01-01", last_confirmed="2026-01-02",
+                      expires="2026-01-03", related=("x:fact:001",), stale=True))  # fmt: skip
     ours = format_index(rows_of(facts), "2026-06-12T00:00:00+00:00")
     foreign = json.dumps(json.loads(ours), indent=4).encode()
     for data in (ours, foreign):

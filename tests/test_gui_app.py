@@ -119,10 +119,21 @@ def unwritable(folder: Path) -> None:
     (folder / "home").chmod(0o555)
 
 
-def broken_geometry(folder: Path) -> None:
+def broken_geometry(folder: Path, remembered: str = '{"width": 12') -> None:
     state = folder / "xdg_state_home" / "manual_slop"
     state.mkdir(parents=True)
-    (state / "panel.json").write_text('{"width": 12', encoding="utf-8")
+    (state / "panel.json").write_text(remembered, encoding="utf-8")
+
+
+def foreign_geometry_and_no_home(folder: Path) -> None:
+    shutil.rmtree(folder / "home")
+    strange = {"width": -5, "x": 1e9, "scale": "big", "layout": [], "choices": {"view": "nowhere", "theme": "pink"}}
+    broken_geometry(folder, json.dumps(strange))
+
+
+def empty(folder: Path) -> None:
+    shutil.rmtree(folder / "home")
+    (folder / "home").mkdir()
 
 
 def broken_config(folder: Path) -> None:
@@ -155,15 +166,17 @@ def press_close(window: int) -> None:
 
 @pytest.mark.parametrize(
     ("prepare", "status", "says"),
-    [(unwritable, 0, ""), (broken_geometry, 0, "set back"), (broken_config, 1, "config.toml"), (None, 0, "")],
-    ids=["unwritable", "broken geometry", "broken config", "Ctrl-C at once"],
-)
+    [(unwritable, 0, ""), (broken_geometry, 0, "set back"), (broken_config, 1, "config.toml"), (None, 0, ""),
+     (foreign_geometry_and_no_home, 0, ""), (empty, 0, "")],
+    ids=["unwritable", "broken geometry", "broken config", "Ctrl-C at once", "no home, foreign geometry", "empty"],
+)  # fmt: skip
 def test_it_opens_and_closes_by_its_button_or_says_why_not(
     tmp_path: Path, prepare: Callable[[Path], object] | None, status: int, says: str
 ) -> None:
     """A store on a read-only disk can still be read; a torn file of ours must not keep the window from opening; a slip
-    in config.toml is told in one line; and who is impatient, and presses Ctrl-C at the very moment the window comes, is
-    not answered with a traceback. Nothing in the home changes by being looked at."""
+    in config.toml is told in one line; the first start of all finds no home; and who is impatient, and presses Ctrl-C
+    at the very moment the window comes, is not answered with a traceback. Nothing in the home changes by being looked
+    at."""
     harvested_at(tmp_path)
     if prepare is not None:
         prepare(tmp_path)

@@ -242,7 +242,7 @@ def test_what_is_kept_of_memories_answers_as_the_files_do(tmp_path: Path) -> Non
         folders = [("global", folder)]
         assert load_memories(folders, cache=workspace.cache) == load_memories(folders), "every field, the checksum too"
         assert next_id(shelves[0][0], workspace.cache) == next_id(shelves[1][0])
-    assert key.encode() not in b"".join(path.read_bytes() for path in workspace.cache.rglob("*") if path.is_file())
+        assert key.encode() not in b"".join(path.read_bytes() for path in workspace.cache.rglob("*") if path.is_file())
 
 
 # --- single entries of a large ledger --------------------------------------------------------------------------------

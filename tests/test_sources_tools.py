@@ -71,6 +71,7 @@ def reading(world: World, home: Path, **limits: bool) -> HarvestOptions:
         ("pi", ".pi/agent/sessions/--srv--/2026_s1.jsonl", "pi/2026_s1"),
         ("openclaw", ".openclaw/agents/main/sessions/s1.jsonl", "openclaw/s1"),
         ("antigravity", f".gemini/antigravity/brain/{LOGS}/transcript_full.jsonl", f"antigravity/{LOGS}"),
+        ("antigravity", f".gemini/antigravity-cli/brain/{LOGS}/transcript_full.jsonl", f"antigravity/{LOGS}"),
         ("amp", ".local/share/amp/threads/T-1.json", "amp/T-1"),
         ("kiro", ".kiro/sessions/cli/s1.jsonl", "kiro/s1"),
         ("continue_dev", ".continue/sessions/a-b.json", "continue_dev/a-b"),
