@@ -224,9 +224,18 @@ def _file_of(paths: Paths) -> tuple[int, ...]:
 
 
 def format_ledger(entries: Entries) -> bytes:
-    """Indented and sorted, so that two ledgers can be compared and merged line by line."""
-    text = json.dumps({"entries": entries}, indent=2, sort_keys=True, ensure_ascii=False)
-    return f"{text}\n".encode("utf-8", "backslashreplace")
+    """Indented and sorted, so that two ledgers can be compared and merged line by line. Entry by entry: of a whole
+    large ledger the encoder would hold every piece at once."""
+    made = bytearray(b'{\n  "entries": {')
+    for number, sha in enumerate(sorted(entries)):
+        row = f"{_json(sha)}: {_json(entries[sha])}".replace("\n", _BREAK)
+        made += f"{',' if number else ''}{_BREAK}{row}".encode("utf-8", "backslashreplace")
+    made += b"\n  }\n}\n" if entries else b"}\n}\n"
+    return bytes(made)
+
+
+_json = json.JSONEncoder(indent=2, sort_keys=True, ensure_ascii=False).encode
+_BREAK = "\n    "
 
 
 def write_ledger(paths: Paths, entries: Entries) -> int:
