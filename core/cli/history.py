@@ -104,13 +104,17 @@ def missing_text(value: list[Missing]) -> str:
     lost, edited = [row for row in value if not row.single], [row for row in value if row.single]
     rows = _missing(lost)
     if lost:
-        rows.append(f"{_lines(lost)} missing: 'knowledge missing restore' puts back, 'knowledge missing accept' lets go")
+        rows.append(
+            f"{_lines(lost)} missing: 'knowledge missing restore' puts back, 'knowledge missing accept' lets go"
+        )
     if edited:
         rows += [*_missing(edited), f"{_lines(edited)} {_BY_HAND}"]
     return "\n".join(rows) + "\n"
 
 
-_BY_HAND = "gone beside others that stand, as an edit by hand leaves it: 'knowledge missing restore HASH' puts them back"
+_BY_HAND = (
+    "gone beside others that stand, as an edit by hand leaves it: 'knowledge missing restore HASH' puts them back"
+)
 
 
 def settled_text(value: Settled) -> str:

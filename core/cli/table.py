@@ -148,7 +148,7 @@ OF_BULLET = Argument(
 )
 MATCH = needed(
     "match",
-    "its id as 'knowledge list' shows it, or its text or a unique part of it (these change every line that says it), or "
+    "its id ('knowledge list' shows it), its text or a unique part of that (changes every line that says it), or "
     "FILE:LINE (that line only)",
 )
 SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")

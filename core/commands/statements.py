@@ -1,9 +1,10 @@
 """Bullets as a person names them, and one change to all lines that say the same.
 
 A bullet is named by its short id (`knowledge list` shows it), by its words (the exact text, or a part of it that only
-one statement has), by `FILE:LINE`, or, from the panel, by a `BulletRef`. The same statement from several conversations stands in the file once for each,
-with its own provenance (core/knowledge/same.py): a person is shown it once, its words mean all of those lines, and what
-is done to it happens to each of them, in one write with one undo. Its place means that very line.
+one statement has), by `FILE:LINE`, or, from the panel, by a `BulletRef`. The same statement from several conversations
+stands in the file once for each, with its own provenance (core/knowledge/same.py): a person is shown it once, its id
+and its words mean all of those lines, and what is done to it happens to each of them, in one write with one undo. Its
+place means that very line.
 """
 
 from __future__ import annotations
