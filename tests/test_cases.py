@@ -19,6 +19,7 @@ import re
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,10 @@ ALL = list(load())
 
 
 @pytest.fixture(scope="session")
-def person(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a user, always the same one, and beside it what it held before and after a harvest by rules."""
-    kept = tmp_path_factory.mktemp("cases")
+def person() -> Iterator[Path]:
+    """The folder of a user, always the same one, and beside it what it held before and after a harvest by rules. Its
+    path is as long in every run: it stands in the samples, whose sizes are told."""
+    kept = Path(os.path.realpath(tempfile.mkdtemp(prefix="cases-", dir="/tmp" if os.path.isdir("/tmp") else None)))
     person = kept / "person"
     person.mkdir()
     made = make_demo_home(str(person / "home"))
@@ -68,7 +70,8 @@ def person(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert play(["harvest", "--apply"], person)[0] == 0
     shutil.rmtree(person / "cache", ignore_errors=True)
     shutil.copytree(person, kept / "demo", ignore=shutil.ignore_patterns("project"))
-    return person
+    yield person
+    shutil.rmtree(kept)
 
 
 def environment(patched: pytest.MonkeyPatch, person: Path) -> None:
@@ -193,7 +196,7 @@ def snapshot(person: Path) -> dict[str, bytes]:
     }
 
 
-def changed(before: dict[str, bytes], after: dict[str, bytes], person: Path) -> dict[str, Any]:
+def changed(before: dict[str, bytes], after: dict[str, bytes], person: Path, unordered: bool) -> dict[str, Any]:
     """What became of the files: the masked lines that went (`- `) and came (`+ `), `gone`, or `changed` of one that is
     no text. States are left out."""
     found: dict[str, Any] = {}
@@ -207,7 +210,8 @@ def changed(before: dict[str, bytes], after: dict[str, bytes], person: Path) -> 
             found[shown] = "changed"
         else:
             old, new = (masked(rows.get(name, b"").decode("utf-8", "replace"), person) for rows in (before, after))
-            lines = difflib.ndiff(old.splitlines(), new.splitlines())
+            sort = sorted if unordered else list
+            lines = difflib.ndiff(sort(old.splitlines()), sort(new.splitlines()))
             found[shown] = [line for line in lines if line[0] in "+-" and line[2:].strip()] or "changed"
     return found
 
@@ -226,8 +230,8 @@ def played(case: dict[str, Any], person: Path, monkeypatch: pytest.MonkeyPatch) 
         code, out, err = play([*words_of(line, person), *(["--json"] if as_json else [])], person)
         assert "Traceback" not in out + err, out + err
         row: dict[str, Any] = {"exit": code}
-        if files := changed(before, snapshot(person), person):
-            row["files"] = ordered(files) if case.get("unordered") else files
+        if files := changed(before, snapshot(person), person, case.get("unordered", False)):
+            row["files"] = files
         if as_json:
             document = plain(json.loads(out), person) if out else None
             document = ordered(document) if case.get("unordered") else document
@@ -249,7 +253,8 @@ def test_case(file: Path, case: dict[str, Any], person: Path, monkeypatch: pytes
         text = yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, width=110)
         file.write_text(text, encoding="utf-8")
     else:
-        assert found == case["expect"]
+        then, now = (yaml.safe_dump(row, sort_keys=False, allow_unicode=True) for row in (case["expect"], found))
+        assert then == now, "\n".join(difflib.unified_diff(then.splitlines(), now.splitlines(), "case", "now", n=2))
 
 
 def test_every_command_has_a_case_that_works_and_one_that_is_refused() -> None:
