@@ -212,7 +212,8 @@ def changed(before: dict[str, bytes], after: dict[str, bytes], person: Path, uno
             old, new = (masked(rows.get(name, b"").decode("utf-8", "replace"), person) for rows in (before, after))
             sort = sorted if unordered else list
             lines = difflib.ndiff(sort(old.splitlines()), sort(new.splitlines()))
-            found[shown] = [line for line in lines if line[0] in "+-" and line[2:].strip()] or "changed"
+            rows = [line for line in lines if line[0] in "+-" and line[2:].strip()]
+            found |= {shown: rows or "changed"} if rows or not unordered else {}
     return found
 
 
