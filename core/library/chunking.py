@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from core.library.code_blocks import code_blocks, line_starts
-from core.library.extract import NAMES, Extracted
+from core.library.extract import NAMES, Extracted, without_marks
 from core.search.words import STOP_WORDS, words_of
 
 FULL = 320
@@ -97,7 +97,7 @@ def _markdown(text: str) -> Iterator[Piece]:
         if token.type == "heading_open":
             level = int(token.tag[1:])
             path = [row for row in path if row[0] < level]
-            words = re.sub(r"[*_`]|!?\[([^\]]*)\]\([^)]*\)", r"\1", tokens[at + 1].content).strip()
+            words = without_marks(tokens[at + 1].content, ticks=False).strip()
             path.append((level, words[:120]))
             yield Piece(begins, ends, _joined(path), "heading")
             continue

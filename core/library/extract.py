@@ -168,9 +168,30 @@ def title_of(text: str, form: str) -> str:
     patterns = (_HEADING, _UNDERLINED) if form == "markdown" else (_UNDERLINED,)
     found_at = sorted((found.start(), found[1]) for pattern in patterns if (found := pattern.search(head)))
     if found_at:
-        return re.sub(r"[*_`]|\[([^\]]*)\]\([^)]*\)", r"\1", found_at[0][1]).strip()[:200]
+        return without_marks(found_at[0][1], ticks=False).strip()[:200]
     first = next((line.strip() for line in head.split("\n") if line.strip()), "")
     return first if 3 <= len(first) <= 100 and not first.endswith((",", ";")) else first[:80].rsplit(" ", 1)[0]
+
+
+_MARKED = re.compile(
+    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))"
+    r"|(?<![\w)\]])!?\[(?P<label>[^\]]*)\]\([^)]*\)"
+    r"|(?<![\w*\\)\]])(?P<stars>\*{1,3})(?=[^\s*])(?P<said>.+?)(?<=[^\s*])(?P=stars)(?=[\s.,;:!?)\]\"'’”—-]|\Z)"
+    r"|(?<![\w\\])(?P<lines>_{1,2})(?=[^\W_])(?P<phrase>[^_\n]*\s[^_\n]*)(?<=[^\s_])(?P=lines)(?!\w)"
+)
+
+
+def without_marks(text: str, *, ticks: bool = True) -> str:
+    """A stretch of markdown without its links and emphasis: `*args`, `MAX_WORKERS` and what stands between backticks
+    are code, and stay letter by letter. With `ticks`, the backticks stay too."""
+
+    def plain(found: re.Match[str]) -> str:
+        if found["code"] is not None:
+            return found["code"] if ticks else found["inside"]
+        return without_marks(next(found[name] for name in ("label", "said", "phrase") if found[name] is not None),
+                             ticks=ticks)  # fmt: skip
+
+    return _MARKED.sub(plain, text)
 
 
 _PAPER = re.compile(r"^\W*(?:\d+\.?\s+)?(abstract|references|bibliography)\b\W*$", re.IGNORECASE | re.MULTILINE)
@@ -377,8 +398,9 @@ def _docx(data: bytes) -> _Read:
     made = mammoth.convert_to_html(
         io.BytesIO(data), convert_image=mammoth.images.img_element(lambda _image: {"src": ""})
     )
-    text, title, parts, _notes = _html(made.value.encode())
-    return text, title, parts, ()
+    # A space of such a file is meant, one of a page is not: the indentation of code is made of them.
+    text, title, parts, _notes = _html(made.value.replace("  ", "\u00a0\u00a0").encode())
+    return text.replace("\u00a0", " "), title, parts, ()
 
 
 _CLUTTER = (
@@ -397,7 +419,12 @@ def _html(data: bytes) -> _Read:
         node.decompose()
     for node in body.find_all("img"):
         node.replace_with(str(node.get("alt") or ""))
-    text = markdownify.MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(body)
+    for node in body.find_all(lambda node: node.name == "table" and node.find("pre") is not None):
+        for inner in (node, *node.find_all(("thead", "tbody", "tr", "td", "th"))):
+            inner.name = "div"  # code beside its line numbers: a cell would put it on one line
+    # What is kept is text, and its marks are not meant to be shown: an escape would be one more letter of a name.
+    options = {"heading_style": "ATX", "bullets": "-", "escape_underscores": False, "escape_asterisks": False}
+    text = markdownify.MarkdownConverter(**options).convert_soup(body)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n", title, (), ()
 
 
