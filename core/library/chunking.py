@@ -170,7 +170,8 @@ def _parted(text: str, blocks: Sequence[Piece], most: int) -> list[Piece]:
                 found.append(replace(block, begins=begins, ends=last))
                 begins = last
             while token_count(text[begins:stop]) > most * 2:  # no border inside: a page of base64, a minified file
-                cut = begins + most * 3
+                hard = begins + most * 3
+                cut = text.rfind(" ", begins + most, hard) + 1 or hard
                 found.append(replace(block, begins=begins, ends=cut))
                 begins = cut
             last = stop

@@ -400,12 +400,15 @@ def _docx(data: bytes) -> _Read:
     )
     # A space of such a file is meant, one of a page is not: the indentation of code is made of them.
     text, title, parts, _notes = _html(made.value.replace("  ", "\u00a0\u00a0").encode())
-    return text.replace("\u00a0", " "), title, parts, ()
+    return text, title, parts, ()
 
 
 _CLUTTER = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "iframe", "svg", "button",
 )  # fmt: skip
+
+_NO_CELL = ("pre", "dl", "table")
+"""What no cell of rows and columns holds: a table with one of them lays out a page."""
 
 
 def _html(data: bytes) -> _Read:
@@ -419,13 +422,19 @@ def _html(data: bytes) -> _Read:
         node.decompose()
     for node in body.find_all("img"):
         node.replace_with(str(node.get("alt") or ""))
-    for node in body.find_all(lambda node: node.name == "table" and node.find("pre") is not None):
-        for inner in (node, *node.find_all(("thead", "tbody", "tr", "td", "th"))):
-            inner.name = "div"  # code beside its line numbers: a cell would put it on one line
+    for table in body.find_all(lambda node: node.name == "table" and node.find(_NO_CELL) is not None):
+        for node in table.find_all(("thead", "tbody", "tr", "td", "th")):
+            if node.find_parent("table") is table:
+                node.name = "div"  # a cell would put all lines of its code on one
+        table.name = "div"
     # What is kept is text, and its marks are not meant to be shown: an escape would be one more letter of a name.
-    options = {"heading_style": "ATX", "bullets": "-", "escape_underscores": False, "escape_asterisks": False}
-    text = markdownify.MarkdownConverter(**options).convert_soup(body)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n", title, (), ()
+    converter = markdownify.MarkdownConverter(
+        heading_style="ATX", bullets="-", escape_underscores=False, escape_asterisks=False
+    )
+    text = converter.convert_soup(body)
+    # A space that does not break looks like any other and is none to a program.
+    text = re.sub(r"\n{3,}", "\n\n", text.replace("\u00a0", " "))
+    return text.strip("\n").rstrip() + "\n", title, (), ()
 
 
 def _notebook(data: bytes) -> _Read:
