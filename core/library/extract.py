@@ -16,14 +16,16 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
+from core.base.marks import NOTICE
 from core.base.result import Err, Ok, Result, fail
-from core.conversations.conversation import Conversation
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import OUTPUT_HEAD
 from core.conversations.plain import UNKNOWN_JSON
 from core.conversations.read import HEAD_BYTES, format_of, read_all, why_unread
 
@@ -238,22 +240,38 @@ def _conversations(name: str, data: bytes) -> Result[list[Extracted]] | None:
     return Ok(documents) if documents else None
 
 
+_RETRIEVED = re.compile(r"\bretrieval[\\\"': ]{1,8}[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_ASKS_LIBRARY = re.compile(r"(?:^|[;&|(\n][ \t]*)(?:\S*/)?knowledge[ \t]+library[ \t]")
+
+
 def _conversation(found: Conversation, *, many: bool) -> Extracted:
     text, parts = "", []
+    asked = {event.result: event.output[:OUTPUT_HEAD // 2] for turn in found.turns for event in turn.commands
+             if _ASKS_LIBRARY.search(event.words)}  # fmt: skip
     for turn in found.turns:
         words = tidied(turn.text).strip("\n")
-        if words.strip():
+        if words.strip() and not (turn.role == "tool" and _is_ours(turn, asked)):
             begins = len(text)
             text += f"{NAMES.get(turn.role, turn.role)}:\n{words}\n\n"
             parts.append(Part(begins, len(text), turn.role))
     title = found.title.strip()[:200] or found.id
-    moment = _moment(found.ended or found.started)
+    moment = moment_of(found.ended or found.started)
     return Extracted(
         text, "conversation", "conversation", title, found.format, tuple(parts), moment, found.id if many else ""
     )
 
 
-def _moment(said: str) -> datetime | None:
+def _is_ours(turn: Turn, asked: Mapping[int, str]) -> bool:
+    """Whether a tool's turn is what the library told an agent: taken in, it would be found as if somebody else had
+    said it again. `asked`: where the answers of commands that asked it begin -> how."""
+    head = asked.get(turn.start)
+    return (
+        NOTICE in turn.text or bool(_RETRIEVED.search(turn.text)) or (head is not None and turn.text.startswith(head))
+    )
+
+
+def moment_of(said: str) -> datetime | None:
+    """A time as a conversation tells it (ISO 8601, UTC where it names no zone); None for none."""
     try:
         found = datetime.fromisoformat(said.replace("Z", "+00:00")) if said else None
     except ValueError:
