@@ -97,13 +97,7 @@ def heard_in(conversation: Conversation) -> Heard:
     for turn in conversation.turns:
         for key in ids_in(turn):
             places.setdefault(key, (len(said), moment_of(turn.time or whole)))
-        if (
-            places
-            and room > 0
-            and turn.role in ("user", "assistant")
-            and turn.text.strip()
-            and not is_answer(turn.text)
-        ):
+        if places and room > 0 and turn.role in ("user", "assistant") and turn.text.strip():
             said.append(Turn(turn.role, turn.text[:TURN_CHARACTERS]))
             room -= len(said[-1].text)
     return Heard(conversation.id, title_of(conversation.title), places, tuple(said))
