@@ -18,15 +18,16 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection, or_
+from sqlalchemy import Connection, func, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base import files
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
 from core.library.extract import MOST_BYTES
-from core.library.fetch import UNCHANGED, fetch, is_address, shown
+from core.library.fetch import UNCHANGED, fetch, is_address, shown, stored_name
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
 from core.library.shelve import KnownNames, Shelved, in_turn, shelve
@@ -66,9 +67,11 @@ class IngestReport:
 
 @dataclass(frozen=True)
 class Source:
-    """One file or address to be looked at. `named` are those that the person named, not found in a folder."""
+    """One file or address to be looked at; `stored` is its name as it is stored and told. `named` are those that the
+    person named, not found in a folder."""
 
     name: str
+    stored: str
     origin: str = ""
     named: bool = True
 
@@ -76,21 +79,29 @@ class Source:
 # --- looking ----------------------------------------------------------------------------------------------------------
 
 
-def sources_of(names: Sequence[str], report: IngestReport, folder: Path) -> list[Source]:
-    """The files and addresses behind what a person named, folders looked through, each once and in order."""
+def sources_of(
+    names: Sequence[str], report: IngestReport, folder: Path, stored: Callable[[str], str] = stored_name
+) -> list[Source]:
+    """The files and addresses behind what a person named, folders looked through, each once and in order. `stored`
+    says how one is named in the library."""
     found: dict[str, Source] = {}
+
+    def taken(path: Path, otherwise: Path, *, named: bool) -> None:
+        name = str(path)
+        found.setdefault(name, Source(name, stored(name), redact(project_of(path, otherwise)).text, named))
+
     for name in names:
         if is_address(name):
-            found.setdefault(shown(name), Source(name, "", True))
+            found.setdefault(shown(name), Source(name, stored(name), "", True))
             continue
         path = Path(os.path.abspath(folder / os.path.expanduser(name)))
         if path.is_dir():
             for inside in _files_below(path, report):
-                found.setdefault(str(inside), Source(str(inside), project_of(inside, path), False))
+                taken(inside, path, named=False)
         elif files.exists(path):
-            found.setdefault(str(path), Source(str(path), project_of(path, path.parent), True))
+            taken(path, path.parent, named=True)
         else:
-            report.errors.append(ErrorInfo("no-file", "there is no such file or folder", str(path)))
+            report.errors.append(ErrorInfo("no-file", "there is no such file or folder", stored(str(path))))
     return list(found.values())
 
 
@@ -159,8 +170,8 @@ def read_source(source: Source, known: Sequence[Location], content_type: str) ->
         if known and all(row.sha256 == sha256 and row.state for row in known):
             return Ok(None)
         found = page.value
-        return Ok(Item(found.address, found.data, sha256, found.mark or "seen", found.written_at, "", content_type,
-                       found.name))  # fmt: skip
+        return Ok(Item(source.stored if found.address == shown(source.name) else stored_name(found.address), found.data,
+                       sha256, found.mark or "seen", found.written_at, "", content_type, found.name))  # fmt: skip
     return _read_file(source, known, content_type)
 
 
@@ -172,19 +183,19 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
             path = Path(os.path.realpath(path))  # the person named it, so they mean where it leads
             found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode):
-            return fail("no-file", "this is neither a file nor a folder", source.name)
+            return fail("no-file", "this is neither a file nor a folder", source.stored)
         if found.st_size > MOST_BYTES:
             size = f"{found.st_size >> 20} MB, {MOST_BYTES >> 20} MB at the most"
-            return fail("too-large", f"the file is too large ({size})", source.name)
+            return fail("too-large", f"the file is too large ({size})", source.stored)
         state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
         if known and all(row.state == state for row in known):
             return Ok(None)
         read = files.read_file(path, MOST_BYTES)
     except OSError as error:
-        return fail("unreadable", f"the file cannot be read: {error.strerror or error}", source.name)
+        return fail("unreadable", f"the file cannot be read: {error.strerror or error}", source.stored)
     written = datetime.fromtimestamp(found.st_mtime_ns / 1e9, UTC)
     return Ok(
-        Item(source.name, read.data, read.sha256, state, written, source.origin, content_type, named=source.named)
+        Item(source.stored, read.data, read.sha256, state, written, source.origin, content_type, named=source.named)
     )
 
 
@@ -214,7 +225,7 @@ def ingest(
     Raises what the database raises when it cannot be written to at all; all that was stored before stays.
     """
     report = IngestReport()
-    sources = sources_of(names, report, folder)
+    sources = sources_of(names, report, folder, stored_name if way.redact else _as_it_is)
     run = _Run(library, report, now, progress, len(sources))
     engine = open_executor if len(sources) >= worth else None
     workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_prepared, work, way), engine, at_once)
@@ -235,6 +246,10 @@ def ingest(
     if not report.stopped and stopped():
         report.stopped = "cancelled"
     return report
+
+
+def _as_it_is(name: str) -> str:
+    return shown(name) if is_address(name) else name
 
 
 def _prepared(work: Prepare, way: Way, item: Item) -> Result[list[Prepared]]:
@@ -265,12 +280,12 @@ class _Run:
         for source in sources:
             if stopped():
                 return
-            stored = shown(source.name) if is_address(source.name) else source.name
-            known = [] if again else places_of(self.library, stored)
+            self._renamed(_as_it_is(source.name), source.stored)
+            known = [] if again else places_of(self.library, source.stored)
             read = read_source(source, known, content_type)
             if isinstance(read, Err):
-                self._failed(read.error, source.named)
-                self._progressed(source.name, read.error.message)
+                self._failed(replace(read.error, path=stored_name(str(read.error.path))), source.named)
+                self._progressed(source.stored, read.error.message)
                 continue
             item = read.value
             if item is not None and not (known and all(row.sha256 == item.sha256 for row in known)):
@@ -279,7 +294,7 @@ class _Run:
             if item is not None:
                 self._touched(known, item)
             self.report.unchanged += 1
-            self._progressed(source.name, "unchanged")
+            self._progressed(source.stored, "unchanged")
 
     def store(self, item: Item, prepared: Result[list[Prepared]]) -> None:
         """Put the documents of an item into the library. The state of its file is told with the last of them: a run
@@ -311,6 +326,19 @@ class _Run:
         def work(connection: Connection) -> None:
             for row in known:
                 rows.put_location(connection, replace(row, state=item.state, seen_at=self.now()))
+
+        in_turn(self.library, work)
+
+    def _renamed(self, name: str, stored: str) -> None:
+        """A secret in a name that was stored before names were cleared goes out of the library too."""
+        if name == stored:
+            return
+
+        def work(connection: Connection) -> None:
+            for table in (schema.location, schema.document):
+                inside = table.c.source.startswith(f"{name}#", autoescape=True)
+                changed = table.update().where(or_(table.c.source == name, inside))
+                connection.execute(changed.values(source=func.replace(table.c.source, name, stored)))
 
         in_turn(self.library, work)
 

@@ -466,7 +466,7 @@ def ingest_question(workspace: Workspace, paths: Sequence[str]) -> str:
     """What the person is asked before an agent fills their library: each path in full, and where a link leads."""
     if len(paths) > MOST_PATHS or any(len(path) > MOST_PATH for path in paths):
         raise RefusedError(f"at most {MOST_PATHS} paths of {MOST_PATH:,} characters at once: name their folder instead")
-    shown = "\n".join(f"│ {_place(workspace, path)!r}" for path in paths)
+    shown = "\n".join(f"│ {redact(_place(workspace, path)).text!r}" for path in paths)
     return f"An agent asks to take these into your library of documents:\n{shown}\n\nThe list ends here. Take them in?"
 
 

@@ -74,7 +74,7 @@ def library_ingest(
         report = ingest(
             library,
             list(paths),
-            made.value or Way(),
+            made.value or Way(redact=workspace.config.redact),
             now=now,
             folder=workspace.cwd,
             content_type=type,
