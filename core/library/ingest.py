@@ -8,6 +8,7 @@ wherever the workers are.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import stat
 from collections import Counter
@@ -212,6 +213,7 @@ def ingest(
     content_type: str = "",
     open_executor: Callable[[], Executor] | None = None,
     at_once: int = 4,
+    patience: float = math.inf,
     worth: int = 1,
     again: bool = False,
     progress: Progress | None = None,
@@ -219,8 +221,8 @@ def ingest(
     work: Prepare = prepare,
 ) -> IngestReport:
     """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; other
-    workers are begun from `worth` sources on; with `again` also what has not changed is prepared anew; `stopped` is
-    asked between documents.
+    workers are begun from `worth` sources on, and a cluster without any is waited for `patience` seconds; with `again`
+    also what has not changed is prepared anew; `stopped` is asked between documents.
 
     Raises what the database raises when it cannot be written to at all; all that was stored before stays.
     """
@@ -228,7 +230,9 @@ def ingest(
     sources = sources_of(names, report, folder, stored_name if way.redact else _as_it_is)
     run = _Run(library, report, now, progress, len(sources))
     engine = open_executor if len(sources) >= worth else None
-    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_prepared, work, way), engine, at_once)
+    workers: Workers[Item, Result[list[Prepared]]] = Workers(
+        partial(_prepared, work, way), engine, at_once, patience, run.told
+    )
     items = run.items(sources, again, content_type, stopped)
     try:
         for item, prepared in workers.results(items, _given_up, stopped):
@@ -347,6 +351,11 @@ class _Run:
             self.report.skipped["files without text" if error.code == "no-text" else "empty files"] += 1
         else:
             self.report.errors.append(error)
+
+    def told(self, words: str) -> None:
+        """Something about the whole run is told while it goes on."""
+        if self.progress is not None:
+            self.progress(0, self.number, words, "start one, or stop here and go on later")
 
     def _progressed(self, name: str, became: str) -> None:
         self.done += 1

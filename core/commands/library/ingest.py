@@ -80,6 +80,7 @@ def library_ingest(
             content_type=type,
             open_executor=open_executor,
             at_once=at_once,
+            patience=workspace.config.workers_wait_seconds,
             worth=1 if far or asked != "offline" else WORTH_PROCESSES,
             again=again,
             progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
