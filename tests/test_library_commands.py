@@ -661,3 +661,96 @@ def test_what_the_library_told_an_agent_does_not_come_back_as_a_document(home: P
     kept = run(home, "show", document["id"])["raw_content"]
     assert "make it a task" in kept and "test_deadlock.py" in kept
     assert "Ran into this exact issue" not in kept and "Async deadlocks" not in kept
+
+
+# --- what was learned of a text stays with it -------------------------------------------------------------------------
+
+
+def used_six_times(home: Path, file: Path) -> str:
+    """A chunk of a file with six wins and a profile; its id."""
+    (best, *_) = [one for one in run(home, "retrieve", "async callback deadlock") if GOTCHA in one["text"]]
+    for _ in range(6):
+        run(home, "record", "--chunk", best["key"], "--outcome", "win", "--task", "debugging")
+    run(home, "consolidate")
+    assert best["document"]["path" if "path" in best["document"] else "source"] == str(file)
+    return str(best["key"])
+
+
+def counts_of(home: Path) -> dict[str, Any]:
+    """What is known of the chunks that are found: id -> outcomes at debugging."""
+    found = run(home, "retrieve", "async callback deadlock", "--unlogged")
+    return {one["key"]: one["counts"].get("debugging") for one in found if one["counts"]}
+
+
+@pytest.mark.parametrize(
+    "grown",
+    [
+        "# Async deadlocks\n\n{said} Once more.\n",
+        "# Async deadlocks\n\n- one line before it\n\n{said}\n\n- and a line behind\n- and another one\n",
+        "# Async deadlocks and hangs\n\n{said}\n",
+    ],
+)
+def test_two_words_more_erase_no_experience(home: Path, tmp_path: Path, grown: str) -> None:
+    """A category file grows at each harvest; what was confirmed in it stays confirmed."""
+    file = tmp_path / "notes" / "async.md"
+    key = used_six_times(home, file)
+    file.write_text(grown.format(said=GOTCHA))
+    assert run(home, "ingest", str(file))["counts"] == {"changed": 1}
+    assert counts_of(home) == {key: {"win": 6}}
+    assert "Functional profile: Good for" in text(home, "retrieve", "async callback deadlock", "--unlogged")
+    assert file.read_text().strip() == run(home, "show", key)["raw_content"].strip()
+
+
+REWRITTEN = (
+    "# Async deadlocks\n\nA callback that never deadlocks is one that nobody calls: async code has no need of it.\n"
+)
+
+
+def test_what_a_new_text_would_leave_behind_is_asked_about(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a terminal nothing is lost unless that was said; the rest is taken in."""
+    file = tmp_path / "notes" / "async.md"
+    key = used_six_times(home, file)
+    file.write_text(REWRITTEN)
+    (tmp_path / "notes" / "soup.md").write_text("# Soup\n\nLentils need thirty minutes, and no salt at all.\n")
+    code, out, err = call("library", "ingest", str(tmp_path / "notes"), "--home", str(home))
+    assert code == 1 and "1 changed" in out and "6 usage records and 1 profile of 1 chunk" in err and "--yes" in err
+    assert counts_of(home) == {key: {"win": 6}}
+
+    asked: list[str] = []
+
+    def person(answer: int) -> Any:
+        def asker(_stream: Any, _quiet: bool) -> Any:
+            def ask(shown: str, question: str, _choices: Any, _default: int) -> int:
+                asked.append(f"{shown} {question}")
+                return answer
+
+            return ask
+
+        return asker
+
+    for answer, left in ((0, {key: {"win": 6}}), (1, {})):
+        monkeypatch.setattr("core.cli.progress.asker", person(answer))
+        call("library", "ingest", str(file), "--home", str(home))
+        assert counts_of(home) == left and "6 usage records" in asked[-1] and str(file) in asked[-1]
+    file.write_text(f"# Async deadlocks\n\n{GOTCHA}\n")  # and back again
+    run(home, "ingest", str(file))
+    assert counts_of(home) == {key: {"win": 6}}
+    file.write_text(REWRITTEN)
+    assert run(home, "ingest", str(file), "--yes")["counts"] == {"restored": 1} and counts_of(home) == {}
+    assert len(asked) == 2
+
+
+def test_an_agent_asks_before_experience_is_left_behind(home: Path, tmp_path: Path) -> None:
+    """What the question does not say, a yes does not allow."""
+    file = tmp_path / "notes" / "async.md"
+    key = used_six_times(home, file)
+    here = workspace(home)
+    assert "usage record" not in tools.ingest_question(here, [str(file)])
+    file.write_text(REWRITTEN)
+    assert "6 usage records and 1 profile of 1 chunk" in tools.ingest_question(here, [str(file)])
+    refused = tools.ingest(here, [str(file)])
+    assert refused["count"] == 0 and "6 usage records" in refused["warnings"][0]
+    assert counts_of(home) == {key: {"win": 6}}
+    assert tools.ingest(here, [str(file)], asked=True)["count"] == 1 and counts_of(home) == {}

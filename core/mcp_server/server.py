@@ -218,9 +218,9 @@ def _save_memory(workspace: Workspace, allow_writes: bool) -> Callable[..., answ
 
 
 def _ingest(workspace: Workspace, allow_writes: bool) -> Callable[..., answers.IngestedDocuments]:
-    def ask(ctx: Context, paths: list[str]) -> Approval | Elicit[Approval]:
+    def ask(ctx: Context, paths: list[str], content_type: str = "") -> Approval | Elicit[Approval]:
         refusal = NEEDS_APPROVAL.replace("Saving", "Taking documents in").replace("save'", "library ingest'")
-        return _approval(ctx, allow_writes, refusal, partial(tools.ingest_question, workspace, paths))
+        return _approval(ctx, allow_writes, refusal, partial(tools.ingest_question, workspace, paths, content_type))
 
     def ingest(
         paths: Annotated[
@@ -236,7 +236,9 @@ def _ingest(workspace: Workspace, allow_writes: bool) -> Callable[..., answers.I
         What is there already is not taken in again."""
         if not isinstance(approval, AcceptedElicitation) or not approval.data.save:
             return answers.IngestedDocuments(count=0, documents=[], unchanged=0, notice=NOTICE, warnings=[NOT_APPROVED])
-        return answers.IngestedDocuments(**_run(partial(tools.ingest, workspace, paths, content_type)))
+        return answers.IngestedDocuments(
+            **_run(partial(tools.ingest, workspace, paths, content_type, asked=not allow_writes))
+        )
 
     return ingest
 
