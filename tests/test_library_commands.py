@@ -18,6 +18,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from mcp_types import ElicitResult
 
 from core.base.config import Config
 from core.base.marks import NOTICE
@@ -42,6 +43,7 @@ from tests.library_place import database_on, opened
 from tests.made_home import value
 from tests.spoken_home import LONG_AGO, claude_row, result
 from tests.spoken_home import call as call_of
+from tests.test_mcp_server import called, server
 
 GUIDE = "# Locks\n\nA semaphore is a counter that several tasks share. `asyncio.Lock` is a lock for one of them.\n"
 GOTCHA = "Ran into this exact issue: calling await inside a sync callback. Use asyncio.create_task() instead."
@@ -742,14 +744,18 @@ def test_what_a_new_text_would_leave_behind_is_asked_about(
 
 
 def test_an_agent_asks_before_experience_is_left_behind(home: Path, tmp_path: Path) -> None:
-    """What the question does not say, a yes does not allow."""
+    """What the question does not say, a yes does not allow; nor does a server that asks nobody."""
     file = tmp_path / "notes" / "async.md"
     key = used_six_times(home)
-    here = workspace(home)
-    assert "usage record" not in tools.ingest_question(here, [str(file)])
+
+    def told(answer: bool, *, allow_writes: bool = False) -> tuple[Any, str]:
+        said = ElicitResult(action="accept", content={"save": answer})
+        done, asked = called(server(home, allow_writes=allow_writes), "ingest", said, paths=[str(file)])
+        return done.structured_content, "".join(asked)
+
+    assert "usage record" not in told(False)[1]
     file.write_text(REWRITTEN)
-    assert "6 usage records and 1 profile of 1 chunk" in tools.ingest_question(here, [str(file)])
-    refused = tools.ingest(here, [str(file)])
+    refused, _nothing = told(True, allow_writes=True)
     assert refused["count"] == 0 and "6 usage records" in refused["warnings"][0]
-    assert counts_of(home) == {key: {"win": 6}}
-    assert tools.ingest(here, [str(file)], asked=True)["count"] == 1 and counts_of(home) == {}
+    assert "6 usage records and 1 profile of 1 chunk" in told(False)[1] and counts_of(home) == {key: {"win": 6}}
+    assert told(True)[0]["count"] == 1 and counts_of(home) == {}
