@@ -192,6 +192,29 @@ def test_a_used_chunk_that_grew_is_the_same_and_one_that_went_is_told_first(libr
     assert not any("a1B2" in row.source for row in documents(library)) and problems_of(library) == []
 
 
+@ONE_DATABASE
+@pytest.mark.parametrize("on_top", [False, True])
+def test_a_list_that_grows_keeps_the_experience_of_all_its_chunks(
+    library: Library, tmp_path: Path, *, on_top: bool
+) -> None:
+    """A category file grows at each harvest, at its end or by hand at its beginning, and chunks have other borders."""
+    facts = tmp_path / "facts.md"
+    lines = [
+        f"- The port number {n} of the host named h{n}x is {n * 7919}, as was said. [from: t{n}, 2026-11-01]"
+        for n in range(99)
+    ]
+    facts.write_text("# Facts\n\n" + "\n".join(lines[9:90]) + "\n")
+    take_in(library, facts)
+    used = {row.id for row in chunks(library, documents(library)[0].id)}
+    with library.writing() as connection:
+        for key in used:
+            rows.add_trace(connection, UsageTrace(new_id(), (key,), "debugging", "win", NOW, "s"))
+    facts.write_text("# Facts\n\n" + "\n".join(lines[:90] if on_top else lines[9:]) + "\n")
+    assert not take_in(library, facts).errors and len(used) > 2
+    (new,) = [row for row in documents(library) if row.status == "active"]
+    assert used <= {row.id for row in chunks(library, new.id)}
+
+
 def test_a_document_that_a_person_took_out_stays_out(library: Library, guide: Path) -> None:
     take_in(library, guide)
     with library.writing() as connection:
