@@ -47,10 +47,10 @@ LOSS_SHOWN = 100
 FOUND_BEFORE = 200
 """Chunks of earlier documents that are looked at for a new concept."""
 STANDS = 0.9
-"""A used chunk of which this share of the words stands in a new one, in their order, has grown or was mended there. Of
-the chunks that 218 edits changed in pages of ours that holds for 318 of 627, of 279 edits of code for 506 of 877."""
+"""A used chunk of which this share of the words stands in a new one, in their order, has grown or was mended there."""
 SHIFTED = 0.5
-"""The same share where each line of the chunk stands still in the text: only the borders of chunks have moved."""
+"""The same share where each line of the chunk stands still in the text: only the borders of chunks have moved. Of the
+chunks that 218 edits of our pages changed, 389 of 627 stand so or so; of 283 edits of our code 531 of 835."""
 CONCEPTS_OF_DOCUMENT, PAIRS_OF_DOCUMENT = 8, 12
 """Links from a document to its main concepts, and among concepts that it speaks of together."""
 
