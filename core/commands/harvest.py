@@ -96,7 +96,7 @@ def harvest(
         _estimate(workspace, request, options.value, report.value)
     if isinstance(report, Ok) and report.value.applied:
         _feed_facts(workspace, report.value, now)
-        report.value.notes += filter(None, [reader.record(now()) if reader is not None else ""])
+        report.value.notes += filter(None, [reader.record() if reader is not None else ""])
         try:
             report.value.lines = _new_lines(workspace, report.value.run)
         except OSError as error:
