@@ -95,7 +95,7 @@ class TimelineView:
         }
         self._menu = Menu(look, most=MENU_ROWS)
         self._shell.layers.append(self._menu.key)
-        self._page = int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1))
+        self._page = look.window(int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1)))
         look.theme(self._page, "clear")
         self._row = int(dpg.add_group(horizontal=True, parent=self._page))
         self._drawings = box(look, self._row, "clear", width=600, height=0)
