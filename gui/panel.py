@@ -157,10 +157,11 @@ class KnowledgePanel:
         """Take the keys from a window of one's own, after `build`: nothing that is typed is lost then."""
         self.look.gate = gate
         self.keyboard.hear(gate)
+        self.look.focus.alone = True
         self.focus()
 
     def focus(self) -> None:
-        """Give the panel the keyboard, as a click into it does; keys for anything else are never the panel's."""
+        """Give the panel the keyboard, as a click into it does; what is typed elsewhere is never the panel's."""
         self.look.focus.take()
 
     def tick(self) -> float | None:

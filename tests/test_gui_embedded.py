@@ -16,7 +16,8 @@ SECONDS = 1.5  # `python -m tests.panel_embedded` types for a minute
 
 @pytest.mark.parametrize("name", HOSTS)
 def test_what_is_typed_into_a_host_stays_the_hosts(desk: Desk, at_home: Path, name: str) -> None:
-    """A letter in the host's prompt marked a task as done, Delete deleted another. After a click into the panel the
+    """A letter in the host's prompt marked a task as done, Delete deleted another. Tab leads from the host's field into
+    one of the panel's, which makes nothing of the panel's keys. After a click into the panel the
     keys are its own again, also once its palette has been closed and another view was open."""
     with hosted(desk, at_home / name, name) as host:
         keys, changed = typed(host, SECONDS)
@@ -57,6 +58,7 @@ def test_what_lies_over_the_panel_stays_inside_of_it(desk: Desk, at_home: Path) 
             left, top = dpg.get_item_rect_min(seat.panel.look.corner)
             width, height = dpg.get_item_rect_size(seat.panel.root)
             shell = seat.panel.shell
+            desk.click(seat.panel.header.mark)
             shell.toast("Saved, with a sentence that has some words in it", action="Undo", on_action=lambda: None)
             shell.ask("Delete the digest?", "It is made anew by the next harvest.", "Delete", lambda: None)
             desk.frames(8)

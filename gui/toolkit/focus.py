@@ -3,6 +3,9 @@ host's program act on keys. A field of the host's, its tabs, its questions are w
 
 A window that is hidden while it has the keyboard leaves it to nobody for a frame, and Dear ImGui then picks any window:
 what was ours is taken back. A press that falls into such a frame waits (`mine` is None).
+
+In a host's window Tab leads from a field of the host's into one of ours. That is no wish to work here: only a click
+gives us the keyboard, or the host (`take`).
 """
 
 from __future__ import annotations
@@ -11,6 +14,9 @@ import dearpygui.dearpygui as dpg
 
 TRIES, EVERY = 12, 4
 """Frames in which the root may take the keyboard, and how often it asks: it has it two frames after it was asked."""
+MOUSE = (dpg.mvMouseButton_Left, dpg.mvMouseButton_Right, dpg.mvMouseButton_Middle)
+CLICK = 4
+"""Frames that a window has taken the keyboard in after it was clicked."""
 UNSURE = 3
 """Frames in which nobody may have the keyboard while one window of ours hands it to another."""
 
@@ -21,7 +27,9 @@ class Focus:
     def __init__(self) -> None:
         self.root = 0
         self.windows: list[int] = []
-        self._last = self._frame = self._left = 0
+        self.alone = False
+        """Nothing but the panel is in this window."""
+        self._last = self._frame = self._left = self._clicked = 0
         self._asks = False
         self._mine: bool | None = False
 
@@ -41,14 +49,16 @@ class Focus:
         if frame == self._frame:
             return self._mine
         self._frame = frame
+        touched = any(dpg.is_mouse_button_clicked(one) or dpg.is_mouse_button_released(one) for one in MOUSE)
+        self._clicked = CLICK if touched else max(0, self._clicked - 1)
         has = self._has()
-        if has:
+        if has and (self.alone or self._clicked or self._mine is not False):
             self._last, self._mine = has, True
         elif self._mine and self._was_hidden(self._last):
             self.take()
         elif self._mine:
             self._mine, self._left, self._asks = None, UNSURE, False
-        elif self._left:
+        elif self._mine is None and self._left:
             self._left -= 1
         else:
             self._mine = False

@@ -13,6 +13,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.columns import Cell, Column, ColumnWidths, moved_to
+from gui.toolkit.focus import MOUSE
 from gui.toolkit.letters import LETTERS, Wide, cut
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import hint, say_hint
@@ -221,7 +222,6 @@ class Pool:
 
 OVERSCAN = 6  # rows kept ready above and below what is seen
 FIRST_POOL = 40
-MOUSE = (dpg.mvMouseButton_Left, dpg.mvMouseButton_Right, dpg.mvMouseButton_Middle)
 
 
 class BigTable:
