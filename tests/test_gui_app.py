@@ -208,6 +208,7 @@ drawing, begun, told = dpg.render_dearpygui_frame, time.monotonic(), []
 def person():
     drawing()
     panel = host["panel"]
+    panel.jobs.wake()  # a window at rest draws nothing
     if time.monotonic() - begun > 270:
         print("it did not come about:", told)
         dpg.stop_dearpygui()
