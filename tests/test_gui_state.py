@@ -387,13 +387,13 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     there = state.snapshot
     assert there is not None
     failed = replace(there.overview.status, ledger={"harvest-failed": 2}, pending={})
-    row = {"status": "harvest-failed", "run": "one", "at": "1970-01-01T00:00:00+00:00"}
+    row = {"status": "harvest-failed", "run": "one", "at": "1970-01-02T00:00:00+00:00"}
     rows = tuple(LedgerRow(str(number), row) for number in range(2))
     there = replace(there, overview=replace(there.overview, status=failed), ledger=rows)
-    sign, _, line = resting_words(State(snapshot=there), 60.0)
+    sign, _, line = resting_words(State(snapshot=there), 86460.0)
     assert (sign, line) == ("triangle-alert", "Last harvest 1 min ago · 2 failed"), "never green beside a failure"
-    newer = LedgerRow("9", {"status": "harvested", "run": "two", "at": "1970-01-01T00:01:00+00:00"})
-    sign, color, line = resting_words(State(snapshot=replace(there, ledger=(newer, *rows))), 120.0)
+    newer = LedgerRow("9", {"status": "harvested", "run": "two", "at": "1970-01-02T00:01:00+00:00"})
+    sign, color, line = resting_words(State(snapshot=replace(there, ledger=(newer, *rows))), 86520.0)
     words = "Nothing is waiting · last harvest 1 min ago · 2 of earlier harvests not read"
     assert (sign, color, line) == ("circle-check", "muted", words), "amber for ever tells nothing"
     assert begin_words(state) == begin_words(State()) == NOTHING_SENT
