@@ -385,9 +385,7 @@ class HarvestDialog:
         if phase == PLANNED:
             self._run.apply()
         elif phase == FAILED:
-            sources = self._run.now.sources
-            self._run.rest()
-            self._run.look(sources)
+            self._run.look(self._run.now.sources)
         elif phase == ENDED:
             self._run.rest()
             return True
@@ -428,7 +426,7 @@ class HarvestDialog:
             self.dialog.close()
 
     def _show_plan(self, run: Run) -> None:
-        report, config = run.plan, self._shell.workspace.config
+        report, config = run.plan, (run.workspace or self._shell.workspace).config
         if report is None:
             return
         self.dialog.set_title(plan_title(run.sources))
@@ -489,14 +487,10 @@ class HarvestDialog:
         enough, run = self._enough, self._run
         sources = run.now.sources
 
-        def look_again() -> None:
-            run.rest()
-            run.look(sources)
-
         self._shell.write(
             "The limit",
             lambda workspace: config_set(workspace, "max_harvest_source_bytes", str(enough)),
-            done=lambda _value: self._shell.defers(look_again),
+            done=lambda _value: self._shell.defers(lambda: run.look(sources)),
             said=f"Conversations up to {size(enough)} are read",
         )
 
