@@ -156,6 +156,8 @@ def context(workspace: Workspace, project: str = "", hook: str = "") -> Result[C
         from core.commands.daily.autopilot import at_session_start
 
         message = at_session_start(workspace)
+        if (waits := prefix.digest.waits) and not message:
+            message = waits
     return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(notes), hook, message))
 
 
