@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
 from core.base.paths import Paths
-from core.base.project import outside_work_trees
+from core.base.project import project_root
 from core.search import conversations as index
 from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
@@ -551,8 +551,8 @@ def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets) 
 
 
 def place_of(folder: str) -> str:
-    """The folder of a project: that of a session, without what only a work tree adds."""
-    return outside_work_trees(os.path.normpath(folder)) if folder.startswith("/") else folder
+    """The top folder of the project that a session worked in; else its own folder."""
+    return project_root(folder) or folder
 
 
 @lru_cache(maxsize=512)

@@ -18,7 +18,6 @@ import json
 import ntpath
 import os
 import posixpath
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -441,6 +440,5 @@ def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str
 
 
 def project_of(conversation: Conversation) -> str:
-    """What the sessions of one project have in common: the repository, else the folder without its work tree."""
-    folder = re.split(r"[\\/]\.?worktrees?[\\/]", conversation.folder.rstrip("/\\"))[0]
-    return redact(conversation.repository or folder).text
+    """What the sessions of one project have in common: the repository that they tell, else its top folder."""
+    return redact(normal_remote(conversation.repository) or project_root(conversation.folder)).text
