@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,10 +107,10 @@ def test_the_hosts_own_conversations_are_shown_as_before(disk: Disk) -> None:
     shop = repository(disk.src / "shop")
     kept = disk.top / ".manual_slop" / "conversations"
     kept.mkdir(parents=True)
-    (kept / "talk").write_text(
+    (kept / f"talk-{uuid.uuid4()}").write_text(
         f"<user-prompt>\n{rule('paint')}\n</user-prompt>\n<agent-response>\nDone.\n</agent-response>\n"
     )
-    (kept / "export.json").write_text(
+    (kept / f"export-{uuid.uuid4()}").write_text(
         json.dumps([
             {"title": "t", "create_time": 1.7e9, "current_node": "b", "conversation_id": "c", "mapping": {
                 "a": {"id": "a", "parent": None, "children": ["b"], "message": {
