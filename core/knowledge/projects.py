@@ -206,7 +206,7 @@ def _near(row: Bullet, projects: Projects, here: Here) -> int:
     if inside:
         return NONE if not roots or NOWHERE in roots else OWN
     persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
-    return NONE if (name, mark_of_text(row.text)) in persons else OTHER
+    return NONE if persons and (name, mark_of_text(row.text)) in persons else OTHER
 
 
 def _is_own(root: str, projects: Projects, here: Here) -> bool:
