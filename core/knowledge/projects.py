@@ -29,7 +29,6 @@ from core.base.project import (
     GLOBAL,
     UNPLACED,
     domain_named,
-    domain_of,
     identity_of,
     is_below,
     project_root,
@@ -224,39 +223,43 @@ def _is_own(root: str, projects: Projects, here: Here) -> bool:
 LONG_PATH = 4096
 
 
-def facts_about(bullets: Sequence[Bullet], source: str, projects: Projects) -> list[Bullet]:
+def facts_about(
+    bullets: Sequence[Bullet], source: str, projects: Projects, environment: Mapping[str, str] | None = None
+) -> list[Bullet]:
     """Those of the `bullets` of facts.md that name the file `source` (an absolute path; it need not be there).
 
-    A whole path is the same file, or the same place below a folder of the repository's name; a path within a
-    repository is the same file only if the conversation worked in a repository of that name, or, where no folder is
-    known of it, if the path has a folder in it.
+    The very path is that file, whoever spoke of it. A path within a repository, or a whole one on another computer
+    below a folder of the repository's name, is the same file only if the conversation was of the same project; where
+    nobody knows its project, if the path has a folder in it. `environment` as in `here_in`.
     """
     root = repository_root(os.path.dirname(source))
+    here = here_in(os.path.dirname(source), projects, environment)
     found = []
     for bullet in bullets:
         named, colon, _ = bullet.text.partition(": ")
-        if colon and not bullet.struck and len(named) < LONG_PATH and _names(named, source, root, bullet, projects):
+        if not colon or bullet.struck or len(named) >= LONG_PATH:
+            continue
+        if os.path.normpath(os.path.expanduser(named)) == source:
             found.append(bullet)
+        elif root and _names(named, source, root) and (near := _near(bullet, projects, here)) != OTHER:
+            deep = len(PurePath(source).relative_to(root).parts) > 1
+            found += [bullet] if near == OWN or deep or _is_whole(named) else []
     return found
 
 
-def _names(named: str, source: str, root: str, bullet: Bullet, projects: Projects) -> bool:
-    if os.path.normpath(os.path.expanduser(named)) == source:
-        return True
-    if not root:
-        return False
+def _names(named: str, source: str, root: str) -> bool:
     inside, name = PurePath(source).relative_to(root).parts, os.path.basename(project_root(root))
-    plain = named.replace("\\", "/")
-    parts = tuple(part for part in plain.split("/") if part not in ("", "."))
+    parts = tuple(part for part in named.replace("\\", "/").split("/") if part not in ("", "."))
     above, below = parts[: -len(inside)], parts[-len(inside) :]
     if below != inside:
         return False
-    if plain.startswith(("/", "~")) or plain[1:3] == ":/":
+    if _is_whole(named):
         return above[-1:] == (name,) or (len(inside) > 1 and name in above)
-    roots = projects.get(bullet.provenance.source, frozenset()) if bullet.provenance is not None else frozenset()
-    known = {domain_of(one) for one in roots if one not in (NOWHERE, UNTOLD)}
-    at_home = domain_of(root) in known if known else len(inside) > 1
-    return at_home and above in ((), (name,))
+    return above in ((), (name,))
+
+
+def _is_whole(named: str) -> bool:
+    return named.startswith(("/", "\\", "~")) or named[1:3] in (":/", ":\\")
 
 
 # --- remembered ---
