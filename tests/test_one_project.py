@@ -191,6 +191,9 @@ def test_a_clone_sees_its_lines_after_a_word_of_the_user(disk: Disk, same: str) 
     out, told = disk.asked(clone, "context")
     assert "paint" not in out
     assert told.count("WARNING") == 1 and str(shop) in told and "'knowledge trust allow'" in told
+    assert (
+        "knowledge trust allow" in json.loads(disk.asked(clone, "context", "--hook", "claude_code")[0])["systemMessage"]
+    )
     assert "waiting" in disk.asked(clone, "trust")[0]
     disk.asked(clone, "trust", "allow")
     assert disk.context(clone) == {"paint"}
