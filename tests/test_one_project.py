@@ -222,7 +222,7 @@ def test_a_folder_that_moved_is_the_project_by_a_word(disk: Disk) -> None:
     disk.harvest()
     shop.rename(disk.src / "store")
     assert disk.context(disk.src / "store") == set()
-    disk.asked(disk.src / "store", "trust", "allow")
+    disk.asked(disk.top, "trust", "allow", str(disk.src / "store" / ".git"))
     git(disk.src / "store", *COMMIT, "second")
     assert disk.context(disk.src / "store") == {"paint"}
 
