@@ -239,6 +239,20 @@ def test_another_folder_in_the_place_of_an_allowed_one_waits_again(disk: Disk) -
     assert disk.context(disk.src / "copy") == set()
 
 
+def test_another_repository_in_the_place_of_a_known_one_has_none_of_its_lines(disk: Disk) -> None:
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    disk.harvest()
+    shop.rename(disk.src / "store")
+    repository(shop, commit="another beginning")
+    assert disk.context(shop) == set()
+    disk.session(rule("boil"), shop)
+    disk.harvest()
+    assert disk.context(shop) == {"boil"}
+    disk.asked(disk.src / "store", "trust", "allow")
+    assert disk.context(disk.src / "store") == {"paint"}
+
+
 # --- what bears it out -----------------------------------------------------------------------------------------------
 
 

@@ -32,6 +32,7 @@ from core.base.project import (
     identity_of,
     is_below,
     project_root,
+    remote_of,
     repository_root,
     same_key,
 )
@@ -70,6 +71,10 @@ _PLACE = late(
 )
 
 
+_Place = tuple[str, str]
+"""The root of a project and its key when a conversation was held there."""
+
+
 class KnownProjects(dict[str, frozenset[str]]):
     """`Projects` with what else the ledger tells. `persons`: the lines that are known to be the user's, as pairs of
     name and mark. `places`: the root of every project -> its key, "" where it has none but its path, in the order in
@@ -106,34 +111,46 @@ def is_persons(text: str) -> bool:
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
     """The projects of every name in the ledger. A name that only conversations of the host have is left out while no
     project of theirs is known."""
-    found: dict[str, dict[str, set[str]]] = {}
+    found: dict[str, dict[str, set[_Place]]] = {}
     persons: set[tuple[str, str]] = set()
     roots: dict[str, str] = {}
-    seen: dict[str, tuple[str, str]] = {}
-    keys: dict[str, str] = {}
+    first: dict[_Place, tuple[str, str]] = {}
+    newest: dict[str, tuple[str, str, str]] = {}
     for entry in entries.values():
         path, folder = str(entry.get("path", "")), entry.get("project")
         name = sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
         if isinstance(marks := entry.get("person"), list):
             persons |= {(name, mark) for mark in marks if isinstance(mark, str)}
         if isinstance(folder, str) and folder:
-            root = entry.get("project_root")
+            root, key = entry.get("project_root"), str(entry.get("project_key") or "")
             if not isinstance(root, str) or not root:
                 root = roots[folder] if folder in roots else roots.setdefault(folder, project_root(folder) or UNTOLD)
-            found.setdefault(name, {}).setdefault(path, set()).add(root)
+            place = (root, key)
+            found.setdefault(name, {}).setdefault(path, set()).add(place)
             if root != UNTOLD:
                 when = (str(entry.get("at", "")), str(entry.get("date", "")))
-                seen[root] = min(seen.get(root, when), when)
-                keys[root] = str(entry.get("project_key") or "") or keys.get(root, "")
+                first[place] = min(first.get(place, when), when)
+                newest[root] = max(newest.get(root, ("", "", "")), (*when, key) if key else ("", "", ""))
         elif entry.get("status") == "harvested":
             places = found.setdefault(name, {}).setdefault(path, set())
-            places |= set() if is_users(entry) else {UNTOLD}
+            places |= set() if is_users(entry) else {(UNTOLD, "")}
+
+    def called(place: _Place) -> str:
+        root, key = place
+        # Another repository lay there before: what was learned in it is not this one's.
+        return f"{key} {root}" if key and not same_key(key, newest[root][2]) else root
+
     # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
-    told = {name: [at - {UNTOLD} or at or {NOWHERE} for at in by.values()] for name, by in found.items()}
-    folders = {name: frozenset(one for at in rows for one in at) for name, rows in told.items()}
+    folders: dict[str, frozenset[str]] = {}
+    for name, by in found.items():
+        told = [{*map(called, at)} for at in by.values()]
+        folders[name] = frozenset(one for at in told for one in at - {UNTOLD} or at or {NOWHERE})
     projects = KnownProjects({name: known for name, known in folders.items() if known != {NOWHERE}})
     projects.persons = frozenset(persons)
-    projects.places = {root: keys[root] for root in sorted(seen, key=lambda root: (seen[root], root))}
+    order = sorted(first, key=lambda place: (first[place], place))
+    projects.places = {
+        one: newest[place[0]][2] if one == place[0] else place[1] for place in order for one in (called(place),)
+    }
     return projects
 
 
@@ -151,15 +168,23 @@ def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | No
     root = _known_above(project_root(folder), places)
     if not root:
         return Here("")
-    key = places.get(root) or (identity_of(root) if any(places.values()) else "")
-    same = [other for other, one in places.items() if other == root or same_key(one, key)]
-    if not key or same in ([], [root]):
-        return Here(root, frozenset((root,)))
+    key = places.get(root, "")
+    if any(places.values()) and (not key or f"remote:{remote_of(f'{root}/.git')}" not in key.split(" ")):
+        now = identity_of(root)
+        # Where another repository lies now than the one that was known there, nothing is its own yet.
+        own = frozenset((root,)) if not (key and now) or same_key(key, now) else frozenset[str]()
+        key = now or key
+    else:
+        own = frozenset((root,))
+    same = [other for other, one in places.items() if (other == root and own) or same_key(one, key)]
+    if not key or set(same) <= own:
+        return Here(root, own)
     from core.base.trust import read_trust
 
     trust = read_trust(environment)
-    shared = {other for other in (*same, root) if other == same[0] or trust.has_repository(Path(other))}
-    return Here(root, frozenset(shared)) if root in shared else Here(root, frozenset((root,)), same[0])
+    if root != same[0] and not trust.has_repository(Path(root)):
+        return Here(root, own, same[0])
+    return Here(root, own.union(other for other in same if other == same[0] or trust.has_repository(Path(other))))
 
 
 def _known_above(root: str, places: Mapping[str, str]) -> str:
