@@ -20,12 +20,12 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field
 
 from core.base.marks import NOTICE, for_prompt
-from core.base.repository import domain_of
+from core.base.project import domain_of, project_root
 from core.base.result import Err, ErrorInfo, Result
 from core.base.secrets.redact import redact
 from core.commands.bullets import ALL, file_notes_in, tasks_in
 from core.commands.context import context
-from core.commands.conversations import ConversationFilters, ConversationHit, project_of, read
+from core.commands.conversations import ConversationFilters, ConversationHit, read
 from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap
 from core.commands.library.ingest import library_ingest, library_losses, names_private_host
@@ -280,8 +280,8 @@ def _allowed(now: Workspace, project: str, all_projects: bool) -> Callable[[str]
     server was started may, and all others only where the person said so."""
     if not now.config.search_conversations:
         raise RefusedError("the person has switched the search of conversations off (search_conversations = false)")
-    own = project_of(str(now.cwd))
-    asked = project_of(os.path.abspath(now.cwd / os.path.expanduser(project))) if project else own
+    own = project_root(str(now.cwd))
+    asked = project_root(os.path.abspath(now.cwd / os.path.expanduser(project))) if project else own
     if not now.config.mcp_all_conversations and (all_projects or asked != own or not own):
         why = (
             "conversations of other projects are not shown to agents"
@@ -291,7 +291,7 @@ def _allowed(now: Workspace, project: str, all_projects: bool) -> Callable[[str]
         raise RefusedError(f"{why}; the person can allow all with 'knowledge config set mcp_all_conversations true'")
     if all_projects or not asked:
         return None
-    return lambda folder: project_of(folder) == asked
+    return lambda folder: project_root(folder) == asked
 
 
 def get_facts(
