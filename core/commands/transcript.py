@@ -56,6 +56,7 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
         tuple(slow),
         lambda: known_entries(workspace),
         project_root(here) if is_working_place(here) else "",
+        ALL in names,
     )
     problem = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
     return where, problem if unknown else ""

@@ -211,7 +211,8 @@ def _save_memory(workspace: Workspace, allow_writes: bool) -> Callable[..., answ
         not saved twice."""
         if not isinstance(approval, AcceptedElicitation) or not approval.data.save:
             return answers.SavedMemory(display=NOT_APPROVED, path="", memory_id=0, notice=tools.NOTICE, warnings=[])
-        return answers.SavedMemory(**_run(partial(tools.save_memory, workspace, content, tags or [], project)))
+        saved = partial(tools.save_memory, workspace, content, tags or [], project, approved=not allow_writes)
+        return answers.SavedMemory(**_run(saved))
 
     return save_memory
 

@@ -127,11 +127,14 @@ def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) ->
     return found
 
 
-def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> dict[str, Any]:
-    """Save a memory. Who calls it has asked the person."""
+def save_memory(
+    workspace: Workspace, content: str, tags: Sequence[str], project: str, approved: bool = False
+) -> dict[str, Any]:
+    """Save a memory as an agent's. `approved`: the user was asked, and said yes."""
     now = _now(workspace)
     _preview(now, content, tags, project)
-    saved = _value(save(now, content, tag=tags, project=project))
+    source = "agent-approved" if approved else "agent-unapproved"
+    saved = _value(save(now, content, tag=tags, project=project, source=source))
     return _safe(now, {**saved.to_json(), "warnings": list(saved.warnings)})
 
 
@@ -152,7 +155,7 @@ def recall_memory(
     found = _value(recall_command(now, query, limit=ALL_MEMORIES, project=project))
 
     def made(row: Memory) -> dict[str, Any]:
-        return {**replace(found, memories=(row,)).tool_result()["results"][0], "scope": row.scope}
+        return {**replace(found, memories=(row,)).tool_result()["results"][0], "scope": row.scope, "source": row.source}
 
     rows, after = _page(now, found.memories, made, offset, max_results)
     page = replace(found, memories=found.memories[offset : offset + len(rows)], found=len(found.memories))
@@ -176,7 +179,7 @@ def list_memories(
     newest = newest_first(listed.memories)  # a long list must not hide what was saved last
 
     def made(row: Memory) -> dict[str, Any]:
-        return dict(replace(listed, memories=(row,)).to_json()["memories"][0])
+        return {**replace(listed, memories=(row,)).to_json()["memories"][0], "source": row.source}
 
     rows, after = _page(now, newest, made, offset, limit, room=ANSWER_CHARACTERS // 2)
     page = replace(listed, memories=tuple(newest[offset : offset + len(rows)]), found=len(newest))
