@@ -33,7 +33,7 @@ from core.commands.library.use import Recorded, library_record, library_reflect,
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
 from core.commands.project import find_project
 from core.commands.search import MOST as MOST_HITS
-from core.commands.search import search
+from core.commands.search import remarks, search
 from core.commands.statements import Found
 from core.commands.transcript import beginning_and_end
 from core.commands.workspace import Workspace, reopened
@@ -206,7 +206,8 @@ def search_knowledge(
     that may have been made already. Not for general knowledge, nor for what the files at hand say."""
     now = _now(workspace)
     found = _value(search(now, query, kind, since, tags or (), project, _one_more(offset + limit)))
-    return _paged(now, "hits", found.to_json(), dict, offset, limit, warnings=list(found.warnings))
+    warnings = [*found.warnings, *remarks(query, found.hits, [found.nothing])]
+    return _paged(now, "hits", found.to_json(), dict, offset, limit, warnings=warnings)
 
 
 def search_conversations(
@@ -238,7 +239,7 @@ def search_conversations(
         kept = ("title", "tool", "date", "branch", "turns", "turn", "role", "text", "why", "score")
         return {"name": hit.name, "project": hit.folder or None} | {key: fields[key] for key in kept}
 
-    warnings = [*found.warnings, *([found.note] if found.note else [])]
+    warnings = [*found.warnings, *([found.note] if found.note else []), *remarks(query, found.hits, [found.nothing])]
     return _paged(now, "hits", found.hits, made, offset, limit, warnings=warnings)
 
 

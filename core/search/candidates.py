@@ -30,6 +30,8 @@ MANY, FEW = 500, 30
 AROUND = 2
 """How far to each side of a hit its neighbours are looked at."""
 BATCH = 400
+AT_PATHS = "files"
+"""The source of conversations at paths that the user named, whose tool is told by their format alone."""
 NEAR = 1.0
 """Nearer than the mean by so many standard deviations, or no candidate."""
 
@@ -39,8 +41,9 @@ _ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 @dataclass(frozen=True)
 class Filters:
     """What a hit must be: of one of `kinds` (none: any), with every one of `tags`, not older than `since`
-    (YYYY-MM-DD), older than `before`, of the folder `project` or below it. "" asks for nothing. The last two are for
-    turns of conversations alone: said by one of `roles`, found at one of `sources`."""
+    (YYYY-MM-DD), older than `before`, of the folder `project` or below it. "" asks for nothing. The last three are for
+    turns of conversations alone: said by one of `roles`, found at one of `sources`, held in one of the very `folders`
+    (None: in any)."""
 
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -49,6 +52,7 @@ class Filters:
     before: str = ""
     roles: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    folders: tuple[str, ...] | None = None
 
     def sql(self) -> tuple[str, list[str]]:
         """Conditions on `e`, each after an AND, with their values."""
@@ -66,15 +70,32 @@ class Filters:
         if self.before:
             parts.append("e.date < ? AND e.date <> ''")
             values.append(self.before)
-        for column, wanted in (("role", self.roles), ("source", self.sources)):
-            if wanted:
-                parts.append(f"e.{column} IN ({', '.join('?' * len(wanted))})")
-                values += wanted
+        if self.roles:
+            parts.append(f"e.role IN ({', '.join('?' * len(self.roles))})")
+            values += self.roles
+        condition, wanted = self.of_conversations()
+        if condition:
+            parts.append(f"e.thread IN (SELECT id FROM conversations WHERE {condition})")
+            values += wanted
         if self.project:
             folder = self.project.rstrip("/\\") or self.project
             parts.append("(e.project = ? OR substr(e.project, 1, ?) IN (?, ?))")
             values += [folder, str(len(folder) + 1), f"{folder}/", f"{folder}\\"]
         return "".join(f" AND {part}" for part in parts), values
+
+    def of_conversations(self) -> tuple[str, list[str]]:
+        """A condition on `conversations` for sources and folders, "" for none, and its values. A conversation at a path
+        that the user named, such as a copy, is of the tool whose format it has, too."""
+        parts: list[str] = []
+        values: list[str] = []
+        if self.sources:
+            marks = ", ".join("?" * len(self.sources))
+            parts.append(f"(source IN ({marks}) OR (source = '{AT_PATHS}' AND tool IN ({marks})))")
+            values += [*self.sources, *self.sources]
+        if self.folders is not None:
+            parts.append(f"folder IN ({', '.join('?' * len(self.folders))})")
+            values += self.folders
+        return " AND ".join(parts), values
 
     def __bool__(self) -> bool:
         return self != EVERYTHING
