@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
 from core.base.paths import Paths
-from core.base.repository import outside_work_trees
+from core.base.project import outside_work_trees
 from core.search import conversations as index
 from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact

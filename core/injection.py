@@ -24,8 +24,8 @@ from core.base.homes import closed_folder, is_home
 from core.base.late import dataclass
 from core.base.marks import for_prompt, without_images
 from core.base.paths import PROJECT_FOLDER, Paths, cache_folder, choose_home, project_paths
+from core.base.project import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.ready import kept_ready
-from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail
 from core.context_files import Context, load_context
 from core.knowledge.categories import CATEGORY

@@ -220,7 +220,7 @@ def _projects(workspace: Workspace) -> Projects:
 
 def _folder(workspace: Workspace, project: str, projects: Projects) -> Result[str]:
     """The folder that is meant, "" for all. A folder where nobody works, such as a person's home, stands for all."""
-    from core.base.repository import is_working_place, repository_root
+    from core.base.project import is_working_place, repository_root
     from core.commands.project import find_project
     from core.knowledge.projects import project_around
 
@@ -242,7 +242,7 @@ def _is_own(row: Found, projects: Projects, folder: str) -> bool:
 
 def _name(row: Found, projects: Projects) -> str:
     """What the projects of a task are called, as the fact index calls them."""
-    from core.base.repository import domain_of
+    from core.base.project import domain_of
 
     source = row.bullet.provenance.source if row.bullet.provenance is not None else ""
     return ", ".join(sorted({domain_of(folder) for folder in projects.get(source, ()) if folder}))

@@ -11,7 +11,7 @@ from core.agents.hand_over import is_ours
 from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.late import asdict, dataclass
-from core.base.repository import is_working_place
+from core.base.project import is_working_place
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings

@@ -33,8 +33,8 @@ from typing import Any, NamedTuple, TypeVar
 from core.base import files, locks
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
+from core.base.project import GLOBAL, domain_of
 from core.base.ready import has_settled, keep, look, recalled
-from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.commands.runs import UNDO_RUN

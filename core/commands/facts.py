@@ -18,7 +18,7 @@ from typing import Any
 from core.base import files
 from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
-from core.base.repository import GLOBAL, domain_of
+from core.base.project import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact

@@ -13,7 +13,7 @@ from core.base import files
 from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_config, writable_config_file
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
-from core.base.repository import folders_around
+from core.base.project import folders_around
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread

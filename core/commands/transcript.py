@@ -13,7 +13,7 @@ from core import conversation_index
 from core.base import files
 from core.base.figures import count
 from core.base.late import dataclass
-from core.base.repository import is_working_place, project_root
+from core.base.project import is_working_place, project_root
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look

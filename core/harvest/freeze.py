@@ -27,7 +27,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
-from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
+from core.base.project import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import ErrorInfo
 from core.harvest.answer import Item
 from core.harvest.named_paths import source_file

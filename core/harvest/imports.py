@@ -25,7 +25,7 @@ from core.base import files, locks
 from core.base.homes import advice
 from core.base.markdown import sanitise_name
 from core.base.paths import Paths
-from core.base.repository import repository_root
+from core.base.project import repository_root
 from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer

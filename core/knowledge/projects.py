@@ -17,8 +17,8 @@ from typing import Any
 
 from core.base.markdown import Bullet, sanitise_name
 from core.base.paths import Paths, cache_folder
+from core.base.project import domain_of, outside_work_trees, project_root, repository_root
 from core.base.ready import kept_ready
-from core.base.repository import domain_of, outside_work_trees, project_root, repository_root
 from core.base.result import Err, Ok, Result
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field
 
 from core.base.marks import for_prompt
-from core.base.repository import domain_of
+from core.base.project import domain_of
 from core.base.result import Err, ErrorInfo, Result
 from core.base.secrets.redact import redact
 from core.commands.bullets import ALL, file_notes_in, tasks_in
