@@ -22,7 +22,9 @@ from pathlib import Path, PureWindowsPath
 from core.base.late import dataclass, late
 
 GLOBAL = "global"
-"""The domain of what is learned in no project."""
+"""The domain of what is the user's in every project."""
+UNPLACED = "unplaced"
+"""The domain of what conversations taught of which nobody knows the project."""
 DOMAIN_CHARACTERS = 60
 _LEVELS = 24
 MOST_COMMITS = 5000
@@ -84,9 +86,13 @@ def same_key(one: str, other: str) -> bool:
 def domain_of(folder: str) -> str:
     """The domain of the facts that are learned in a folder (any system's path): its project's name in lower case, every
     run of characters other than letters, digits, `.`, `_` and `-` as one hyphen; `global` for no project."""
-    root = project_root(folder)
+    return domain_named(project_root(folder))
+
+
+def domain_named(root: str) -> str:
+    """The same of the top folder of a project, "" for none. Looks at nothing on the disk."""
     plain = slug(re.split(r"[\\/]", root)[-1]) if root else ""
-    return f"{plain}-repo" if plain == GLOBAL else plain or GLOBAL
+    return f"{plain}-repo" if plain in (GLOBAL, UNPLACED) else plain or GLOBAL
 
 
 def slug(name: str) -> str:

@@ -37,7 +37,7 @@ from core.knowledge.changes import EDIT_RUN, read_changes, removed_by_hand
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, note_now, read_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import PlannedFile, missing_lines
-from core.knowledge.projects import is_persons, names_place
+from core.knowledge.projects import is_persons
 from core.knowledge.same import mark_of_text as mark_of_text
 
 ABOUT_CHARACTERS = 1024
@@ -103,15 +103,15 @@ def _repositories(paths: Iterable[str]) -> list[str]:
 
 
 def persons_of(items: Iterable[Item]) -> list[str]:
-    """The marks of the lines that are the person's rather than a project's: as the model says, else by what they say;
-    the quirk of a tool that names no file is met in every project."""
+    """The marks of the lines that are the user's rather than a project's: as the model says, else by what they say.
+    What a tool told is its project's, whatever it is called."""
     return sorted({mark_of_text(item.text) for item in items if not item.held and _is_persons(item)})
 
 
 def _is_persons(item: Item) -> bool:
     if item.category not in ("facts", "decisions", "playbooks") or item.scope == "project" or item.domain:
         return False
-    return item.scope == "person" or is_persons(item.text) or (item.kind == "tool-quirk" and not names_place(item.text))
+    return not item.by_tool and (item.scope == "person" or is_persons(item.text))
 
 
 _MARK = "~~"

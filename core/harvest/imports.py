@@ -29,7 +29,7 @@ from core.base.project import repository_root
 from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer
-from core.harvest.distil import Harvest
+from core.harvest.distil import Harvest, project_entry
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import recover
 from core.harvest.report import HarvestReport, add_counts
@@ -157,7 +157,7 @@ def _row(
     below = os.path.relpath(file, root).replace(os.sep, "/")
     name = sanitise_name(f"{SOURCE}/{root.name or 'root'}/{below}")
     own = _is_persons(file)
-    project = str(root) if own else repository_root(os.path.realpath(file.parent)) or str(root)
+    project = "" if own else repository_root(os.path.realpath(file.parent)) or str(root)
     try:
         read = files.read_file(file, FILE_BYTES)
     except OSError as error:
@@ -274,7 +274,7 @@ def _stage(row: ImportRow, before: Mapping[str, str], committer: Committer) -> N
     item = Artifact(row.path, row.name, "conversation", row.size, source=SOURCE)
     earlier = Earlier(before[row.path]) if row.path in before else None
     step = Step(item, "harvest", row.sha256, "imported", earlier)
-    entry = {"bytes": row.size, "project": row.project}
+    entry = {"bytes": row.size, **project_entry(row.project)}
     committer.stage(step, Harvest(row.items, dict(row.skipped), {}, row.project, entry), None)
     if committer.is_full():
         committer.flush()

@@ -1,10 +1,16 @@
-"""Which project a bullet belongs to: the working folder of the conversation that its provenance names.
+"""Which project a bullet belongs to: that of the conversation that its provenance names.
 
-The ledger entry of a harvest records that folder (`project`), and which lines are the person's rather than the
-project's (`person`: the marks of their texts); nothing else is needed, so moving the files about costs nothing. A
-bullet without a provenance, or from a conversation without a folder, is the person's too. A provenance knows its
-conversation by name alone, and conversations of several folders may share one: where one of them is outside of a
-project, such a line may be another project's, and is not shown in this one.
+The ledger entry of a harvest records where the conversation worked (`project`), the top folder of that project and by
+what it is known again (`project_root`, `project_key`: base/project.py), and which lines are the user's rather than the
+project's (`person`: the marks of their texts). A bullet without a provenance is the user's too, and so is one of the
+host's own conversations while nothing names their project. A conversation of another tool whose project is not known is
+of none: its lines are shown where no project is asked for.
+
+A provenance knows its conversation by name alone, and conversations of several projects may share one: where one of
+them is outside of a project, such a line may be another project's, and is not shown in this one.
+
+A place that claims to be a project which was worked on elsewhere first (a clone, a fork, a moved folder, a stranger's
+copy) shares its lines once the user has said so (`knowledge trust allow`).
 """
 
 from __future__ import annotations
@@ -12,49 +18,77 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from pathlib import PurePath
+from hashlib import sha256
+from pathlib import Path, PurePath
 from typing import Any
 
+from core.base.late import dataclass, late
 from core.base.markdown import Bullet, sanitise_name
 from core.base.paths import Paths, cache_folder
-from core.base.project import domain_of, outside_work_trees, project_root, repository_root
+from core.base.project import (
+    GLOBAL,
+    UNPLACED,
+    domain_named,
+    domain_of,
+    identity_of,
+    is_below,
+    project_root,
+    repository_root,
+    same_key,
+)
 from core.base.ready import kept_ready
 from core.base.result import Err, Ok, Result
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text
 
 OWN, NONE, OTHER = 0, 1, 2
-"""How near words are to a project: said in it; the person's own, in whatever project; said in another one."""
+"""How near words are to a project: said in it; the user's own, in whatever project; said in another one."""
 UNTOLD = "?"
-"""Stands for the folder of a session that changed the files of a project where nothing tells which: its lines are no
-other project's either."""
+"""Stands for the project of a conversation where nothing tells which: its lines are no other project's either."""
 NOWHERE = ""
-"""Stands among the folders of a name that a conversation without any folder has too."""
+"""Stands among the projects of a name that a conversation of the host has too whose project nobody named."""
+_OF_HOST = ("", "home", "manual_slop", "plain")
+"""The formats of what the host leaves in its folder; one of another tool that was put there is not the host's own."""
 
 Projects = Mapping[str, Set[str]]
-"""A conversation's name as provenances tell it -> every folder that conversations of that name worked in."""
+"""A conversation's name as provenances tell it -> the root of every project that its conversations worked in."""
 
-_PREFERS = re.compile(
+_PREFERS = late(
     r"(?:\W*(?:the )?(?:user|person|developer|owner)\b.{0,40}?\bprefer(?:s|red)?\b|\W*(?:I|we) prefer\b|\W*prefers?\b)",
     re.IGNORECASE,
 )
-_SYSTEM = re.compile(
-    r"\bon (?:windows|macos|mac os|wsl\d?|linux|debian|ubuntu|fedora|arch|git bash|powershell)\b", re.I
+_SYSTEM = late(
+    r"\bon (?:windows|macos|mac os|wsl\d?|linux|debian|ubuntu|fedora|arch|git bash|powershell)\b", re.IGNORECASE
 )
-_TOOL = re.compile(
+_TOOL = late(
     r"\b(?:gh|git|npm|npx|pnpm|yarn|pip|pipx|uv|docker|podman|brew|apt|winget|ssh|scp|rsync|tmux|vim|nvim|emacs|"
     r"vs ?code|bash|zsh|fish|powershell|curl|wget|make|kubectl|terraform|gpg|jq|rg|grep|sed|awk)\b",
     re.IGNORECASE,
 )
-_PLACE = re.compile(
-    r"\w[/\\](?:\w|\s|$)|\b\w+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|rb|toml|ya?ml|json|md|sh|lock|cfg|ini)\b|\w+\(\)|#\d+"
+_PLACE = late(
+    r"[\w.~*}\])][/\\](?:[^/\\]|$)|(?:^|[\s`'\"(])[~.]?/\w"
+    r"|\b\w+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|rb|toml|ya?ml|json|md|sh|lock|cfg|ini)\b|\w+\(\)|#\d+"
 )
 
 
 class KnownProjects(dict[str, frozenset[str]]):
-    """`Projects` with the lines that are known to be the person's: `persons` holds pairs of name and mark."""
+    """`Projects` with what else the ledger tells. `persons`: the lines that are known to be the user's, as pairs of
+    name and mark. `places`: the root of every project -> its key, "" where it has none but its path, in the order in
+    which they were first harvested."""
 
     persons: frozenset[tuple[str, str]] = frozenset()
+    places: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Here:
+    """The project that somebody asks in. `root` is its top folder, "" for no project; `roots` those whose lines are its
+    own: itself, and other places of the same project. `waits` is the place whose lines it would get by the user's word,
+    "" for none."""
+
+    root: str
+    roots: frozenset[str] = frozenset()
+    waits: str = ""
 
 
 def names_place(text: str) -> bool:
@@ -63,7 +97,7 @@ def names_place(text: str) -> bool:
 
 
 def is_persons(text: str) -> bool:
-    """Whether a text by its words is the person's in any project: what they prefer, what a common tool does on their
+    """Whether a text that the user said is theirs in any project: what they prefer, what a common tool does on their
     system."""
     if names_place(text):
         return False
@@ -71,58 +105,116 @@ def is_persons(text: str) -> bool:
 
 
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
-    """The folders of every name in the ledger. A name that no folder is known of is left out."""
+    """The projects of every name in the ledger. A name that only conversations of the host have is left out while no
+    project of theirs is known."""
     found: dict[str, dict[str, set[str]]] = {}
     persons: set[tuple[str, str]] = set()
+    roots: dict[str, str] = {}
+    seen: dict[str, tuple[str, str]] = {}
+    keys: dict[str, str] = {}
     for entry in entries.values():
         path, folder = str(entry.get("path", "")), entry.get("project")
         name = sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
         if isinstance(marks := entry.get("person"), list):
             persons |= {(name, mark) for mark in marks if isinstance(mark, str)}
         if isinstance(folder, str) and folder:
-            found.setdefault(name, {}).setdefault(path, set()).add(os.path.normpath(folder))
+            root = entry.get("project_root")
+            if not isinstance(root, str) or not root:
+                root = roots[folder] if folder in roots else roots.setdefault(folder, project_root(folder) or UNTOLD)
+            found.setdefault(name, {}).setdefault(path, set()).add(root)
+            if root != UNTOLD:
+                when = (str(entry.get("at", "")), str(entry.get("date", "")))
+                seen[root] = min(seen.get(root, when), when)
+                keys[root] = str(entry.get("project_key") or "") or keys.get(root, "")
         elif entry.get("status") == "harvested":
-            found.setdefault(name, {}).setdefault(path, set())
+            places = found.setdefault(name, {}).setdefault(path, set())
+            places |= set() if is_users(entry) else {UNTOLD}
     # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
-    folders = {name: frozenset(one for at in by.values() for one in at or (NOWHERE,)) for name, by in found.items()}
+    told = {name: [at - {UNTOLD} or at or {NOWHERE} for at in by.values()] for name, by in found.items()}
+    folders = {name: frozenset(one for at in rows for one in at) for name, rows in told.items()}
     projects = KnownProjects({name: known for name, known in folders.items() if known != {NOWHERE}})
     projects.persons = frozenset(persons)
+    projects.places = {root: keys[root] for root in sorted(seen, key=lambda root: (seen[root], root))}
     return projects
 
 
-def is_inside(folder: str, project: str) -> bool:
-    """Whether a folder is a project's or lies below it. A work tree of a repository is that repository."""
-    return _is_below(folder, project) or _is_below(outside_work_trees(folder), outside_work_trees(project))
+def is_users(entry: Mapping[str, Any]) -> bool:
+    """Whether what a conversation without a project taught is the user's in all of them: one of the host, which
+    knows no projects yet, or a file that a tool keeps for the user and that they imported."""
+    source = str(entry.get("source") or "home")
+    return source == "import" or (source == "home" and str(entry.get("format") or "") in _OF_HOST)
 
 
-def _is_below(folder: str, project: str) -> bool:
-    root = os.path.normpath(project)
-    return folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
+def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | None = None) -> Here:
+    """The project that a folder belongs to, and whose lines are its own. git is asked about a place that is not known,
+    where there are projects that it could be. `environment` tells where the user's record of their word lies."""
+    places = projects.places if isinstance(projects, KnownProjects) else {}
+    root = _known_above(project_root(folder), places)
+    if not root:
+        return Here("")
+    key = places.get(root) or (identity_of(root) if any(places.values()) else "")
+    same = [other for other, one in places.items() if other == root or same_key(one, key)]
+    if not key or same in ([], [root]):
+        return Here(root, frozenset((root,)))
+    from core.base.trust import read_trust
+
+    trust = read_trust(environment)
+    shared = {other for other in (*same, root) if other == same[0] or trust.has_repository(Path(other))}
+    return Here(root, frozenset(shared)) if root in shared else Here(root, frozenset((root,)), same[0])
 
 
-def nearness(bullets: Iterable[Bullet], projects: Projects, project: str) -> int:
-    """OWN when one of the bullets was certainly said in the project, else NONE when one of them is the person's own or
-    of no project, else OTHER: each was said in another project, or may have been."""
-    return min((_near(row, projects, project) for row in bullets), default=NONE)
+def _known_above(root: str, places: Mapping[str, str]) -> str:
+    """A plain folder that nobody worked in belongs to the nearest one above it where somebody did, unless that is where
+    projects are kept: one in which others lie."""
+    if not root or root in places or repository_root(root):
+        return root
+    above = max((other for other in places if not places[other] and is_below(root, other)), key=len, default=root)
+    return root if any(other != above and is_below(other, above) for other in places) else above
 
 
-def _near(row: Bullet, projects: Projects, project: str) -> int:
+def domain_in(root: str, projects: Projects) -> str:
+    """The domain of the facts of a project (its root, "" for none): its name, and where another project of that name
+    was known before, the beginning of a hash of its place behind it."""
+    domain = domain_named(root)
+    places = projects.places if isinstance(projects, KnownProjects) else {}
+    if domain == GLOBAL or root == next((other for other in places if domain_named(other) == domain), root):
+        return domain
+    return f"{domain}-{sha256(root.encode('utf-8', 'replace')).hexdigest()[:6]}"
+
+
+def domains_in(here: Here, projects: Projects) -> tuple[str, ...]:
+    """The domains of the facts of all places of a project; without a project, of what is known to be of none."""
+    return tuple(sorted({domain_in(root, projects) for root in here.roots})) if here.root else (UNPLACED,)
+
+
+def waiting_sentence(here: Here) -> str:
+    """What a user is told where the lines of a project wait for their word."""
+    claims = f"{here.root} has the history or the remote of {here.waits}, where you worked before"
+    return f"{claims}, so its lines are left out here: 'knowledge trust allow' in this folder lets them in"
+
+
+def nearness(bullets: Iterable[Bullet], projects: Projects, here: Here) -> int:
+    """OWN when one of the bullets was certainly said in the project, else NONE when one of them is the user's own or of
+    no project, else OTHER: each was said in another project, or may have been."""
+    return min((_near(row, projects, here) for row in bullets), default=NONE)
+
+
+def _near(row: Bullet, projects: Projects, here: Here) -> int:
     name = row.provenance.source if row.provenance is not None else ""
-    folders = projects.get(name, frozenset()) if row.provenance is not None else frozenset()
-    inside = [is_inside(folder, project) for folder in folders if folder]
-    if inside and all(inside) and NOWHERE not in folders:
-        return OWN
-    if all(inside) or is_persons(row.text):
-        return NONE
+    roots = projects.get(name, frozenset()) if row.provenance is not None else frozenset()
+    inside = all(_is_own(root, projects, here) for root in roots if root != NOWHERE)
+    if inside:
+        return NONE if not roots or NOWHERE in roots else OWN
     persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
     return NONE if (name, mark_of_text(row.text)) in persons else OTHER
 
 
-def project_around(folder: str, projects: Projects) -> str:
-    """The nearest known project that holds a folder, "" for none."""
-    known = {project for folders in projects.values() for project in folders if project}
-    around = [project for project in known if is_inside(os.path.normpath(folder), project)]
-    return max(around, key=len, default="")
+def _is_own(root: str, projects: Projects, here: Here) -> bool:
+    """A repository in a project's folder is a project of its own; a plain folder there is not."""
+    if root in here.roots:
+        return True
+    places = projects.places if isinstance(projects, KnownProjects) else {}
+    return bool(here.root) and not places.get(root) and is_below(root, here.root)
 
 
 # --- facts that would have been notes ---------------------------------------------------------------------------------
@@ -161,8 +253,8 @@ def _names(named: str, source: str, root: str, bullet: Bullet, projects: Project
         return False
     if plain.startswith(("/", "~")) or plain[1:3] == ":/":
         return above[-1:] == (name,) or (len(inside) > 1 and name in above)
-    folders = projects.get(bullet.provenance.source, frozenset()) if bullet.provenance is not None else frozenset()
-    known = {domain_of(folder) for folder in folders if folder not in (NOWHERE, UNTOLD)}
+    roots = projects.get(bullet.provenance.source, frozenset()) if bullet.provenance is not None else frozenset()
+    known = {domain_of(one) for one in roots if one not in (NOWHERE, UNTOLD)}
     at_home = domain_of(root) in known if known else len(inside) > 1
     return at_home and above in ((), (name,))
 
@@ -187,13 +279,15 @@ def known_projects(paths: Paths, environment: Mapping[str, str]) -> Result[Proje
 
 
 def _as_json(projects: KnownProjects) -> dict[str, Any]:
-    sets = {folders: number for number, folders in enumerate(dict.fromkeys(projects.values()))}
-    rows = {name: sets[folders] for name, folders in projects.items()}
-    return {"folders": [sorted(folders) for folders in sets], "names": rows, "persons": sorted(projects.persons)}
+    sets = {roots: number for number, roots in enumerate(dict.fromkeys(projects.values()))}
+    rows = {name: sets[roots] for name, roots in projects.items()}
+    kept = {"folders": [sorted(roots) for roots in sets], "names": rows, "persons": sorted(projects.persons)}
+    return kept | {"places": list(projects.places.items())}
 
 
 def _from_json(kept: Any) -> KnownProjects:
     folders = [frozenset(map(str, row)) for row in kept["folders"]]
     projects = KnownProjects({name: folders[number] for name, number in kept["names"].items()})
     projects.persons = frozenset((str(name), str(mark)) for name, mark in kept["persons"])
+    projects.places = {str(root): str(key) for root, key in kept["places"]}
     return projects
