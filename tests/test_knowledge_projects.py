@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from core.base import ready
 from core.base.markdown import parse_bullets
 from core.base.paths import cache_folder
+from core.base.project import is_below
 from core.commands.context import context, digest_show
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge import projects
 from core.knowledge.digest import NOTE, SECTIONS, project_digest, regenerate_digest, render_digest
 from core.knowledge.ledger import Entries, write_ledger
-from core.base.project import is_below
 from core.knowledge.projects import NONE, OTHER, OWN, Here, here_in, nearness, projects_of
 from core.knowledge.same import Statement
 from tests.harvest_world import FakeModel, World, workspace_of

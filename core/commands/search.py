@@ -187,10 +187,11 @@ def search(
     project: str = "",
     limit: int = LIMIT,
     before: str = "",
+    keep: Callable[[SearchEntry], bool] | None = None,
 ) -> Result[SearchReport]:
     """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
-    YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a folder. Err for no words, a filter that is none, or
-    a store that cannot be listed."""
+    YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a folder, and `keep` to what it lets through. Err for
+    no words, a filter that is none, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
         return fail(
@@ -221,7 +222,7 @@ def search(
             (kind,) if kind else (), tuple(tag or ()), since, storable(str(here or "")) if project else "", before
         )
         near, note = _near(workspace, index, folder, text)
-        hits = find(index, text, filters, limit, near)
+        hits = find(index, text, filters, limit, near, keep)
         number = counted(index.database)
         nothing = "" if hits else _why_nothing(index, number, str(here or "") if project else "", filters.project)
     finally:

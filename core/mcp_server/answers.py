@@ -262,6 +262,6 @@ class Tasks(Page):
     """The tasks of a project."""
 
     state: str = Field(description="open or done.")
-    project: str = Field(description="The folder of the project, or 'all'.")
-    elsewhere: int = Field(description="How many more there are in other projects.")
+    project: str = Field(description="The folder of the project, '' for none, or 'all'.")
+    elsewhere: int = Field(description="How many more there are in other projects and of none.")
     tasks: list[Task] = Field(description="The tasks of this page, the newest first.")

@@ -20,18 +20,18 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field
 
 from core.base.marks import for_prompt
-from core.base.project import domain_of
+from core.base.project import GLOBAL, slug
 from core.base.result import Err, ErrorInfo, Result
 from core.base.secrets.redact import redact
 from core.commands.bullets import ALL, file_notes_in, tasks_in
-from core.commands.context import context
-from core.commands.conversations import ConversationFilters, ConversationHit, project_of, read
+from core.commands.context import ContextPrefix, context
+from core.commands.conversations import ConversationFilters, ConversationHit, read
 from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap
 from core.commands.library.ingest import library_ingest, names_private_host
 from core.commands.library.use import Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
-from core.commands.project import find_project
+from core.commands.scope import ALLOWING, Scope, scope_of
 from core.commands.search import MOST as MOST_HITS
 from core.commands.search import remarks, search
 from core.commands.statements import Found
@@ -59,12 +59,11 @@ def _text(most: int, description: str, least: int | None = None) -> Any:
     return Field(min_length=least, max_length=most, description=description)
 
 
-Project = Annotated[
-    str, _text(4096, "The project's folder; empty for the one around the folder in which the server was started.")
-]
+MORE = "another folder, or 'all', is refused unless the user allowed other projects in the settings."
+Project = Annotated[str, _text(4096, f"Empty for the project around the server; {MORE}")]
 AllProjects = Annotated[
     bool,
-    Field(description="Also conversations of other projects; refused unless the person allowed it in the settings."),
+    Field(description="Also conversations of other projects; refused unless the user allowed it in the settings."),
 ]
 TaskType = Literal[
     "", "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
@@ -117,7 +116,10 @@ def _behind_bars(lines: Sequence[str]) -> list[str]:
 
 
 def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
-    found = _value(preview(now, content, tags, project))
+    scope = _scope(now, project)
+    if scope.everything:
+        raise RefusedError("name the folder of the project it belongs to, or none for all")
+    found = _value(preview(now, content, tags, scope.asked))
     size, lines = len(found.content), found.content.count("\n") + 1
     if size > MEMORY_CHARACTERS or lines > MEMORY_LINES:
         raise RefusedError(
@@ -134,7 +136,7 @@ def save_memory(
     now = _now(workspace)
     _preview(now, content, tags, project)
     source = "agent-approved" if approved else "agent-unapproved"
-    saved = _value(save(now, content, tag=tags, project=project, source=source))
+    saved = _value(save(now, content, tag=tags, project=_scope(now, project).asked, source=source))
     return _safe(now, {**saved.to_json(), "warnings": list(saved.warnings)})
 
 
@@ -152,7 +154,7 @@ def recall_memory(
     whole texts. search_knowledge looks here too, and everywhere else: use this one when only memories are wanted.
     The newest come first; where no memory has all the words, the best matches do."""
     now = _now(workspace)
-    found = _value(recall_command(now, query, limit=ALL_MEMORIES, project=project))
+    found = _value(recall_command(now, query, limit=ALL_MEMORIES, project=_scope(now, project).asked))
 
     def made(row: Memory) -> dict[str, Any]:
         return {**replace(found, memories=(row,)).tool_result()["results"][0], "scope": row.scope, "source": row.source}
@@ -175,7 +177,7 @@ def list_memories(
     """List saved memories, the newest first, with their ids, dates, tags and first lines: for who asks what has
     been saved. To find one, recall_memory is shorter."""
     now = _now(workspace)
-    listed = _value(memories_list(now, project=project))
+    listed = _value(memories_list(now, project=_scope(now, project).asked))
     newest = newest_first(listed.memories)  # a long list must not hide what was saved last
 
     def made(row: Memory) -> dict[str, Any]:
@@ -196,7 +198,9 @@ def search_knowledge(
     ] = "",
     since: Annotated[str, _text(10, "Only what is as new as this: YYYY, YYYY-MM or YYYY-MM-DD.")] = "",
     tags: Annotated[list[str] | None, _text(20, "Words of at most 50 characters.")] = None,
-    project: Annotated[str, _text(4096, "Only what belongs to the project in this folder; empty for all.")] = "",
+    project: Annotated[
+        str, _text(4096, f"Empty for the project and what is the user's; its folder for the project alone; {MORE}")
+    ] = "",
     limit: Limit = 10,
     offset: HitOffset = 0,
 ) -> dict[str, Any]:
@@ -205,8 +209,10 @@ def search_knowledge(
     others", "why did we", an error that comes back, a convention, a step that was done before; and before a choice
     that may have been made already. Not for general knowledge, nor for what the files at hand say."""
     now = _now(workspace)
-    found = _value(search(now, query, kind, since, tags or (), project, _one_more(offset + limit)))
-    warnings = [*found.warnings, *remarks(query, found.hits, [found.nothing])]
+    scope = _scope(now, project)
+    keep = None if scope.everything else scope.tells_entry
+    found = _value(search(scope.workspace, query, kind, since, tags or (), limit=_one_more(offset + limit), keep=keep))
+    warnings = [*scope.warnings, *found.warnings, *remarks(query, found.hits, [found.nothing])]
     return _paged(now, "hits", found.to_json(), dict, offset, limit, warnings=warnings)
 
 
@@ -282,21 +288,12 @@ def read_conversation(
 
 def _allowed(now: Workspace, project: str, all_projects: bool) -> Callable[[str], bool] | None:
     """Whether a conversation that was held in a folder may be told; None: every one. Those of the project in which the
-    server was started may, and all others only where the person said so."""
+    server was started may, and all others only where the user said so."""
     if not now.config.search_conversations:
-        raise RefusedError("the person has switched the search of conversations off (search_conversations = false)")
-    own = project_of(str(now.cwd))
-    asked = project_of(os.path.abspath(now.cwd / os.path.expanduser(project))) if project else own
-    if not now.config.mcp_all_conversations and (all_projects or asked != own or not own):
-        why = (
-            "conversations of other projects are not shown to agents"
-            if own
-            else "this server was not started in a project's folder, so no conversation is of its project"
-        )
-        raise RefusedError(f"{why}; the person can allow all with 'knowledge config set mcp_all_conversations true'")
-    if all_projects or not asked:
-        return None
-    return lambda folder: project_of(folder) == asked
+        raise RefusedError("the user has switched the search of conversations off (search_conversations = false)")
+    own = _scope(now)
+    scope = _scope(now, project, all_projects=all_projects or not own.folder)
+    return None if scope.everything else scope.tells_conversation
 
 
 def get_facts(
@@ -310,9 +307,12 @@ def get_facts(
     """The facts worth knowing about a repository, one a line: pitfalls first, the surest first. Ask it before a
     larger task there; for one question, search_knowledge is shorter."""
     now = _now(workspace)
-    if project and not domains:
-        domains = [domain_of(str(_value(find_project(now, project)) or ""))]
-    chosen = _value(bootstrap(now, domains or (), budget=budget))
+    scope = _scope(now, project)
+    own = [name for name in scope.domains if name != GLOBAL]
+    wanted = [slug(name) for name in domains or own or [GLOBAL]]
+    if not (now.config.mcp_all_conversations or set(wanted) <= set(scope.domains)):
+        raise RefusedError(f"facts of other projects are not told to agents; {ALLOWING}")
+    chosen = _value(bootstrap(now, wanted, budget=budget))
     # The budget is that of the text: the same facts with all their fields are four times as long.
     fields = ("text", "tokens", "left_out", "domains")
     return _safe(now, {name: getattr(chosen, name) for name in fields})
@@ -322,7 +322,7 @@ def get_context(workspace: Workspace, project: Project = "") -> dict[str, Any]:
     """What a new conversation starts with: context files and the digest of all knowledge. Ask it once, at the
     start, where your conversation did not begin with such a text."""
     now = _now(workspace)
-    found = _value(context(now, project))
+    found = _value(_context(now, project))
     text = found.prefix.text  # it has been through the gate, and has marks of ours around it
     return _safe(now, {"bytes": len(text.encode()), "warnings": list(found.warnings)}) | {"text": text}
 
@@ -330,7 +330,12 @@ def get_context(workspace: Workspace, project: Project = "") -> dict[str, Any]:
 def digest_text(workspace: Workspace) -> str:
     """The digest as a new conversation here gets it, "" when it gets none."""
     now = _now(workspace)
-    return for_prompt(_value(context(now)).prefix.digest.text, secrets=now.config.redact, origins=True)
+    return for_prompt(_value(_context(now)).prefix.digest.text, secrets=now.config.redact, origins=True)
+
+
+def _context(now: Workspace, project: str = "") -> Result[ContextPrefix]:
+    scope = _scope(now, project)
+    return context(now, scope.asked, users_only=not (scope.folder or now.config.mcp_all_conversations))
 
 
 def get_file_notes(
@@ -343,26 +348,39 @@ def get_file_notes(
     """What earlier conversations taught about one source file, also when it was called otherwise then. Ask it
     before you change what a file does or say why it is as it is; not for a typo, a name or its format."""
     now = _now(workspace)
-    found = _value(file_notes_in(now, path, project))
+    scope = _scope(now, project)
+    found = _value(file_notes_in(now, path, scope.asked))
+    if not scope.tells_file(found.path):
+        raise RefusedError(f"this file is neither of this project nor there and of none; {ALLOWING}")
     valid = [row for row in found.bullets if not row.bullet.struck]
-    return _paged(now, "notes", valid, _row, offset, limit, path=found.path)
+    told = [row for row in valid if row.category == "files" or scope.tells(row.bullet)]
+    return _paged(now, "notes", told, _row, offset, limit, path=found.path, warnings=list(scope.warnings))
 
 
 def list_tasks(
     workspace: Workspace,
     state: Annotated[Literal["open", "done"], Field(description="Those still open, or those done.")] = "open",
-    project: Annotated[
-        str, _text(4096, "The project's folder; empty for the one around the server's folder, 'all' for every one.")
-    ] = "",
+    project: Project = "",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
     """The tasks that came up in earlier conversations about a project and are open, or done; the newest first: for
     who asks what is left to do, or where the work stopped."""
     now = _now(workspace)
-    found = _value(tasks_in(now, state, project))
-    head = {"state": state, "project": found.project or ALL, "elsewhere": found.elsewhere}
-    return _paged(now, "tasks", found.tasks, lambda row: _row(row[0]) | {"project": row[1]}, offset, limit, **head)
+    scope = _scope(now, project)
+    everywhere = _value(tasks_in(now, state, ALL)).tasks
+
+    def told(row: Found) -> bool:
+        by_hand = row.bullet.provenance is None
+        return by_hand or (scope.is_own(row.bullet) if scope.folder else scope.tells(row.bullet))
+
+    def named(row: tuple[Found, str]) -> dict[str, Any]:
+        return _row(row[0]) | {"project": row[1] if scope.everything or scope.is_own(row[0].bullet) else ""}
+
+    tasks = [row for row in everywhere if scope.everything or told(row[0])]
+    where = ALL if scope.everything else scope.folder
+    head = {"state": state, "project": where, "elsewhere": len(everywhere) - len(tasks)}
+    return _paged(now, "tasks", tasks, named, offset, limit, warnings=list(scope.warnings), **head)
 
 
 def _row(row: Found) -> dict[str, Any]:
@@ -506,6 +524,11 @@ def _now(workspace: Workspace) -> Workspace:
     """With the settings as they are on disk now: a server lives for days. Refused while they cannot be read, because
     they say what may be shown."""
     return _value(reopened(workspace))
+
+
+def _scope(now: Workspace, project: str = "", *, all_projects: bool = False) -> Scope:
+    """What may be told to an agent that asks for this project."""
+    return _value(scope_of(now, project, all_projects=all_projects))
 
 
 def _value(result: Result[Row]) -> Row:

@@ -167,14 +167,14 @@ def known_project(database: Database, name: str) -> str:
 def in_scope(database: Database, filters: Filters) -> int:
     """How many conversations can be found at these sources, in these folders and in this project."""
     conditions, values = _scope(filters)
-    sql = f"SELECT count(*) FROM conversations WHERE problem = '' AND turns > 0 AND {' AND '.join(conditions)}"
+    sql = f"SELECT count(*) FROM conversations WHERE {stored.READ} AND {' AND '.join(conditions)}"
     number: int = database.execute(sql, values).fetchone()[0]
     return number
 
 
 def sources_held(database: Database) -> list[str]:
     """The sources of which there are conversations to be found, and the tools of those at paths."""
-    sql = f"SELECT DISTINCT iif(source = '{AT_PATHS}', tool, source) AS one FROM conversations WHERE problem = '' ORDER BY one"
+    sql = f"SELECT DISTINCT iif(source = '{AT_PATHS}', tool, source) FROM conversations WHERE {stored.READ} ORDER BY 1"
     return [row[0] for row in database.execute(sql)]
 
 

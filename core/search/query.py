@@ -149,6 +149,8 @@ LITERAL_CHARACTERS = 12
 LONG_WORDS, LONG_COST = 200, 4.0
 """A text that stands alone loses so much with each e-fold beyond so many words: it has every word somewhere, and takes
 long to read."""
+KEPT_FROM = 1000
+"""Where not every entry may be told, at least so many are looked at."""
 BEST_NEAR = 50
 """So many of the nearest by vector may become candidates."""
 Near: TypeAlias = Mapping[int, float]
@@ -207,15 +209,23 @@ class Ranked(NamedTuple):
 
 
 def search(
-    index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
+    index: Index,
+    text: str,
+    filters: Filters = EVERYTHING,
+    limit: int = 10,
+    near: Near | None = None,
+    keep: Callable[[SearchEntry], bool] | None = None,
 ) -> list[Hit]:
     """The best `limit` entries for a query, best first. Any text is a query; an empty one finds nothing. `near` is what
-    vectors say (`Vectors.near`): it brings candidates of its own and is one more reason among the others."""
-    query, found, ranked, _ = rank_all(index, text, filters, limit, near)
+    vectors say (`Vectors.near`): it brings candidates of its own and is one more reason among the others. What `keep`
+    refuses is no hit, and confirms none."""
+    query, found, ranked, _ = rank_all(index, text, filters, limit if keep is None else max(limit, KEPT_FROM), near)
     hits: list[Hit] = []
     at: dict[str, int] = {}
     for one in ranked:
         row = one.seen.row
+        if keep is not None and not keep(row.entry()):
+            continue
         same = "" if row.thread else folded(row.text).rstrip(" .")
         if same and same in at:
             known, entry = hits[at[same]], row.entry()
