@@ -30,8 +30,16 @@ from core.search import conversations as index
 from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
-from core.sources.tools import EXPORTS, FILES, SOURCE, Place, disambiguate, project_at
-from core.sources.walk import artifact_at, folder_state, folder_store, in_project, store_state, survey
+from core.sources.tools import FILES, SOURCE, Place, disambiguate, project_at
+from core.sources.walk import (
+    artifact_at,
+    as_it_is,
+    folder_state,
+    harvested_at_paths,
+    in_project,
+    store_state,
+    survey,
+)
 
 if TYPE_CHECKING:
     from core.base.secrets.repeats import Secrets
@@ -252,7 +260,7 @@ class _Look:
         for path, source, name, kind in json.loads(index.remembered(self._database, "walked") or "[]"):
             if source != FILES and (project := project_at(path)):
                 projects.add(project)
-            elif (source in names or FILES in names) and (row := _as_it_is(path, source, name, kind)) is not None:
+            elif (source in names or FILES in names) and (row := as_it_is(path, source, name, kind)) is not None:
                 found[path] = row
         found |= {row.path: row for folder in sorted(projects) for row in in_project(folder, names - {FILES})}
         return list(found.values())
@@ -261,10 +269,10 @@ class _Look:
         """What was harvested at paths, as it is now. The ledger is read again only when it has changed."""
         state, rows = json.loads(index.remembered(self._database, "harvested") or '["", []]')
         if state != (now := store_state(str(self._where.paths.ledger))):
-            rows = [(row.path, row.source, row.name, row.kind) for row in _harvested_at_paths(self._ledger())]
+            rows = [(row.path, row.source, row.name, row.kind) for row in harvested_at_paths(self._ledger())]
             with index.writing(self._database, self._where.folder):
                 index.remember(self._database, "harvested", json.dumps([now, rows]))
-        return [item for row in rows if (item := _as_it_is(*row)) is not None]
+        return [item for row in rows if (item := as_it_is(*row)) is not None]
 
     def _sessions(self, stores: Sequence[Artifact]) -> list[Artifact]:
         """The conversations in databases and exports. A store that did not change is not opened: its conversations are
@@ -396,26 +404,6 @@ class _Look:
 
 def _state(item: Artifact) -> str:
     return f"{item.size} {item.mtime_ns} {item.ctime_ns} {item.ino}"
-
-
-def _as_it_is(path: str, source: str, name: str, kind: str) -> Artifact | None:
-    """What is remembered of a place with its size and times of now; None where it is gone."""
-    row = (folder_store(path, source) if kind == "store" else None) or artifact_at(path, source, name)
-    return row._replace(name=name, kind=kind) if row is not None else None
-
-
-def _harvested_at_paths(entries: Mapping[str, Mapping[str, Any]]) -> list[Artifact]:
-    """The files that the ledger knows from paths that the user named, or from the folders of projects: no place of a
-    tool holds them. A file keeps the name that its lines cite."""
-    names: dict[str, str] = {}
-    for entry in entries.values():
-        path, source = str(entry.get("path", "")), str(entry.get("source", ""))
-        named = source in (FILES, *EXPORTS) or (source in SOURCE and SOURCE[source].project)
-        if entry.get("status") == "harvested" and named:
-            inside = "#" in path and not os.path.lexists(path)
-            names.setdefault(path.rpartition("#")[0] if inside else path, "" if inside else str(entry.get("name", "")))
-    there = [Place(FILES, path) for path in names if os.path.lexists(path)]
-    return [row._replace(name=names[row.path] or row.name) for row in survey(there).artifacts if row.path in names]
 
 
 # --- one conversation ------------------------------------------------------------------------------------------------
@@ -604,23 +592,3 @@ def iso(nanoseconds: int) -> str:
         return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if nanoseconds else ""
     except (ValueError, OverflowError, OSError):
         return ""
-
-
-def called(where: Where, name: str, *, anywhere: bool = True) -> list[Artifact]:
-    """The conversations of that name, or at that path, as they lie on the disk: for those that the index does not hold.
-    Project folders are not looked through. Without `anywhere` a path outside of the known places is none."""
-    from core.sources.sessions import StoreCache, list_sessions
-
-    path = os.path.abspath(os.path.expanduser(name))
-    item = artifact_at(path, HOME, os.path.basename(path)) if anywhere else None
-    if item is not None and item.kind == "conversation":
-        return [item]
-    rows = [row for row in scan_conversations(where.paths) if row.kind == "conversation"] if where.home else []
-    rows += survey(where.places).artifacts
-    rows += _harvested_at_paths(where.entries()) if where.harvested else []
-    stores = [row for row in rows if row.kind == "store"]
-    if stores:
-        with StoreCache(where.copies) as opened:
-            rows += list_sessions(stores, opened).artifacts
-    found = [row for row in rows if row.kind != "store"]
-    return [row for row in found if name in (row.name, row.path)] or [row for row in found if name in row.name][:4]

@@ -50,11 +50,12 @@ _BAD = re.compile(
 
 @dataclass(frozen=True)
 class Shown:
-    """What a retrieval showed: chunk -> its text."""
+    """What a retrieval showed: chunk -> its text; `project` as in a trace."""
 
     id: str
     query: str
     task_type: str
+    project: str | None
     chunks: dict[str, str]
 
 
@@ -144,7 +145,7 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
     for part in in_parts(ids):
         recorded = set(connection.execute(select(t.retrieval_id).where(t.retrieval_id.in_(part))).scalars())
         asked = (
-            select(r.id, r.query, r.task_type, c.id.label("chunk"), c.content)
+            select(r.id, r.query, r.task_type, r.project, c.id.label("chunk"), c.content)
             .join(schema.retrieval_chunk, f.retrieval_id == r.id)
             .join(schema.chunk, c.id == f.chunk_id)
             .where(r.id.in_(part))
@@ -152,7 +153,7 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
         )
         for row in connection.execute(asked):
             if row.id not in recorded:
-                one = found.setdefault(row.id, Shown(row.id, row.query, row.task_type, {}))
+                one = found.setdefault(row.id, Shown(row.id, row.query, row.task_type, row.project, {}))
                 one.chunks[row.chunk] = row.content
     return found
 
@@ -169,7 +170,7 @@ def record_heard(connection: Connection, heard: Heard, when: datetime) -> list[U
         for chunks, outcome, notes in _outcomes(heard.said[at:end], about):
             trace = UsageTrace(
                 new_id(), chunks, task, outcome, when, heard.id, heard.title, about.query, notes,
-                "inferred", about.id,
+                "inferred", about.id, about.project,
             )  # fmt: skip
             add_trace(connection, trace)
             made.append(trace)
