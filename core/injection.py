@@ -46,6 +46,8 @@ class ShownDigest:
     text: str
     why: str
     warning: str = ""
+    waits: str = ""
+    """What waits for the user's word, as a sentence."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class Prefix:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return (*self.context.warnings, *filter(None, (self.digest.warning,)), *self.notes)
+        waits = f"WARNING: {self.digest.waits}" if self.digest.waits else ""
+        return (*self.context.warnings, *filter(None, (self.digest.warning, waits)), *self.notes)
 
 
 def prompt_prefix(
@@ -185,10 +188,10 @@ def _shown_digest(
     unsure: list[ShownDigest] = []
 
     def made() -> list[str] | None:
-        """The text, the reason and the warning; None for the digest as it is."""
+        """The text, the reason and what waits; None for the digest as it is."""
         found, sure = _digest_here(paths, config, here, variables, text, users_only)
         unsure.extend([found] if found is not None and not sure else [])
-        return [found.text, found.why, found.warning] if found is not None else None
+        return [found.text, found.why, found.waits] if found is not None else None
 
     inputs = [paths.knowledge / row.file for row in CATEGORY.values() if row.file]
     inputs += [paths.ledger, paths.digest, paths.state / CONFIRMED, trust_file(variables)]
@@ -202,7 +205,7 @@ def _shown_digest(
         read=lambda kept: None if kept is None else [str(kept[at]) for at in range(3)],
         whole=lambda: not unsure,
     )
-    return unsure[0] if unsure else ready if shown is None else ShownDigest(*shown)
+    return unsure[0] if unsure else ready if shown is None else ShownDigest(shown[0], shown[1], waits=shown[2])
 
 
 def _digest_here(
@@ -220,16 +223,16 @@ def _digest_here(
     here = here_in(folder, known.value, environment)
     if not (here.root or users_only):
         return None, True
-    waits = f"WARNING: {waiting_sentence(here)}" if here.waits else ""
+    waits = waiting_sentence(here) if here.waits else ""
     if not text.startswith(HEADER):
-        none = ShownDigest("", "not injected: digest.md is your own text, and digest_scope is project", waits)
-        return none if only else ShownDigest(text, READY, waits), True
+        none = ShownDigest("", "not injected: digest.md is your own text, and digest_scope is project", waits=waits)
+        return none if only else ShownDigest(text, READY, waits=waits), True
     found = project_digest(paths, config.digest_max_bytes, known.value, here, only=only)
     if found is not None:
-        return ShownDigest(found.text, READY, waits), True
+        return ShownDigest(found.text, READY, waits=waits), True
     rest = "" if only else ", and none of it is yours in every project"
     why = f"not injected in this folder: what it says comes from other projects{rest}"
-    return ShownDigest("", why, waits), True
+    return ShownDigest("", why, waits=waits), True
 
 
 def knowledge_block(digest: str, *, secrets: bool = True) -> str:

@@ -114,7 +114,7 @@ def project_root(folder: str) -> str:
         parts = PureWindowsPath(folder).parts
         own = parts[2:] if len(parts) > 1 and parts[1].casefold() == "users" else parts
         return str(PureWindowsPath(folder)) if len(own) > 1 else ""
-    if not os.path.isabs(folder):
+    if not os.path.isabs(folder) or folder[:2] in ("//", "\\\\"):  # another computer's
         return ""
     path = os.path.normpath(folder)
     if not is_working_place(path):

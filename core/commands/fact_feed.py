@@ -108,9 +108,6 @@ class Places:
         none): a file below a known project belongs there, whoever spoke of it."""
         if os.path.isabs(about):
             path = os.path.normpath(about)
-            root = project_root(os.path.dirname(path))
-            if root in self.projects:
-                return self.projects[root]
             if around := [folder for folder in self.projects if is_below(path, folder)]:
                 return self.projects[max(around, key=len)]
         if said in self.names:

@@ -18,7 +18,7 @@ from typing import Any
 from core.base import files
 from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
-from core.base.project import GLOBAL
+from core.base.project import GLOBAL, is_below
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
@@ -207,7 +207,9 @@ def facts_for_context(
     sentence about why they cannot be had, "" for nothing."""
     if not workspace.config.bootstrap_facts:
         return "", ""
-    around = Ok((GLOBAL,)) if users_only else domains_around(workspace, project or workspace.cwd)
+    inside = project is None or is_below(os.path.abspath(workspace.cwd), str(project))
+    asked = workspace.cwd if inside or project is None else project
+    around = Ok((GLOBAL,)) if users_only else domains_around(workspace, asked)
     chosen = around if isinstance(around, Err) else _bootstrap(workspace, around.value, BUDGET, utc_now())
     if isinstance(chosen, Err):
         return "", f"the conversation starts without the facts: {chosen.error}"

@@ -18,11 +18,8 @@ import json
 import ntpath
 import os
 import posixpath
-import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -35,6 +32,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets, clear_title
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.days import day_of
 from core.conversations.events import Edit, FileRead, with_text
 from core.conversations.read import Streamed, read_conversation, stream_turns, why_unread
 from core.conversations.render import transcript
@@ -121,7 +119,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         )
     if not project_root(tail.conversation.folder) and (folder := _folder_of(item.path, whole or tail.conversation)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
-    date = day_of(tail.conversation, item.mtime_ns)
+    date = day_of(tail.conversation, os.path.basename(item.path), item.mtime_ns)
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
     if isinstance(found, Err):
         return found
@@ -359,19 +357,6 @@ class ShownSizes:
         return self._known[sha256]
 
 
-def day_of(conversation: Conversation, mtime_ns: int) -> str:
-    """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end or the beginning that its file
-    tells, else of the file itself; "" where nothing does."""
-    times = (turn.time for turn in reversed(conversation.turns) if turn.time)
-    for written in (next(times, ""), conversation.ended, conversation.started):
-        with suppress(ValueError, OverflowError):
-            at = datetime.fromisoformat(written)
-            return (at if at.tzinfo is None else at.astimezone(UTC)).date().isoformat()
-    with suppress(ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(mtime_ns / 1e9, UTC).date().isoformat() if mtime_ns > 0 else ""
-    return ""
-
-
 def _with_clear_title(tail: Tail, turns: Iterable[Turn]) -> Tail:
     """A title is often cut from the first request, and what is new of a conversation may not have it."""
     title = clear_title(tail.conversation.title, (turn.text for turn in turns))
@@ -455,6 +440,5 @@ def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str
 
 
 def project_of(conversation: Conversation) -> str:
-    """What the sessions of one project have in common: the repository, else the folder without its work tree."""
-    folder = re.split(r"[\\/]\.?worktrees?[\\/]", conversation.folder.rstrip("/\\"))[0]
-    return redact(conversation.repository or folder).text
+    """What the sessions of one project have in common: the repository that they tell, else its top folder."""
+    return redact(normal_remote(conversation.repository) or project_root(conversation.folder)).text

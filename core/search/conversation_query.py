@@ -97,8 +97,9 @@ def _scope(filters: Filters) -> tuple[list[str], list[object]]:
     condition, given = filters.of_conversations()
     conditions, values = [condition or "1"], list[object](given)
     if filters.project:
-        conditions.append("(project = ? OR substr(project, 1, ?) = ?)")
-        values += [filters.project, len(filters.project) + 1, f"{filters.project}/"]
+        inside, folders = filters.inside("project")
+        conditions.append(inside)
+        values += folders
     return conditions, values
 
 
