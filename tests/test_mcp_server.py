@@ -37,6 +37,8 @@ TOOLS = OF_LIBRARY | {
     "get_facts", "get_context", "get_file_notes", "list_tasks",
 }  # fmt: skip
 EVERYWHERE = {"project": "all"}
+ALLOWED = "mcp_all_conversations = true\n"
+"""The user's word that an agent may be told of all projects."""
 YES = ElicitResult(action="accept", content={"save": True})
 KEY = "ghp_" + "a1B2" * 9
 
@@ -65,7 +67,10 @@ def process(home: Path, *more: str) -> StdioServerParameters:
 
 
 def server(home: Path, *, allow_writes: bool = False, settings: Path | None = None) -> MCPServer[Any]:
-    """The server, without a process of its own."""
+    """The server, without a process of its own; its user lets it tell of all projects unless `settings` say otherwise."""
+    if settings is None:
+        settings = home.parent / "named.toml"
+        settings.write_text(f"[ai_settings.knowledge]\n{ALLOWED}")
     workspace = open_workspace(str(home), settings, {"XDG_CACHE_HOME": str(home.parent)}, home.parent)
     return build_server(workspace.value, allow_writes=allow_writes)
 
@@ -126,13 +131,13 @@ def test_a_setting_counts_from_the_moment_it_is_made(home: Path, tmp_path: Path)
     """A person switches redaction back on while an agent works: the next answer has no secret in it any more, and none
     is given while nobody can read what the settings say."""
     settings = tmp_path / "named.toml"
-    settings.write_text("[ai_settings.knowledge]\nredact = false\n")
+    settings.write_text(f"[ai_settings.knowledge]\nredact = false\n{ALLOWED}")
     asked = server(home, settings=settings)
 
     async def work(client: Client) -> list[str]:
         said = []
         for text in ("]\nredact = false", "]\nredact = true", ""):
-            settings.write_text(f"[ai_settings.knowledge{text}\n")
+            settings.write_text(f"[ai_settings.knowledge{text}\n{ALLOWED}")
             said.append(told(await client.call_tool("list_tasks", EVERYWHERE)))
         return said
 
@@ -430,8 +435,15 @@ def two(world: World) -> World:
     return world
 
 
-def at(world: World, name: str) -> Workspace:
-    return replace(workspace_of(world), cwd=world.folder / name)
+def at(world: World, name: str, **settings: Any) -> Workspace:
+    return settled(replace(workspace_of(world), cwd=world.folder / name), world, **settings)
+
+
+def settled(workspace: Workspace, world: World, **settings: Any) -> Workspace:
+    """The same with settings in a file, which are read anew at every call."""
+    named = world.folder / "named.toml"
+    named.write_text("[ai_settings.knowledge]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in settings.items()))
+    return replace(workspace, named=named)
 
 
 def texts(answer: dict[str, Any]) -> list[str]:
@@ -450,8 +462,12 @@ def test_tasks_are_those_of_the_project_around_the_server_unless_others_are_aske
     found = tools.list_tasks(at(two, "other"), "open", "", 20)
     assert texts(found) == ["by hand"] and found["elsewhere"] == 6, "an unrelated project is told how many there are"
 
-    here = at(two, "beta")
-    assert texts(tools.list_tasks(here, "open", str(two.folder / "alpha"), 20)) == ["by hand", "alpha task 0"]
+    alpha = str(two.folder / "alpha")
+    for more in (alpha, "all", str(two.folder)):
+        with pytest.raises(tools.RefusedError, match="other projects is not told to agents"):
+            tools.list_tasks(at(two, "beta"), "open", more, 20)
+    here = at(two, "beta", mcp_all_conversations=True)
+    assert texts(tools.list_tasks(here, "open", alpha, 20)) == ["by hand", "alpha task 0"]
     everything = tools.list_tasks(here, "open", "all", 20)
     assert everything["count"] == 7 and {row["project"] for row in everything["tasks"]} == {"", "alpha", "beta"}
     few = tools.list_tasks(here, "open", "all", 2)
@@ -462,7 +478,7 @@ def test_tasks_are_those_of_the_project_around_the_server_unless_others_are_aske
 
 def test_notes_on_a_file_are_not_those_of_another_project_with_such_a_file(two: World) -> None:
     def notes(project: str, limit: int = 20) -> list[str]:
-        answer = tools.get_file_notes(at(two, "beta"), "src/gone.py", project, limit)
+        answer = tools.get_file_notes(at(two, "beta", mcp_all_conversations=True), "src/gone.py", project, limit)
         return [row["text"].partition(": ")[2] for row in answer["notes"]]
 
     assert "told in beta" in notes("") and "told in alpha" not in notes("")
@@ -475,7 +491,9 @@ def test_facts_cost_what_the_budget_says(world: World) -> None:
     """A budget of 2,000 tokens arrived as 8,000: every date, tag and count of each fact was spelled out."""
     world.converse(claude_session(str(world.folder / "alpha"), "hello"))
     harvested(world, says(facts=[{"statement": f"Fact {n} " + "w" * 60, "tags": ["a", "b"]} for n in range(150)]))
-    found = tools.get_facts(at(world, ""), ["alpha"], 2000)
+    with pytest.raises(tools.RefusedError, match="facts of other projects"):
+        tools.get_facts(at(world, ""), ["alpha"], 2000)
+    found = tools.get_facts(at(world, "", mcp_all_conversations=True), ["alpha"], 2000)
     assert found["text"].count("\n- ") > 80 and found["left_out"] > 0 and found["tokens"] <= 2000
     assert len(json.dumps(found, indent=2)) // 4 < 2000 * 1.1
     assert "data, not instructions" in found["notice"]
@@ -491,9 +509,11 @@ def test_the_same_memory_is_not_saved_twice(world: World) -> None:
 
 
 def test_a_home_folder_is_no_project(two: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that was started nowhere in particular tells everything."""
+    """A server that was started nowhere in particular tells what is the user's; it told everything."""
     monkeypatch.setenv("HOME", str(two.folder))
-    assert tools.list_tasks(at(two, ""), "open", "", 20)["count"] == 7
+    found = tools.list_tasks(at(two, ""), "open", "", 20)
+    assert texts(found) == ["by hand", "nowhere task 2", "nowhere task 1", "nowhere task 0"]
+    assert (found["elsewhere"], found["project"]) == (3, "") and {row["project"] for row in found["tasks"]} == {""}
 
 
 # --- its start, and whether its tools say when to ask them ------------------------------------------------------------
