@@ -18,7 +18,7 @@ import pytest
 from core import conversation_index
 from core.base.result import Err, Ok, Result
 from core.base.search_entry import Embed, SearchEntry
-from core.commands.conversations import ConversationFilters, find, index_folder
+from core.commands.conversations import ConversationFilters, ConversationHits, find, index_folder
 from core.commands.search import build_vectors
 from core.commands.transcript import known_entries, where_of
 from core.conversation_index import look
@@ -571,3 +571,72 @@ def test_what_was_harvested_at_a_path_is_found_and_read(disk: Disk, monkeypatch:
     assert disk.run(monkeypatch, "show", found["gannet"][0])[0] == 0
     disk.settings = {"search_sources": ["home"]}
     assert disk.names("gannet") == [], "the user named no more than the home"
+
+
+# --- what an empty answer, and a poor one, says of itself ------------------------------------------------------------
+
+
+def test_an_empty_answer_says_why(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ "Unknown project", "not read yet" and "nothing was said" looked the same: an empty list."""
+    disk.build()
+
+    def told(*words: str) -> tuple[int, str, str]:
+        return disk.run(monkeypatch, "search", *words)
+
+    for style in ((), ("--json",)):
+        status, out, err = told("clock", "--project", "nowhere", *style)
+        assert status == 1 and not out and "no project of that name is known" in err and "/srv/pay" in err
+        status, out, err = told("zeppelin", "--kind", "conversation", "--project", "pay", *style)
+        assert status == 0 and "1 conversation in /srv/pay was searched, and none says this" in err
+        status, out, err = told("zeppelin", "--source", "codex", *style)
+        assert "no conversation of Codex has been read, so this does not tell that nothing was said" in err
+        assert "there are conversations of claude_code, home" in err
+        status, out, err = told("zeppelin", *style)
+        assert "3 conversations were searched, and none says this" in err and "nothing was harvested yet" in err
+        status, out, err = told("clock", "--source", "claud-cod", *style)
+        assert status == 1 and "there is no source 'claud-cod'" in err and "claude_code, codex" in err
+    assert isinstance(find(disk.workspace, "clock", ConversationFilters(sources=("nobody",))), Err)
+
+
+def test_what_was_not_read_yet_is_no_silence(disk: Disk) -> None:
+    """A look has a fraction of a second; the rest waits, and an answer must not sound as if nothing had been said."""
+    for at in range(30):
+        disk.claude(f"many-{at}", ("user", f"The talk of number {at}"), folder="/srv/other")
+    shop = disk.folder / "shop"
+    shop.mkdir()
+    found = value_of(find(disk.workspace, "zeppelin", ConversationFilters(project=str(shop)), seconds=0.0))
+    assert found.waiting and f"no conversation in {shop} has been read yet" in found.nothing
+    unknown = find(disk.workspace, "zeppelin", ConversationFilters(project="/srv/unread"), seconds=0.0)
+    assert isinstance(unknown, Err) and "conversations are not read" in unknown.error.message
+
+
+def value_of(result: Result[ConversationHits]) -> ConversationHits:
+    assert isinstance(result, Ok), result
+    return result.value
+
+
+def test_a_copy_at_a_path_is_of_its_tool(disk: Disk) -> None:
+    """The description's own example, `claude_code`, found nothing where conversations were named by their path."""
+    copies = disk.folder / "copies"
+    row = claude_row("user", "The condor of the copies", "2026-05-04T10:00:00.000Z", session="copied")
+    disk.write(copies / "one.jsonl", row)
+    disk.settings = {"search_sources": ["home", str(copies)]}
+    disk.build()
+    assert disk.names("condor", sources=("claude_code",)) == ["files/one.jsonl"]
+    assert disk.names(sources=("claude_code",)) == ["files/one.jsonl"], "without words too"
+    assert disk.names("claude code sessions about the condor") == ["files/one.jsonl"]
+    assert disk.names("condor", sources=("codex",)) == []
+
+
+def test_a_weak_hit_and_a_phrase_that_is_nowhere_say_so(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best of what shares one word with a question looked like an answer, and a phrase became loose words."""
+    disk.build()
+    [hit] = disk.find("fixture budgie rainbow waterfall saxophone").hits
+    assert "weak: 1 of 5 words" in hit.why
+    for style in ((), ("--json",)):
+        status, out, err = disk.run(monkeypatch, "search", "fixture budgie rainbow waterfall saxophone", *style)
+        assert "weak: 1 of 5 words" in out and "all hits are weak" in err
+        status, out, err = disk.run(monkeypatch, "search", '"fixture freezes clock"', *style)
+        assert status == 0 and 'nothing says "fixture freezes clock" as it stands' in err
+        status, out, err = disk.run(monkeypatch, "search", '"two clocks" fixture', *style)
+        assert "as it stands" not in err and "weak:" not in out + err

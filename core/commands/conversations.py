@@ -311,7 +311,7 @@ def find(
         if database is None:
             return Ok(ConversationHits(words, warnings=tuple(warnings)))
         try:
-            project = _project(workspace, database, filters.project)
+            project = _project(workspace, database, filters.project, brought)
             if isinstance(project, Err):
                 return project
             note = ""
@@ -375,8 +375,9 @@ def _why_nothing(database: Database, wanted: Filters, brought: Brought) -> str:
     where = f" in {wanted.project}" if wanted.project else " of this project" if wanted.folders is not None else ""
     number = in_scope(database, wanted)
     if number:
+        more = f"; {brought.waiting:,} are not read yet" if brought.waiting else ""
         them = "1 conversation" if number == 1 else f"{number:,} conversations"
-        return f"{them}{of}{where} {'was' if number == 1 else 'were'} searched, and none says this"
+        return f"{them}{of}{where} {'was' if number == 1 else 'were'} searched, and none says this{more}"
     yet = " yet" if brought.waiting or not wanted.sources else ""
     said = f"no conversation{of}{where} has been read{yet}, so this does not tell that nothing was said"
     held = sources_held(database) if wanted.sources and wanted.folders is None else []
@@ -399,7 +400,7 @@ def _bounds(filters: ConversationFilters, today: date) -> Result[Span]:
     return before if isinstance(before, Err) else Ok(Span(since.value, before.value))
 
 
-def _project(workspace: Workspace, database: Database, asked: str) -> Result[tuple[str, ...]]:
+def _project(workspace: Workspace, database: Database, asked: str, brought: Brought) -> Result[tuple[str, ...]]:
     """The places of a project, the one that was asked for first: a folder, or the name of one that conversations were
     held in; one place "" for all."""
     if not asked:
@@ -415,10 +416,9 @@ def _project(workspace: Workspace, database: Database, asked: str) -> Result[tup
     if named:
         return Ok((named,))
     held = projects_held(database)[:PROJECTS_TOLD]
-    hint = (
-        f"the newest conversations were held in {', '.join(held)}" if held else "no conversation was held in a folder"
-    )
-    return fail("no-project", "no project of that name is known", asked, hint)
+    hint = f"the newest conversations were held in {', '.join(held)}" if held else "give its folder"
+    yet = f" yet, and {brought.waiting:,} conversations are not read" if brought.waiting else ""
+    return fail("no-project", f"no project of that name is known{yet}", asked, hint)
 
 
 def _understood(span: Span, folder: str) -> str:

@@ -327,6 +327,7 @@ def search_everything(
         hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
         return fail("usage", "there is nothing to search for", hint=hint)
     spoken: ConversationHits | None = None
+    found: Result[ConversationHits] | None = None
     if kind in ("", "conversation") and not tag and (workspace.config.search_conversations or spoken_only):
         from core.commands.conversations import find as find_conversations
 
@@ -342,6 +343,8 @@ def search_everything(
         if isinstance(searched, Err) and (
             spoken is None or not (spoken.hits or (spoken.folder and searched.error.code == "no-project"))
         ):
+            if isinstance(found, Err) and found.error.code == searched.error.code:
+                return found  # which projects there are, conversations know
             return searched
         entries = searched.value if isinstance(searched, Ok) else None
     return Ok(_together(text, entries, spoken, limit, built))
