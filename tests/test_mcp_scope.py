@@ -280,6 +280,25 @@ def test_more_is_told_where_the_user_allowed_it(birds: World) -> None:
     assert all(bird in everything for bird in (OWN, OTHER, USERS, NOBODYS))
 
 
+def test_an_empty_answer_says_why_to_an_agent_too(birds: World) -> None:
+    """Not one that names other projects: there is nothing, nothing yet, or no such source."""
+    (birds.folder / "src/new/.git").mkdir(parents=True)
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search_knowledge", {"query": "zeppelin"}), ("search_conversations", {"query": "zeppelin"}),
+        ("search_conversations", {"query": WORDS, "source": "nobody"}),
+        ("search_knowledge", {"query": f'"{OWN} the harbour"'}),
+        ("search_knowledge", {"query": f"{OWN} saxophone waterfall rainbow"}),
+    ]  # fmt: skip
+    known, spoken, source, phrase, weak = asked(build_server(workspace(birds, "src/shop")), calls)
+    assert "what is known here was searched, and nothing says this" in known
+    assert "1 conversation of this project was searched, and none says this" in spoken
+    assert "there is no source 'nobody'" in source and "claude_code, codex" in source
+    assert f'nothing says \\"{OWN} the harbour\\" as it stands' in phrase
+    assert "weak: 1 of 4 words" in weak and "all hits are weak" in weak
+    _, spoken, *_ = asked(build_server(workspace(birds, "src/new")), calls)
+    assert "no conversation of this project has been read" in spoken
+
+
 def test_a_server_as_a_client_starts_it(birds: World) -> None:
     """The same of a process of its own, over standard input and output."""
     import sys

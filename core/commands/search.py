@@ -224,7 +224,7 @@ def search(
         near, note = _near(workspace, index, folder, text)
         hits = find(index, text, filters, limit, near, keep)
         number = counted(index.database)
-        nothing = "" if hits else _why_nothing(index, number, str(here or "") if project else "", filters.project)
+        nothing = "" if hits else _why_nothing(index, filters.project, keep)
     finally:
         index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
@@ -232,15 +232,19 @@ def search(
     return Ok(SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings), nothing))
 
 
-def _why_nothing(index: Index, number: int, folder: str, project: str) -> str:
+def _why_nothing(index: Index, project: str, keep: Callable[[SearchEntry], bool] | None) -> str:
     """Why no entry was found: nothing is known yet, of the project or at all, or what is known does not say it."""
     from core.search.candidates import Filters
+    from core.search.store import COLUMNS, Row
 
     condition, values = Filters(project=project).sql()
-    if project:
-        sql = f"SELECT count(*) FROM entries e WHERE 1{condition}"
-        number = index.database.execute(sql, values).fetchone()[0]
-    where = f" of {folder}" if project else ""
+    if keep is not None:
+        rows = index.database.execute(f"SELECT {COLUMNS} FROM entries e WHERE 1{condition}", values)
+        if any(keep(Row(*row).entry()) for row in rows):
+            return "what is known here was searched, and nothing says this"
+    sql = f"SELECT count(*) FROM entries e WHERE 1{condition}"
+    number = index.database.execute(sql, values).fetchone()[0] if keep is None else 0
+    where = f" of {project}" if project else " here" if keep is not None else ""
     if number == 1:
         return f"the one entry{where} was searched, and does not say this"
     if number:
