@@ -67,8 +67,9 @@ def test_of_what_readers_kept_of_real_sessions_hardly_anything_waits() -> None:
         ("git log --grep commit", True),
         ("cat git commit.log", True),
         ("grep 'git push' notes.txt", True),
-        ("git commit -am x", False),
-        ("cd app && GIT_EDITOR=true git -C . commit -m x", False),
+        ("git commit -am x", True),
+        ("git commit -am 'Disabled the firewall on all hosts'", False),
+        ("cd app && GIT_EDITOR=true git -C . commit -m 'Disabled the firewall on all hosts'", False),
     ],
 )
 def test_a_deed_is_borne_out_by_the_command_that_does_it_and_by_no_other(words: str, held: bool) -> None:

@@ -284,7 +284,7 @@ class Reading:
             return
         text = clean(text)
         lines = [Line(row, 0, 0) for row in text.split("\n")] if "<" in text else []
-        blocks = block_ends(lines, self.injected) if lines else {}
+        blocks = block_ends(lines, self.injected, message=True) if lines else {}
         if not blocks:
             self.say("user", text)
             return

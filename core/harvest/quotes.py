@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Edit, PullRequest
-from core.harvest.support import is_foreign
+from core.harvest.support import pieces
 from core.knowledge.same import mark_of_text
 
 CLOSE_ENOUGH = 88.0
@@ -82,7 +82,8 @@ def shown_source(summary: str, source: Source) -> Source:
 
 
 def _words_of(conversation: Conversation, *, foreign: bool) -> str:
-    words = [reduce_to_words(turn.text) for turn in conversation.turns if is_foreign(turn) == foreign]
+    said = (text for turn in conversation.turns for text, told in pieces(turn) if told == foreign)
+    words = [reduced for text in said if (reduced := reduce_to_words(text))]
     return " ".join(["", *words, ""]) if words else "  "
 
 

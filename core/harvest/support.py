@@ -5,8 +5,10 @@ the item's words that stand in it: rare words weigh more than common ones, ident
 scripts without blanks count by pairs of characters, and words that stand nowhere in the conversation (a paraphrase, a
 translation) do not count. The best passage of people and the assistant is compared with the best one of tools.
 
-- A person's words are their own, and so are what they answered to a question that a tool put to them, a command that
-  the assistant ran and that succeeded, and what it made by one: a commit, a push, a pull request.
+- A user's words are their own, but for what they pasted; so are what they answered to a question that a tool put to
+  them, and a command that the assistant ran and that succeeded, as the record tells. What the command says (the message
+  of a commit, the text of a pull request) is the assistant's words; what it printed is a tool's, also where it looks
+  like a receipt.
 - The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
   in one passage of an earlier tool turn, and where it says that it reads something out, or what something
   wants that a tool named, the assistant is an echo.
@@ -33,7 +35,8 @@ from dataclasses import dataclass, field
 
 from core.base.late import late
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push, Question
+from core.conversations.events import MESSAGE, Command, Commit, Compaction, Edit, PullRequest, Push, Question
+from core.conversations.pasted import pasted_in
 
 # Verbs of orders in their plain form; they count where a clause begins. Nouns that often begin a fact (test, build,
 # log, report) are left out.
@@ -228,8 +231,8 @@ _DEED = late(
     r"(?:^|[;&|(\n])[ \t]*(?:\w+=\S*[ \t]+)*(?:git(?:[ \t]+-[cC][ \t]+\S+)*[ \t]+(?:commit|push)"
     r"|(?:gh[ \t]+pr|glab[ \t]+mr)[ \t]+create)\b"
 )
-_RECEIPT = late(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] .{1,300}$|^.{0,200} -> [^ \n]{1,200}$", re.MULTILINE)
-"""How git tells that a commit was made, and where to it was pushed."""
+_SAID_IN_COMMAND = late(r"""\s--?(?:title|body|t|b)[= ]\s*(?:"(?:[^"\\]|\\.)*"|'[^']*')""", re.DOTALL)
+"""What a command publishes beside a commit's message: words, which a tool may have said before, and no deed."""
 
 
 def features(text: str) -> dict[str, float]:
@@ -297,7 +300,8 @@ class Voices:
         self._foreign = 0
         self._foreign_texts: list[str] = []
         self._length = 0
-        turns = conversation.turns if any(map(is_foreign, conversation.turns)) else ()
+        self._commits: list[_Passage] = []
+        turns = conversation.turns if any(foreign for turn in conversation.turns for _, foreign in pieces(turn)) else ()
         self._turns = turns
         for number, turn in enumerate(turns):
             if not turn.doubtful:
@@ -305,13 +309,17 @@ class Voices:
             if turn.is_call:
                 if _has_written(turn):
                     self._hear_assistant(turn, number, frozenset())
-                    self._hear_deed(turn.text, number)
+                    self._keep(turn.text, number, self._deeds)
             elif is_foreign(turn):
                 self._foreign += len(turn.text) if turn.role != "system" else max(0, len(turn.text) - NOTHING_FOREIGN)
-                self._foreign_texts.append(turn.text)
                 self._hear_tool(turn.text, number)
             elif turn.role == "user":
-                self._hear(turn.text, number, own=True)
+                for piece, foreign in pieces(turn):
+                    if foreign:
+                        self._foreign += len(piece)
+                        self._hear_tool(piece, number)
+                    else:
+                        self._hear(piece, number, own=True)
             else:
                 self._hear_assistant(turn, number, _proven(turns, number))
                 if turn.role == "system":
@@ -328,28 +336,30 @@ class Voices:
         for event in turn.events:
             if commands and event.start in others:
                 continue
-            if isinstance(event, Command) and not event.failed:
-                self._hear("\n".join(_RECEIPT.findall(event.output)), number, own=True)
-            elif isinstance(event, Commit | Push) and event.succeeded is not False:
-                self._hear(event.subject if isinstance(event, Commit) else event.words, number, own=True)
+            if isinstance(event, Commit) and event.succeeded is not False:
+                self._hear(event.subject, number, own=False)
+                self._keep(event.subject, number, self._commits)
+            elif isinstance(event, Push) and event.succeeded is not False:
+                self._hear(event.words, number, own=True)
             elif isinstance(event, PullRequest):
-                self._hear(f"{event.title} {event.url}", number, own=True)
+                self._hear(event.title, number, own=False)
+                self._hear(event.url, number, own=True)
             elif isinstance(event, Question):
                 for asked, options, answer in event.asked:
                     self._hear(f"{asked} {options}", number, own=False)  # the assistant may have them of a tool
                     self._hear(answer, number, own=True)
 
     def _hear_tool(self, text: str, number: int) -> None:
+        self._foreign_texts.append(text)
         found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
         for feature, _ in found:
             self._first_tool.setdefault(feature, number)
         _divide(found, number, PASSAGE, self._tools)
         _divide(found, number, STATEMENT, self._statements)
 
-    def _hear_deed(self, text: str, number: int) -> None:
-        _divide(
-            [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted], number, PASSAGE, self._deeds
-        )
+    def _keep(self, text: str, number: int, passages: list[_Passage]) -> None:
+        found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
+        _divide(found, number, PASSAGE, passages)
 
     def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
         before = 0
@@ -357,7 +367,8 @@ class Voices:
             for sentence in _SENTENCE.split(turn.text[before:start]):
                 if not reads_out(sentence) and not self._from_tool(speaks_for(sentence)):
                     self._hear(sentence, number, own=False)
-            self._hear(turn.text[start:end], number, own=True)
+            for piece, said in _words_and_deed(turn.text[start:end]):
+                self._hear(piece, number, own=not said)
             before = end
 
     def _forget_addresses(self, summary: str, number: int) -> None:
@@ -410,11 +421,14 @@ class Voices:
 
     def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
         """The words of a quote that is a person's, or the assistant's and no echo of a tool; None for any other."""
-        places = [at for at in turns if at < len(self._turns) and _is_own(self._turns[at])]
-        if any(self._turns[at].role == "user" for at in places):
-            return frozenset(features(quote))
         whole = features(quote).keys()
-        if any(whole <= features(command).keys() for at in places for command in _proven(self._turns, at)):
+        places = [at for at in turns if at < len(self._turns) and _is_own(self._turns[at])]
+        typed = [_typed(self._turns[at]) for at in places if self._turns[at].role == "user"]
+        if any(whole <= features(text).keys() for text in typed):
+            return frozenset(whole)
+        places = [at for at in places if self._turns[at].role != "user"]
+        deeds = (_deed_of(command) for at in places for command in _proven(self._turns, at))
+        if any(whole <= features(deed).keys() for deed in deeds):
             return frozenset(whole)
         if not places or self._is_echo(quote, min(places)):
             return None
@@ -452,7 +466,7 @@ class Voices:
         if not whole and total < LEAST_OF_STEP:
             return False
         said, tools = self._support(weights, total)
-        if said >= RATIO * tools:
+        if said >= RATIO * tools or (deed and _best_share(self._commits, weights, total) >= TOLD):
             return False
         if own is None:
             return True
@@ -527,6 +541,36 @@ def _is_own(turn: Turn) -> bool:
     return _has_written(turn) if turn.is_call else not is_foreign(turn)
 
 
+def pieces(turn: Turn) -> list[tuple[str, bool]]:
+    """The words of a turn in their order, each piece with whether it counts as a tool's: what a user pasted does."""
+    if turn.role != "user" or is_foreign(turn):
+        return [(turn.text, is_foreign(turn))]
+    return _split(turn.text, pasted_in(turn.text))
+
+
+def _split(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """A text as its pieces inside (True) and outside of the spans."""
+    found, before = [], 0
+    for start, end in spans:
+        found += [(text[before:start], False), (text[start:end], True)]
+        before = end
+    return [(piece, inside) for piece, inside in (*found, (text[before:], False)) if piece]
+
+
+def _typed(turn: Turn) -> str:
+    return "\n".join(piece for piece, pasted in pieces(turn) if not pasted)
+
+
+def _words_and_deed(command: str) -> list[tuple[str, bool]]:
+    """A command line as what it says (True: the message of a commit, the text of a pull request) and what it does."""
+    spans = sorted(found.span() for form in (MESSAGE, _SAID_IN_COMMAND) for found in form.finditer(command))
+    return _split(command, [span for at, span in enumerate(spans) if not at or span[0] >= spans[at - 1][1]])
+
+
+def _deed_of(command: str) -> str:
+    return " ".join(piece for piece, said in _words_and_deed(command) if not said)
+
+
 def is_foreign(turn: Turn) -> bool:
     """Whether the words of a turn count as a tool's. What the assistant calls a tool with is its own, and no proof."""
     from_outside = turn.role == "tool" or (
@@ -555,7 +599,8 @@ def _proven(turns: tuple[Turn, ...], number: int) -> frozenset[str]:
     commands = turns[number].commands
     if any(event.answered for event in commands):
         fine = (event for event in commands if event.answered and not event.failed and not event.refused)
-        return frozenset(event.words for event in fine if not _FAILED.search(event.output))
+        # The record knows whether it went well; only where it does not say so, the output tells.
+        return frozenset(event.words for event in fine if event.failed is False or not _FAILED.search(event.output))
     ran = tuple(event.words for event in commands)
     if not ran:
         return frozenset()
