@@ -103,13 +103,15 @@ def _repositories(paths: Iterable[str]) -> list[str]:
 
 
 def persons_of(items: Iterable[Item]) -> list[str]:
-    """The marks of the lines that are the person's rather than a project's: as the model says, else by what they say;
-    the quirk of a tool that names no file is met in every project."""
+    """The marks of the lines that are the user's rather than a project's: as the model says, else by what they say; the
+    quirk of a tool that names no file is met in every project. What only a tool told never is."""
     return sorted({mark_of_text(item.text) for item in items if not item.held and _is_persons(item)})
 
 
 def _is_persons(item: Item) -> bool:
     if item.category not in ("facts", "decisions", "playbooks") or item.scope == "project" or item.domain:
+        return False
+    if item.by_tool:
         return False
     return item.scope == "person" or is_persons(item.text) or (item.kind == "tool-quirk" and not names_place(item.text))
 

@@ -145,6 +145,19 @@ def is_order(text: str) -> bool:
     return any(form.search(low) is not None for form in (_BEGINS, _WHEN, _COMMANDS, _OBLIGES, _OTHER, _HARMS))
 
 
+# What the user wants, in the words of somebody else: told by a tool, it would guide like an order.
+_WANTS = late(
+    r"\b(?:the |our |this )?(?:users?|person|developer|owner|maintainers?|human|operator|team|we|i) (?:\w+ ){0,3}?"
+    r"(?:prefer|want|like|wish|expect|insist|ask|require|approve|agree|allow|decide|accept|trust)(?:s|d|ed)?\b"
+    r"|\b(?:nutzer|benutzer|utilisateur|usuario|utente|gebruiker|użytkownik|пользовател\w+)\b|ユーザー|用户|使用者|사용자"
+)
+
+
+def guides(text: str) -> bool:
+    """Whether a text would guide who reads it: it gives an order, or says what the user wants."""
+    return is_order(text) or _WANTS.search(text.casefold()) is not None
+
+
 # How an assistant says that it only reads out what somebody wrote.
 _READS_OUT = late(
     r"\b(?:page|site|website|readme|docs?|documentation|file|output|tool|result|article|post|comment|issue|guide|text|"

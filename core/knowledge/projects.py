@@ -112,7 +112,7 @@ def _near(row: Bullet, projects: Projects, project: str) -> int:
     inside = [is_inside(folder, project) for folder in folders if folder]
     if inside and all(inside) and NOWHERE not in folders:
         return OWN
-    if all(inside) or is_persons(row.text):
+    if all(inside):
         return NONE
     persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
     return NONE if (name, mark_of_text(row.text)) in persons else OTHER
