@@ -19,6 +19,7 @@ _ANNOUNCED = late(
     rf"\b(?:here(?:'s| is| are)|this|these|following|below|from|see|got|get|gives?|shows?|pasted?)\b[^\n:]{{0,80}}"
     rf"\b(?:{_TEXTS})\b[^\n:]{{0,40}}:[ \t]*\n"
     rf"|^[ \t#*]*(?:{_TEXTS})\b[^\n:]{{0,40}}:[ \t*]*\n"
+    r"|\b(?:sent|gave|forwarded|mailed|posted|wrote) (?:me|us|this|these)\b[^\n:?]{0,60}[:?][ \t]*\n"
     r"|\b(?:(?:note|text|message|issue)s? below|(?:he|she|they|somebody|someone|colleague|reviewer|team|customer|"
     r"client) (?:wrote|writes|said|says))\s?:",
     re.IGNORECASE | re.MULTILINE,
@@ -31,7 +32,9 @@ _PRINTED = late(
     re.IGNORECASE | re.MULTILINE,
 )
 _SHOWN = late(
-    r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)|^>[^\n]*$", re.DOTALL | re.MULTILINE
+    r"^[ \t]*(?P<fence>`{3,}|~{3,}|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
+    r"|^>[^\n]*$|^[ \t]*[\"“„«「『][^\n]{20,}[\"”“»」』][.,]?[ \t]*$",
+    re.DOTALL | re.MULTILINE,
 )
 
 

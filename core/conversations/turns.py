@@ -160,6 +160,7 @@ class _Entry:
     events: list[Event] = field(default_factory=list)
     agent: str = ""
     waiting: int = 0
+    doubtful: bool = False
 
 
 @dataclass
@@ -309,12 +310,15 @@ class Reading:
         self.say("user", "\n".join(own))
 
     def summary(self, text: str) -> None:
-        """What the tool put in the place of all that went before: the one text of its own that is never cut."""
+        """What the tool put in the place of all that went before: the one text of its own that is never cut. Where
+        nothing went before in this file, nobody can tell whose words it repeats: it counts as a tool's."""
         text = clean(text).strip()
         if not text:
             return
+        begins = not self._first and not any(row.role in ("user", "assistant") for row in self.entries)
         self.say("system", "…")
         self.entries[-1].texts = [text]
+        self.entries[-1].doubtful = begins
         self.note(Compaction(text=text, **self.about))
 
     def remind(self, text: str) -> None:
@@ -395,7 +399,8 @@ class Reading:
 def _turn(row: _Entry) -> Turn:
     """A turn with its events; what a command line made (a commit, a push) stands behind it."""
     events = [made for event in row.events for made in (event, *follow_ups(event))] if row.events else []
-    return Turn(row.role, "\n\n".join(row.texts), row.time, row.start, row.end, tuple(events), row.agent)
+    words = "\n\n".join(row.texts)
+    return Turn(row.role, words, row.time, row.start, row.end, tuple(events), row.agent, row.doubtful)
 
 
 def command_of(given: Any) -> str:

@@ -21,7 +21,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.harvest.known import NOTHING, Known, Shown
 from core.harvest.playbook import read_steps
-from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of, turns_of
+from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, place_of, review_of, turns_of
 from core.harvest.support import GOVERNED, Voices, guides
 from core.knowledge.categories import CATEGORIES
 
@@ -576,9 +576,10 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
         item = replace(item, quote=redact(item.quote).text) if item.quote else item
     if item.held:
         return item
-    followed = item.category in GOVERNED or guides(item.text)
+    # What a model calls the user's would guide in every project.
+    followed = item.category in GOVERNED or item.scope == "person" or guides(item.text)
     if voices is not None and voices.only_tools(item.category, item.text, item.quote, turns_of(item.quote, source)):
-        if followed or _is_elsewhere(item.path, source):
+        if followed or is_copied(item.text, source) or _is_elsewhere(item.path, source):
             return replace(item, held="from-tool-output")
         item = replace(item, by_tool=True)
     if quotes == "off":
@@ -605,4 +606,3 @@ def _is_elsewhere(path: str, source: Source) -> bool:
         return False
     whole = posixpath.normpath(posixpath.join(folder, posixpath.expanduser(path)))
     return posixpath.commonpath([folder, whole]) != posixpath.normpath(folder)
-

@@ -24,6 +24,8 @@ FUZZY_CHARACTERS = 500
 """As much of a quote is compared with allowance for differences: beyond that the search takes minutes."""
 LONG_ENOUGH = 40
 """Words of so many characters are hardly said twice in two sessions."""
+LEAST_COPIED = 24
+"""So many bytes of words are a sentence, which nobody finds by chance."""
 _ELLIPSIS = re.compile(r"\.\.\.|…|\[redacted[^\]]*\]")
 _NOT_WORD = re.compile(r"[\W_]+")
 _LETTERS = re.compile(r"[^\W_]+")
@@ -121,6 +123,13 @@ def find_quote(quote: str, source: Source) -> str | None:
         if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=CLOSE_ENOUGH) > 0:
             return name
     return None
+
+
+def is_copied(text: str, source: Source) -> bool:
+    """Whether a statement stands word for word in what tools said: then it is what its author wants to be kept, not
+    what the session found out, in whatever language and however it is worded."""
+    words = reduce_to_words(text.partition(" — ")[0])
+    return len(words.encode()) >= LEAST_COPIED and words in source.tool
 
 
 def span_of(quote: str, text: str) -> tuple[int, int] | None:

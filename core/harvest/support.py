@@ -89,14 +89,14 @@ _OPENERS = (
     "перед|после|когда|если|при|как только|после|коли|якщо"
 )
 _NO_ORDER_BEHIND = (
-    "you|we|i|they|it|to|the|an?|this|that|each|every|any|no|of|next|first|last|new|and|or|its|your|our|can|will|may|not|"
+    "do|does|did|you|we|i|they|it|to|the|an?|this|that|each|every|any|no|of|next|first|last|new|and|or|its|your|our|can|will|may|not|"
     "users?"
 )
 _ONE_WORD = r"[^\s,.!?:;]+"
 _WHEN = late(
     rf"(?:^|[.!?:;•→\"“„«—–>-]\s|\b\d{{1,2}}[.)]\s)[\s*_\"'“„«]*(?:{_OPENERS})\b(?:[ ,]+{_ONE_WORD}){{0,7}}?"
     rf"[ ,]+(?!(?:{_NO_ORDER_BEHIND})[ ,]){_ONE_WORD}[ ,]+"
-    rf"(?:{_VERBS})\s+(?!(?:is|are|was|were|has|ha|will|ist|est|es|é|è)\b)(?=\S)"
+    rf"(?:{_VERBS})\s+(?!(?:is|are|was|were|do|does|did|has|ha|will|ist|est|es|é|è)\b)(?=\S)"
 )
 # A command behind the words that say when it is to be run.
 _COMMANDS = late(
@@ -139,13 +139,48 @@ _HARMS = late(
 )
 
 
+# What code and the names of commits say is no order: only what is said of them.
+_CODE = late(r"`([^`\n]+)`")
+_NAME = late(r"[\w.-]+(?:\(\))?")
+_COMMIT = late(r"\bcommits? §|\bcommits? [0-9a-f]{7,40}\b")
+_DOES_WHAT = late(
+    r"[^`\n]*`\s+(?:(?:do|does|did|doesn't|is|are|was|were|has|can|will)\b"
+    r"|(?!(?:always|as|this|its|across|unless|plus|us)\b)[a-z]{2,}s\b)"
+)
+# How a thing must be is a fact about code that names it, where nobody is told when to do something.
+_INVARIANT = late(
+    r"§ (?:must|has to|have to|needs? to)(?: not)? be "
+    r"(?:set|given|present|unique|sorted|valid|an?|in|at|one|absolute|relative)\b(?! to\b)"
+    r"|\b(?:must|has to|have to|needs? to)(?: not)? (?:be (?:listed|named|declared|sorted|unique|one of)"
+    r"|match|equal|contain|inherit|implement|return)\b(?: \w+){0,3} §"
+)
+_OCCASION = late(r"\b(?:before|after|when|whenever|while|until|each|every time|always|first|prior|during|now)\b")
+
+
 def is_order(text: str) -> bool:
     """Whether a text, or a clause of it, tells somebody to do something."""
     low = text.casefold()
-    return any(form.search(low) is not None for form in (_BEGINS, _WHEN, _COMMANDS, _OBLIGES, _OTHER, _HARMS))
+    said = _COMMIT.sub("§", _CODE.sub(_without_code, low))
+    if not _OCCASION.search(said):
+        said = _INVARIANT.sub("§", said)
+    if any(form.search(said) is not None for form in (_BEGINS, _WHEN, _OBLIGES, _OTHER)):
+        return True
+    commands = [
+        found for found in _COMMANDS.finditer(low) if "`" not in found[0] or not _DOES_WHAT.match(low, found.end())
+    ]
+    return bool(commands) or _HARMS.search(low) is not None
 
 
-# What the user wants, in the words of somebody else: told by a tool, it would guide like an order.
+def _without_code(found: re.Match[str]) -> str:
+    """`§` for code in marks, and `§ …` for more than a name; an order in such marks stays as it is."""
+    inside = found[1]
+    begins = _BEGINS.search(inside) if len(inside.split()) > 2 else None
+    if begins or _WHEN.search(inside) or _OBLIGES.search(inside) or _OTHER.search(inside):
+        return found[0]
+    return "§" if _NAME.fullmatch(inside) else "§…"
+
+
+# What the user wants, in the words of somebody else: told by a tool, it would guide as an order does.
 _WANTS = late(
     r"\b(?:the |our |this )?(?:users?|person|developer|owner|maintainers?|human|operator|team|we|i) (?:\w+ ){0,3}?"
     r"(?:prefer|want|like|wish|expect|insist|ask|require|approve|agree|allow|decide|accept|trust)(?:s|d|ed)?\b"
@@ -314,6 +349,7 @@ class Voices:
         self._foreign_texts: list[str] = []
         self._length = 0
         self._commits: list[_Passage] = []
+        self._branch = f"commit {conversation.branch} pushed"
         turns = conversation.turns if any(foreign for turn in conversation.turns for _, foreign in pieces(turn)) else ()
         self._turns = turns
         for number, turn in enumerate(turns):
@@ -349,7 +385,11 @@ class Voices:
         for event in turn.events:
             if commands and event.start in others:
                 continue
-            if isinstance(event, Commit) and event.succeeded is not False:
+            if isinstance(event, Command) and not (event.failed or event.refused):
+                said = " ".join(piece for piece, is_said in _words_and_deed(event.words) if is_said)
+                self._hear(said, number, own=False)
+                self._keep(f"{said} {self._branch}", number, self._commits)
+            elif isinstance(event, Commit) and event.succeeded is not False and not commands:
                 self._hear(event.subject, number, own=False)
                 self._keep(event.subject, number, self._commits)
             elif isinstance(event, Push) and event.succeeded is not False:
