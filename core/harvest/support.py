@@ -387,7 +387,6 @@ class Voices:
                 continue
             if isinstance(event, Command) and not (event.failed or event.refused):
                 said = " ".join(piece for piece, is_said in _words_and_deed(event.words) if is_said)
-                self._hear(said, number, own=False)
                 self._keep(f"{said} {self._branch}", number, self._commits)
             elif isinstance(event, Commit) and event.succeeded is not False and not commands:
                 self._hear(event.subject, number, own=False)
@@ -421,7 +420,8 @@ class Voices:
                 if not reads_out(sentence) and not self._from_tool(speaks_for(sentence)):
                     self._hear(sentence, number, own=False)
             for piece, said in _words_and_deed(turn.text[start:end]):
-                self._hear(piece, number, own=not said)
+                for sentence in _SENTENCE.split(piece) if said else [piece]:
+                    self._hear(sentence, number, own=not (said and self._is_echo(sentence, number)))
             before = end
 
     def _forget_addresses(self, summary: str, number: int) -> None:
