@@ -157,18 +157,17 @@ _INVARIANT = late(
 _OCCASION = late(r"\b(?:before|after|when|whenever|while|until|each|every time|always|first|prior|during|now)\b")
 
 
-def is_order(text: str) -> bool:
-    """Whether a text, or a clause of it, tells somebody to do something."""
+def is_order(text: str, *, commands: bool = True) -> bool:
+    """Whether a text, or a clause of it, tells somebody to do something. `commands`: a command behind a colon or a dash
+    is to be run."""
     low = text.casefold()
     said = _COMMIT.sub("§", _CODE.sub(_without_code, low))
     if not _OCCASION.search(said):
         said = _INVARIANT.sub("§", said)
-    if any(form.search(said) is not None for form in (_BEGINS, _WHEN, _OBLIGES, _OTHER)):
+    if any(form.search(said) is not None for form in (_BEGINS, _WHEN, _OBLIGES, _OTHER)) or _HARMS.search(low):
         return True
-    commands = [
-        found for found in _COMMANDS.finditer(low) if "`" not in found[0] or not _DOES_WHAT.match(low, found.end())
-    ]
-    return bool(commands) or _HARMS.search(low) is not None
+    found = _COMMANDS.finditer(low) if commands else ()
+    return any("`" not in one[0] or not _DOES_WHAT.match(low, one.end()) for one in found)
 
 
 def _without_code(found: re.Match[str]) -> str:
@@ -188,9 +187,9 @@ _WANTS = late(
 )
 
 
-def guides(text: str) -> bool:
-    """Whether a text would guide who reads it: it gives an order, or says what the user wants."""
-    return is_order(text) or _WANTS.search(text.casefold()) is not None
+def guides(text: str, *, commands: bool = True) -> bool:
+    """Whether a text would guide who reads it: it gives an order (see `is_order`), or says what the user wants."""
+    return is_order(text, commands=commands) or _WANTS.search(text.casefold()) is not None
 
 
 # How an assistant says that it only reads out what somebody wrote.
