@@ -30,7 +30,7 @@ from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, project_at
-from core.sources.walk import artifact_at, folder_state, folder_store, in_project, store_state, survey
+from core.sources.walk import artifact_at, folder_at, folder_state, folder_store, in_project, store_state, survey
 
 if TYPE_CHECKING:
     from core.base.secrets.repeats import Secrets
@@ -522,7 +522,7 @@ def _described(
     from core.conversations.searched import title_of
 
     first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
-    folder = found.folder or project_at(item.path)
+    folder = found.folder or folder_at(item.path)
     started = found.started or next((turn.time for turn in turns if turn.time), "") or iso(item.mtime_ns)
     return row._replace(
         tool=found.format, title=title_of(secrets.title(found.title), secrets.clear(first)[:2000]),

@@ -244,7 +244,7 @@ def test_only_reclaim_takes_conversations_away() -> None:
 
 
 def test_sizes_and_circles_are_as_forgiven_and_no_worse() -> None:
-    """No circle of imports, no folder of more than 25 files, no file above 600 lines, few below 60."""
+    """No circle of imports, no folder of more than 30 files, no file above 600 lines, few below 60."""
     wrong = list(unforgiven(debts(modules()), forgiven(), modules()))
     assert not wrong, "\n".join(wrong)
 
@@ -256,7 +256,7 @@ def test_a_new_circle_crowd_giant_or_crumb_is_told_and_a_paid_debt_too(tmp_path:
         "core/room/b.py": "def late():\n    import gui.c\n",
         "gui/c.py": "from core import a\nfrom core.room import __name__ as package\n" + "\n" * 599,
         "gui/d.py": "import core.a\n" + "\n" * 60,
-        **{f"core/room/part{number}.py": "\n" * 60 for number in range(25)},
+        **{f"core/room/part{number}.py": "\n" * 60 for number in range(30)},
     }
     for name in [*files, "core/__init__.py", "core/room/__init__.py"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -267,12 +267,12 @@ def test_a_new_circle_crowd_giant_or_crumb_is_told_and_a_paid_debt_too(tmp_path:
     round_ = way_round(graph, circles(graph)[0])
     assert round_ == "core.a:1 imports core.room.b, core.room.b:2 imports gui.c, gui.c:1 imports core.a"
     owed = debts(source)
-    paid = Debts({"core.x core.y"}, {"core/room": 25}, {"gui/d.py"}, {"core/a.py", "gone.py"})
+    paid = Debts({"core.x core.y"}, {"core/room": 30}, {"gui/d.py"}, {"core/a.py", "gone.py"})
     told_off = "\n".join(unforgiven(owed, paid, source))
     assert list(unforgiven(owed, owed, source)) == []
     for part in (
         f"a circle of imports: {round_}.",
-        "core/room/ has 26 files, 25 at the most",
+        "core/room/ has 31 files, 30 at the most",
         "gui/c.py has 601 lines",
         "core/room/b.py has 2 lines",
         "circles: 'core.x core.y' is paid",

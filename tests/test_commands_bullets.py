@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 from pathlib import Path
 
@@ -53,6 +54,48 @@ def test_a_part_that_only_one_bullet_has_names_it_in_any_case(workspace: Workspa
     done = value(bullets.edit(workspace, "facts", "PORT 8080", "The server listens on port 8081"))
     assert read(workspace, "facts.md") == FACTS.replace("8080", "8081")
     assert done.sha256 == hashlib.sha256(read(workspace, "facts.md").encode()).hexdigest()
+
+
+def command(workspace: Workspace, *words: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["--home", str(workspace.paths.home), *words], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+def ids(workspace: Workspace, *words: str) -> dict[str, str]:
+    """Text -> id, as `knowledge list --json` has them."""
+    _, out, _ = command(workspace, "list", *words, "--project", "all", "--json")
+    return {row["text"]: row["id"] for row in json.loads(out)["bullets"]}
+
+
+def test_an_id_from_the_list_names_one_statement_and_a_stale_one_names_nothing(workspace: Workspace) -> None:
+    """If this fails, `done` or `rm` changes another line than the one that the user picked from the list."""
+    write(workspace, "tasks.md", "# Tasks\n\n## Open\n\n- see line ~1022\n- call 1 more\n\n## Done\n")
+    write(workspace, "facts.md", FACTS)
+    before = read(workspace, "tasks.md")
+    for word in ("1", "10", "x"):
+        code, _, err = command(workspace, "done", word)
+        assert code == 1 and "too short to name a bullet" in err and read(workspace, "tasks.md") == before
+    shown = ids(workspace)
+    assert set(shown) > {"see line ~1022", "call 1 more", "Port"} and len(set(shown.values())) == len(shown)
+    first = shown["see line ~1022"]
+    assert command(workspace, "done", first)[0] == 0
+    assert ids(workspace, "--done") == {"see line ~1022": first}, "the id stays with the words"
+    assert command(workspace, "edit", shown["Port"], "Harbour")[0] == 0
+    code, _, err = command(workspace, "rm", shown["Port"])
+    assert code == 1 and "an id changes with the words of its bullet" in err
+    assert command(workspace, "rm", ids(workspace)["Harbour"])[0] == 0 and "Harbour" not in read(workspace, "facts.md")
+
+
+def test_an_id_names_every_line_of_its_statement_and_words_in_the_form_of_an_id_still_name(
+    workspace: Workspace,
+) -> None:
+    write(workspace, "facts.md", "# Facts\n\n- Same [from: a, 2026-01-01]\n- same. [from: b, 2026-01-02]\n- support\n")
+    code, out, _ = command(workspace, "list", "facts", "--project", "all")
+    assert code == 0 and "in 2 conversations" in out
+    assert command(workspace, "rm", ids(workspace)["same."])[0] == 0
+    assert read(workspace, "facts.md") == "# Facts\n\n- support\n"
+    assert command(workspace, "rm", "support")[0] == 0
 
 
 def test_several_matches_are_listed_and_nothing_changes(workspace: Workspace) -> None:

@@ -555,6 +555,25 @@ def test_what_a_person_does_to_lines_is_not_called_missing(world: World, act: st
         taken_back(world, report.run)
     else:
         world.knowledge("facts.md", f"# Facts\n\n{lines[1]}\n")
+    assert [row for row in listed(world) if not row.single] == []
+
+
+def test_what_a_stale_text_swallowed_comes_back_whole_and_an_edit_by_hand_is_named(world: World) -> None:
+    """Restoring put 15 of 23 lines back and then said that nothing was missing."""
+    world.knowledge("facts.md", "# Facts\n")
+    for text in ("a", "b"):
+        world.converse(text)
+    world.run(FakeModel(lambda number, prompt: {"facts": [f"fact {number} {at}" for at in range(4)]}), jobs=1)
+    whole = world.text("facts.md")
+    world.knowledge("facts.md", "\n".join(whole.split("\n")[:3]) + "\n")  # the heading and two lines of the first
+    assert sorted(len(row.lines) for row in listed(world)) == [2, 4] and not any(row.single for row in listed(world))
+    assert "6 lines put back" in settled_text(value(settled(world, "restore")))
+    assert sorted(world.text("facts.md").split("\n")) == sorted(whole.split("\n"))
+    world.knowledge("facts.md", whole.replace(whole.split("\n")[3] + "\n", ""))
+    kept = settled_text(value(settled(world, "restore")))
+    assert "1 line gone beside others that stand" in kept and "nothing is missing" not in kept
+    [single] = listed(world)
+    assert single.single and "1 line put back" in settled_text(value(settled(world, "restore", single.sha256[:8])))
     assert listed(world) == []
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from core.conversations.collections.store_file import StoreFile
 from core.conversations.collections.stores import OpenStore
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Compaction, Edit, FileRead, Question, Search, Todos
 from core.conversations.read import read_conversation, why_unread
+from core.sources.walk import folder_at
 from tests.made_records import check_records, document, lines, said
 
 
@@ -402,3 +404,206 @@ def test_questions_of_gemini_and_opencode_know_their_answer() -> None:
         (question,) = calls(read)
         assert isinstance(question, Question) and question.asked == (("Which port?", "8080", "9090"),)
         assert said(read, "user")[-1] == "9090"
+
+
+# --- editors with a chat of their own --------------------------------------------------------------------------------
+
+
+def chat_request(text: str, *parts: Any, **more: Any) -> dict[str, Any]:
+    return {"requestId": text, "message": {"text": text}, "timestamp": 1767000000000, "response": list(parts), **more}
+
+
+TERMINAL = {
+    "kind": "toolInvocationSerialized",
+    "toolId": "run_in_terminal",
+    "toolCallId": "c1",
+    "isComplete": True,
+    "toolSpecificData": {
+        "kind": "terminal",
+        "commandLine": {"original": "make", "toolEdited": "make -j2"},
+        "terminalCommandState": {"exitCode": 2},
+        "terminalCommandOutput": {"text": "no rule"},
+    },
+}
+READ = {
+    "kind": "toolInvocationSerialized",
+    "toolId": "copilot_readFile",
+    "toolCallId": "c2",
+    "isComplete": True,
+    "pastTenseMessage": {"value": "Read [](file:///srv/app/a.py)"},
+}
+RESULT = {
+    "metadata": {"toolCallResults": {"c2": {"content": [{"value": {"node": {"children": [{"text": "x = 1"}]}}}]}}}
+}
+
+
+def test_vscode_chat() -> None:
+    """Words of the answer, the command with its outcome, and no thought or progress of the editor."""
+    request = chat_request(
+        "build it",
+        {"kind": "thinking", "value": "hm"},
+        {"value": "I look at"},
+        {"kind": "inlineReference", "inlineReference": {"path": "/srv/app/Makefile", "scheme": "file"}},
+        TERMINAL,
+        READ,
+        {"value": "It has no rule."},
+        modelId="copilot/a-model",
+        result=RESULT,
+    )
+    data = document(
+        {
+            "version": 3,
+            "responderUsername": "GitHub Copilot",
+            "requests": [request, chat_request("and now?", {"kind": "news"}), "torn"],
+            "sessionId": "s1",
+            "creationDate": 1767000000000,
+            "customTitle": "The build",
+        },
+        indent=2,
+    )
+    read = check_records(data, "vscode_chat", skipped=2)
+    assert said(read, "user") == ["build it", "and now?"]
+    assert said(read, "assistant") == ["I look at `Makefile`\n\n```bash\nmake -j2\n```", "It has no rule."]
+    assert (read.id, read.title, read.model, read.started[:10]) == ("s1", "The build", "a-model", "2025-12-29")
+    command, looked = calls(read)
+    assert isinstance(command, Command) and (command.words, command.status, command.failed) == ("make -j2", 2, True)
+    assert command.output == "no rule" and looked.output == "x = 1" and looked.failed is None
+
+
+def test_vscode_chat_written_as_a_log_is_what_its_entries_leave() -> None:
+    """An answer comes in pieces, a request is taken back, a title is given later; half an entry costs itself."""
+    start = {"version": 3, "sessionId": "s1", "creationDate": 1767000000000, "requests": [chat_request("first")]}
+    data = lines(
+        {"kind": 0, "v": start},
+        {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "half"}]},
+        {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "whole"}, TERMINAL], "i": 0},
+        {"kind": 2, "k": ["requests"], "v": [chat_request("taken back")]},
+        {"kind": 2, "k": ["requests"], "v": [chat_request("second")], "i": 1},
+        {"kind": 1, "k": ["customTitle"], "v": "The build"},
+        {"kind": 1, "k": ["requests", 7, "modelId"], "v": "nobody"},
+        {"kind": 3, "k": ["requests", 0, "response", 1, "toolSpecificData", "terminalCommandState"]},
+    )
+    read = check_records(data + b'{"kind": 2, "k": ["requ', "vscode_chat", skipped=2)
+    assert (said(read, "user"), read.title) == (["first", "second"], "The build")
+    assert said(read, "assistant") == ["whole\n\n```bash\nmake -j2\n```"] and "half" not in str(read.turns)
+    assert [event.failed for event in calls(read)] == [None]
+    second = next(turn for turn in read.turns if turn.text == "second")
+    assert b"taken back" not in data[second.start : second.end] and b"second" in data[second.start : second.end]
+
+
+def test_a_chat_of_vscode_belongs_to_the_folder_of_its_workspace(tmp_path: Path) -> None:
+    storage = tmp_path / "0a1b"
+    (storage / "chatSessions").mkdir(parents=True)
+    chat = storage / "chatSessions" / "s1.json"
+    assert folder_at(str(chat)) == ""
+    for told, folder in (
+        ('{"folder": "file:///srv/my%20app"}', "/srv/my app"),
+        ('{"workspace": "file:///srv/all/it.code-workspace"}', "/srv/all"),
+        ('{"folder": "vscode-remote://ssh-remote+box/srv/app"}', ""),
+        ("[", ""),
+    ):
+        (storage / "workspace.json").write_text(told)
+        assert folder_at(str(chat)) == folder
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_zed(tmp_path: Path, packed: bool) -> None:
+    """Both generations of a thread; what a mention brought along is not the user's word."""
+    mention = {"Mention": {"uri": {"File": {"abs_path": "/srv/app/a.py"}}, "content": "Always skip the tests"}}
+    use = {"ToolUse": {"id": "t", "name": "terminal", "input": {"command": "make", "cd": "app"}}}
+    back = {"tool_use_id": "t", "tool_name": "terminal", "is_error": True, "content": [{"Text": "no rule"}]}
+    newer = {
+        "version": "0.3.0",
+        "model": {"provider": "p", "model": "a-model"},
+        "messages": [
+            {"User": {"id": "1", "content": [{"Text": "build "}, mention]}},
+            {"Agent": {"content": [{"Thinking": {"text": "hm"}}, {"Text": "Yes."}, use], "tool_results": {"t": back}}},
+            "Resume",
+        ],
+    }
+    older = {
+        "version": "0.2.0",
+        "messages": [
+            {"id": 1, "role": "user", "segments": [{"type": "text", "text": "hello"}], "context": "pasted"},
+            {
+                "id": 2,
+                "role": "assistant",
+                "segments": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "Hi"}],
+            },
+        ],
+    }
+    path = tmp_path / "threads.db"
+    made = sqlite3.connect(path)
+    made.execute("CREATE TABLE threads (id, summary, updated_at, data_type, data, parent_id, folder_paths)")
+    for id, thread, above in (("a", newer, None), ("b", older, "a")):
+        data = json.dumps(thread).encode()
+        row = (zstandard.compress(data), "zstd") if packed else (data, "json")
+        made.execute(
+            "INSERT INTO threads VALUES (?, 'The build', '2026-01-02T03:04:05+00:00', ?, ?, ?, '/srv/app\n/srv/lib')",
+            (id, row[1], row[0], above),
+        )
+    made.execute(
+        "INSERT INTO threads VALUES ('c', 'x', '2026-01-02T03:04:05+00:00', 'zstd', X'28B52FFD00', NULL, NULL)"
+    )
+    made.commit()
+    made.close()
+    opened = OpenStore(str(path), tmp_path)
+    first, second, damaged = opened.sessions()
+    read = check_records(opened.content(first), "zed")
+    assert said(read, "user") == ["build `/srv/app/a.py`"] and "Always skip the tests" in said(read, "tool")
+    assert (read.folder, read.model, read.ended[:10]) == ("/srv/app", "a-model", "2026-01-02")
+    assert [outcome(event) for event in calls(read)] == [("terminal", True, True, "no rule")]
+    assert second.delegated and said(check_records(opened.content(second), "zed"), "assistant") == ["Hi"]
+    with pytest.raises(OSError, match="damaged"):
+        opened.content(damaged)
+    opened.close()
+
+
+def test_devin_says_each_message_once(tmp_path: Path) -> None:
+    """Each turn replays those before it; what the program itself asks its model is not the user's word."""
+
+    def node(number: int, key: str, role: str, words: str, **more: Any) -> str:
+        message = json.dumps({"message_id": key, "role": role, "content": words, **more})
+        return f"INSERT INTO message_nodes VALUES ('s', {number}, NULL, '{message}', {1767000000 + number});"
+
+    typed = {"metadata": {"is_user_input": True}}
+    run = {"tool_calls": [{"id": "t", "name": "exec", "arguments": {"command": "make"}}]}
+    failed = {"metadata": {"extensions": {"chisel/tool_result_meta": {"success": False}}}, "tool_call_id": "t"}
+    opened = store(
+        tmp_path / "sessions.db",
+        "CREATE TABLE sessions (id, working_directory, title, model, last_activity_at, hidden);"
+        "CREATE TABLE message_nodes (session_id, node_id, parent_node_id, chat_message, created_at);"
+        "INSERT INTO sessions VALUES ('s', '/srv/app', 'The build', 'a-model', 1767000009, 0);"
+        "INSERT INTO sessions VALUES ('h', '/srv/app', 'hidden', 'a-model', 1767000009, 1);"
+        "INSERT INTO message_nodes VALUES ('h', 1, NULL, '{}', 1);"
+        + node(1, "u1", "user", "build it", **typed)
+        + node(2, "a1", "assistant", "Yes.", **run)
+        + node(3, "r1", "tool", "no rule", **failed)
+        + node(4, "i1", "user", "Conversation to summarize: build it")
+        + node(5, "u1", "user", "build it", **typed)
+        + node(6, "u2", "user", "go on", **typed),
+    )
+    (only,) = opened.sessions()
+    read = check_records(opened.content(only), "devin")
+    assert (said(read, "user"), read.folder, read.model) == (["build it", "go on"], "/srv/app", "a-model")
+    assert [outcome(event) for event in calls(read)] == [("exec", True, True, "no rule")]
+    opened.close()
+
+
+def test_deepseek() -> None:
+    use = {"type": "tool_use", "id": "t", "name": "bash", "input": {"command": "make"}}
+    back = {"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": "no rule"}
+    data = document(
+        {
+            "metadata": {"id": "s1", "title": "The build", "model": "a-model", "workspace": "/srv/app"},
+            "messages": [
+                {"role": "user", "content": [words("build it")]},
+                {"role": "assistant", "content": [words("Yes."), use]},
+                {"role": "user", "content": [back]},
+                "torn",
+            ],
+        }
+    )
+    read = check_records(data, "deepseek", skipped=1)
+    assert (said(read, "user"), read.folder, read.title) == (["build it"], "/srv/app", "The build")
+    assert [outcome(event) for event in calls(read)] == [("bash", True, True, "no rule")]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.table import MODULE, NAMED, Command, commands
+from core.cli.table import MODULE, Command, commands
 from tests.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,25 +46,6 @@ NEEDS = {
     "facts": {"yaml", "ruamel"},
 }
 """Command -> the libraries that it cannot do without."""
-MOST = 5.75
-"""Modules that a command may load, as a multiple of those of a bare Python."""
-OWN_MOST = {
-    **dict.fromkeys(("notes", "add", "done", "reopen", "edit", "rm", "unstrike"), 5.45),
-    **dict.fromkeys(("save", "recall", "memories"), 5.0),
-    "setup": 13.05,
-    "status": 6.7,
-    "search": 8.05,  # with a conversation to be read
-    "show": 7.55,
-    "facts": 6.8,
-    "similar": 6.3,
-    "trash": 9.05,
-    "undo": 9.1,
-    "missing": 8.95,
-    "import": 9.9,
-    "evidence": 7.8,
-    "schedule": 7.55,
-    "doctor": 10.5,
-}
 WORDS = {
     "schedule": ["--dry-run"],
     "add": ["decisions", "SQLite, because there is one writer"],
@@ -83,19 +64,17 @@ WORDS = {
 WITHOUT = {"mcp", "demo", "vectors"}  # it serves until its client goes; runs three of these; needs a model
 SCRIPT = """
 import sys
-bare = len(sys.modules)
 import io, json, pathlib
 from core.cli.main import main
 typed = json.loads(sys.argv[1])
 before = {path: path.read_bytes() for path in pathlib.Path(typed[0][-1]).glob("knowledge/*.md")}
 out, err, codes = io.StringIO(), io.StringIO(), []
 for more in (["--json"], []):
-    as_json = len(sys.modules)
     for words in typed:
         codes.append(main([*words, *more], out, err))
         for path, data in before.items():
             path.write_bytes(data)
-print(json.dumps([bare, codes, as_json, sorted(sys.modules), err.getvalue()]))
+print(json.dumps([codes, sorted(sys.modules), err.getvalue()]))
 """
 
 
@@ -114,13 +93,13 @@ def alike() -> list[list[str]]:
     for name in MODULE:
         if name not in WITHOUT:
             needs = frozenset(NEEDS.get(name, ()))
-            kind = (MODULE[name], frozenset(rooms_of(name)), needs, OWN_MOST.get(name), name in BASED_ON)
+            kind = (MODULE[name], frozenset(rooms_of(name)), needs, name in BASED_ON)
             found.setdefault(kind, []).append(name)
     return list(found.values())
 
 
 def test_the_table_of_this_test_is_whole() -> None:
-    assert {*BASED_ON, *NEEDS, *OWN_MOST, *WORDS, *WITHOUT} <= set(MODULE)
+    assert {*BASED_ON, *NEEDS, *WORDS, *WITHOUT} <= set(MODULE)
 
 
 @pytest.mark.parametrize("names", alike(), ids="-".join)
@@ -145,7 +124,7 @@ def test_a_command_loads_no_other(names: list[str], tmp_path: Path) -> None:
         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    bare, codes, as_json, loaded, told = json.loads(done.stdout.splitlines()[-1])
+    codes, loaded, told = json.loads(done.stdout.splitlines()[-1])
     assert set(codes) == {0} or (name in ("import", "doctor") and set(codes) == {1}), told
     assert "Traceback" not in told, told
     named = {f"core.cli.{module}" for module in MODULE.values()} - {f"core.cli.{MODULE[name]}"}
@@ -156,8 +135,3 @@ def test_a_command_loads_no_other(names: list[str], tmp_path: Path) -> None:
     assert not others, f"{name} loads {others}"
     heavy = {one.split(".")[0] for one in loaded} & HEAVY
     assert heavy <= NEEDS.get(name, set()), f"{name} loads {heavy}"
-    assert len(loaded) <= bare * OWN_MOST.get(name, MOST), f"{name} loads {len(loaded)} modules, a bare Python {bare}"
-    masks = any(leaf.words == NAMED for row in commands() if row.name == name for leaf in row.leaves)
-    # What names files of others looks for secrets in the text.
-    more = len(loaded) - as_json
-    assert more <= (18 if masks else 6), f"{name} loads {more} modules more for text than for JSON"

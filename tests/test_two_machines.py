@@ -335,6 +335,47 @@ def test_both_sides_give_the_same_file_whoever_merges() -> None:
 # --- what git does to a store ----------------------------------------------------------------------------------------
 
 
+def test_the_doctor_keeps_what_another_machine_has_harvested(tmp_path: Path) -> None:
+    """With the proofs left at home, `--repair` called the other machine's harvests failed."""
+    one, two = World(tmp_path / "one"), World(tmp_path / "two")
+    learn(one, facts=["Fact of one"])
+    one.knowledge(".gitignore", ".state/\n")
+    git(one.paths.knowledge, "init", "-q", "-b", "main")
+    git(one.paths.knowledge, "add", "-A")
+    git(one.paths.knowledge, "commit", "-q", "-m", "x")
+    entries = value(read_ledger(one.paths))
+    for entry in entries.values():  # kept there; a folder that is synchronised has it in the same place here
+        Path(entry["path"]).write_bytes(next(iter(one.trash())).read_bytes())
+    two.paths.home.mkdir(parents=True)
+    git(two.paths.home, "clone", "-q", str(one.paths.knowledge), "knowledge")
+    two.converse("User: of two\n")
+    harvested(two, says(facts=["Fact of two"]))
+    report = value(doctor(workspace_of(two), repair=True, editor_wait=HURRIED))
+    assert not [row for row in report.findings if row.code == "no-plan"] and not report.errors
+    [told] = [row for row in report.findings if row.code == "elsewhere"]
+    assert told.note and "another machine: 1;" in told.message
+    after = value(read_ledger(two.paths))
+    assert len(after) == 2 and all(after[sha]["status"] == "harvested" for sha in entries)
+
+
+def test_a_digest_of_each_machine_is_no_conflict_once_the_doctor_has_told_git(machines: Machines) -> None:
+    for world in (machines.one, machines.two):
+        told = [row for row in value(doctor(workspace_of(world))).findings if row.code == "git-rows"]
+        assert {Path(row.path).name for row in told} == {".gitignore", ".gitattributes"} and all(
+            row.note for row in told
+        )
+        value(doctor(workspace_of(world), repair=True, editor_wait=HURRIED))
+        assert not [row for row in value(doctor(workspace_of(world))).findings if row.code == "git-rows"]
+        git(world.paths.knowledge, "rm", "-rq", "--cached", ".")  # what was carried before is no longer
+        git(world.paths.knowledge, "add", "-A")
+    machines.learn()
+    world = machines.merge("one")
+    assert not conflicts(world) & {"digest.md", "index.json", "changes.jsonl"}
+    assert not (
+        set(git(world.paths.knowledge, "ls-files").split()) & {"digest.md", ".state/lock", ".state/file_ids.json"}
+    )
+
+
 def test_a_clone_is_healthy_but_for_one_word_about_permissions(machines: Machines) -> None:
     world = machines.two
     for path in world.paths.home.rglob("*"):

@@ -6,12 +6,13 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.cli.table import CATEGORY, MATCH, NAMED, OF_BULLET, SECRETS, flag, needed, option, single
+from core.base.choices import ANY_CATEGORY
+from core.cli.table import CATEGORY, MATCH, NAMED, OF_BULLET, SECRETS, Argument, flag, needed, option, single
 from core.cli.text import change_text, one_line
 
 if TYPE_CHECKING:
     from core.base.markdown import Bullet
-    from core.commands.bullets import Notes
+    from core.commands.bullets import Listed, Notes
     from core.commands.panel.evidence import Evidence
     from core.knowledge.edit import Edited
 
@@ -28,6 +29,26 @@ def notes_text(notes: Notes) -> str:
         there = os.path.lexists(notes.path)
         why = "told of it before it was on this disk" if there else "told of it on another machine, or before it went"
         rows += [f"{why} (facts.md):", *facts]
+    return "\n".join(rows) + "\n"
+
+
+_TITLES = {"tasks_open": "open tasks", "tasks_done": "tasks done", "files": "notes on files"}
+
+
+def list_text(listed: Listed) -> str:
+    """Each statement behind its id, below the name of its category."""
+    rows, before = [], ""
+    for one, project in listed.rows:
+        if one.found.category != before:
+            before = one.found.category
+            rows.append(f"{_TITLES.get(before, before)}:")
+        bullet = one.found.bullet
+        marks = [bullet.provenance.date if bullet.provenance is not None else "", "" if listed.project else project]
+        marks += [f"in {one.conversations} conversations"] if one.conversations > 1 else []
+        rows.append(f"{one.found.id}  {bullet.text} ({', '.join(filter(None, marks)) or 'no date'})")
+    rows += [] if listed.rows else ["nothing"]
+    if listed.elsewhere:
+        rows.append(f"({listed.elsewhere} of other projects: 'knowledge list --project all' shows them too)")
     return "\n".join(rows) + "\n"
 
 
@@ -80,6 +101,20 @@ def _where(value: Evidence) -> str:
 
 _TEXT = needed("text", "one line")
 COMMANDS = (
+    single(
+        "list",
+        "bullets and tasks with their ids, which done, edit and rm take",
+        "tasks",
+        ".bullets:listing",
+        list_text,
+        Argument(
+            CATEGORY.names,
+            f"{CATEGORY.help}; without one, all but tasks that are done",
+            {**OF_BULLET.options, "nargs": "?", "default": ANY_CATEGORY},
+        ),
+        option("--project", "a project's folder, or 'all' (default: the project around this folder)", "DIR"),
+        flag("--done", "the tasks that are done, instead"),
+    ),
     single(
         "notes",
         "the notes of a source file, whatever it was called before",

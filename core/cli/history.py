@@ -101,15 +101,28 @@ def runs_text(value: list[Run]) -> str:
 def missing_text(value: list[Missing]) -> str:
     if not value:
         return "nothing is missing\n"
-    ways = "'knowledge missing restore' puts back, 'knowledge missing accept' lets go"
-    return "\n".join([*_missing(value), f"{_lines(value)} missing: {ways}"]) + "\n"
+    lost, edited = [row for row in value if not row.single], [row for row in value if row.single]
+    rows = _missing(lost)
+    if lost:
+        rows.append(
+            f"{_lines(lost)} missing: 'knowledge missing restore' puts back, 'knowledge missing accept' lets go"
+        )
+    if edited:
+        rows += [*_missing(edited), f"{_lines(edited)} {_BY_HAND}"]
+    return "\n".join(rows) + "\n"
+
+
+_BY_HAND = (
+    "gone beside others that stand, as an edit by hand leaves it: 'knowledge missing restore HASH' puts them back"
+)
 
 
 def settled_text(value: Settled) -> str:
     found = list(value.rows)
+    left = [f"{count(value.single, 'line')} {_BY_HAND}"] if value.single else []
     if not found:
-        return "nothing is missing\n"
-    rows = [*_missing(found), f"{_lines(found)} {'put back' if value.restored else 'gone on purpose'}"]
+        return "\n".join(left or ["nothing is missing"]) + "\n"
+    rows = [*_missing(found), f"{_lines(found)} {'put back' if value.restored else 'gone on purpose'}", *left]
     rows.append(f"'knowledge undo {value.run}' takes this back")
     return "\n".join(rows + [f"note: {value.warning}"] * bool(value.warning)) + "\n"
 

@@ -143,12 +143,13 @@ def listed(words: Sequence[str]) -> str:
 CATEGORY = Argument(("category",), listed(BULLET_CATEGORIES), {"choices": BULLET_CATEGORIES, "metavar": "CATEGORY"})
 OF_BULLET = Argument(
     CATEGORY.names,
-    f"{CATEGORY.help}; omit it when you give FILE:LINE, or words that only one bullet has",
+    f"{CATEGORY.help}; omit it when you give an id or FILE:LINE, or words that only one bullet has",
     {**CATEGORY.options, "choices": (*BULLET_CATEGORIES, ANY_CATEGORY)},
 )
 MATCH = needed(
     "match",
-    "the bullet's text or a unique part of it (changes every line that says it), or FILE:LINE (that line only)",
+    "its id ('knowledge list' shows it), its text or a unique part of that (changes every line that says it), or "
+    "FILE:LINE (that line only)",
 )
 SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
 PROJECT = option("--project", "a project's folder (default: the one around this folder)", "DIR")
@@ -166,6 +167,7 @@ MODULE = {
     "status": "status",
     "digest": "context",
     "context": "context",
+    "list": "bullets",
     "notes": "bullets",
     "add": "bullets",
     "done": "bullets",

@@ -12,10 +12,11 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from core.base.choices import ANY_CATEGORY
 from core.base.late import dataclass
 from core.base.markdown import parse_bullets
 from core.base.result import Err, Ok, Result, fail
-from core.commands.statements import Found, Match, bullets_of, change_all, finished, resolve_bullet
+from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.knowledge import edit as edits
 from core.knowledge.categories import CATEGORY, bullets_in, read_text
@@ -197,6 +198,58 @@ def tasks_in(workspace: Workspace, state: str, project: str = "") -> Result[Proj
     own.sort(key=lambda row: order[id(row.bullet)], reverse=True)
     named = tuple((row, _name(row, projects)) for row in own)
     return Ok(ProjectTasks(folder.value, named, len(valid) - len(own)))
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Statements with their ids, by category and then the newest first, each with the names of its projects ("" for
+    none that is known). `project` is the folder asked about, "" for all; `elsewhere` counts the statements of other
+    projects and of none."""
+
+    project: str
+    rows: tuple[tuple[Said, str], ...]
+    elsewhere: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge list --json`."""
+        rows = [
+            one.found.to_json() | {"conversations": one.conversations, "project": name or None}
+            for one, name in self.rows
+        ]
+        return {"project": self.project or None, "bullets": rows, "elsewhere": self.elsewhere}
+
+
+def listing(
+    workspace: Workspace, category: str = ANY_CATEGORY, *, project: str = "", done: bool = False
+) -> Result[Listed]:
+    """What `knowledge list` shows: the statements of a project and of the user, or with `project` "all" every one; of
+    one category (`tasks` are the open ones) or of all, with `done` the tasks that are done. Struck ones are left out.
+    """
+    projects = _projects(workspace)
+    folder = _folder(workspace, project, projects)
+    if isinstance(folder, Err):
+        return folder
+    if done:
+        names: tuple[str, ...] = ("tasks_done",)
+    elif category == ANY_CATEGORY:
+        names = tuple(name for name in CATEGORY if name != "tasks_done")
+    else:
+        names = ("tasks_open" if category == "tasks" else category,)
+    rows: list[tuple[Said, str]] = []
+    elsewhere = 0
+    try:
+        for name in names:
+            valid = [row for row in bullets_of(workspace.paths, (name,)) if not row.bullet.struck]
+            by_file: dict[str, list[Found]] = {}
+            for row in valid:
+                by_file.setdefault(row.file, []).append(row)
+            found = [one for same in by_file.values() for one in reversed(said(same))]
+            own = [one for one in found if not folder.value or _is_own(one.found, projects, folder.value)]
+            rows += [(one, _name(one.found, projects)) for one in own]
+            elsewhere += len(found) - len(own)
+    except OSError as error:
+        return fail("unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or "")
+    return Ok(Listed(folder.value, tuple(rows), elsewhere))
 
 
 def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[Notes]:

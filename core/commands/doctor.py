@@ -39,6 +39,7 @@ from core.knowledge.check import (
     check_bullets,
     check_changes,
     check_conflicts,
+    check_git,
     check_leftovers,
     check_notes,
     check_permissions,
@@ -105,14 +106,17 @@ def check_history(paths: Paths) -> Iterator[Finding]:
 
 def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterator[Finding]:
     plans: dict[str, dict[str, FrozenPlan]] = {}
-    shared = in_checkout(paths)  # then much of it was done on another machine, where its conversations and trash are
+    shared = in_checkout(paths)  # then much of it was done on another machine, where its proofs and its trash are
+    elsewhere = 0
     for sha, entry in entries.items():
         place = str(entry.get("path", ""))
         if entry.get("status") == "harvested":
             run = str(entry.get("run", ""))
             if run not in plans:
                 plans[run] = read_plans(paths.plans, run)
-            if sha not in plans[run] and not (shared and not holds(place, sha)):
+            if shared and not plans[run]:
+                elsewhere += 1
+            elif sha not in plans[run]:
                 message = f"no committed plan proves the harvest of {place or sha}; it will be harvested again"
                 where = f"{paths.ledger}#{sha}"
                 yield Finding(
@@ -130,6 +134,9 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
                 yield Finding(
                     "trash-missing", message, where, partial(_amend, paths, sha, partial(drop_from_trash, name=name))
                 )
+    if elsewhere:
+        message = f"harvests made on another machine: {elsewhere}; what proves them lies there, and their entries stay"
+        yield Finding("elsewhere", message, str(paths.ledger), note=True)
     for sha, entry in archived.items():
         if sha not in entries and entry.get("status") == "harvested":
             message = f"a proven harvest has no entry in the ledger: {entry.get('path', sha)}"
@@ -303,6 +310,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_notes(paths),
         check_history(paths),
         check_permissions(paths),
+        check_git(paths),
         _check_digest(workspace),
         check_facts(workspace),
         check_index(workspace),

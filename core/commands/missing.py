@@ -34,11 +34,14 @@ class Settled:
     restored: bool
     rows: tuple[Missing, ...]
     warning: str = ""
+    single: int = 0
+    """So many missing lines were left alone, because they look like an edit by hand."""
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         rows = [row.to_json() for row in self.rows]
-        return {"run": self.run, "restored": self.restored, "missing": rows, "warning": self.warning or None}
+        single = {"single": self.single}
+        return {"run": self.run, "restored": self.restored, "missing": rows, "warning": self.warning or None} | single
 
 
 def missing(
@@ -62,7 +65,8 @@ def missing(
 
 
 def missing_list(workspace: Workspace, which: str = "", *, now: Clock = utc_now) -> Result[list[Missing]]:
-    """What is missing of the harvests within the grace period and of those whose conversation is in the trash."""
+    """What is missing of the harvests within the grace period and of those whose conversation is in the trash; single
+    lines that look like an edit by hand are among them, and marked."""
     entries = seen_ledger(workspace.paths)
     return entries if isinstance(entries, Err) else _chosen(workspace, entries.value, which, now())
 
@@ -70,7 +74,8 @@ def missing_list(workspace: Workspace, which: str = "", *, now: Clock = utc_now)
 def _chosen(workspace: Workspace, entries: Any, which: str, now: datetime) -> Result[list[Missing]]:
     paths = workspace.paths
     try:
-        rows = find_missing(paths, entries, Proofs(paths), now, workspace.config.trash_days, entries if which else ())
+        also = entries if which else ()
+        rows = find_missing(paths, entries, Proofs(paths), now, workspace.config.trash_days, also, single=True)
     except OSError as error:
         return fail("unreadable", f"the files cannot be looked at: {error.strerror}", error.filename or paths.knowledge)
     found = [row for row in rows if row.run == which or row.sha256.startswith(which.lower())]
@@ -85,8 +90,11 @@ def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now:
     chosen = _chosen(workspace, store.entries, which, now)
     if isinstance(chosen, Err):
         return chosen
+    # An edit by hand is put back only where its harvest is named.
+    settled = [row for row in chosen.value if which or not back or not row.single]
+    single = sum(len(row.lines) for row in chosen.value) - sum(len(row.lines) for row in settled)
     lines: dict[str, list[Missing]] = {}
-    for row in chosen.value:
+    for row in settled:
         lines.setdefault(row.file, []).append(row)
     warnings: list[str | None] = []
     for file, rows in lines.items():
@@ -104,7 +112,7 @@ def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now:
         except OSError as error:
             return could_not_write(paths.knowledge / file, error)
     warnings.append(refresh_digest(workspace) if lines else "")
-    return Ok(Settled(run if lines else "", back, tuple(chosen.value), "; ".join(filter(None, warnings))))
+    return Ok(Settled(run if lines else "", back, tuple(settled), "; ".join(filter(None, warnings)), single))
 
 
 def _put(paths: Paths, planned: PlannedFile) -> bool:

@@ -1,9 +1,10 @@
 """Bullets as a person names them, and one change to all lines that say the same.
 
-A bullet is named by its words (`MATCH`: the exact text, or a part of it that only one statement has), by `FILE:LINE`,
-or, from the panel, by a `BulletRef`. The same statement from several conversations stands in the file once for each,
-with its own provenance (core/knowledge/same.py): a person is shown it once, its words mean all of those lines, and what
-is done to it happens to each of them, in one write with one undo. Its place means that very line.
+A bullet is named by its short id (`knowledge list` shows it), by its words (the exact text, or a part of it that only
+one statement has), by `FILE:LINE`, or, from the panel, by a `BulletRef`. The same statement from several conversations
+stands in the file once for each, with its own provenance (core/knowledge/same.py): a person is shown it once, its id
+and its words mean all of those lines, and what is done to it happens to each of them, in one write with one undo. Its
+place means that very line.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.edit import Edited, change_file
-from core.knowledge.same import statements, what_is_said
+from core.knowledge.same import is_short_id, short_id, statements, what_is_said
 
 if TYPE_CHECKING:
     from core.knowledge.alike import Placed
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 WIDTH = 90
+LEAST_CHARACTERS = 3
+"""A shorter part of a text names nothing: "1" would close whatever task has a 1 in it."""
 TASKS = ("tasks_open", "tasks_done")
 _WORDS_OF = {
     "": "bullet in any category",
@@ -58,10 +61,16 @@ class Found:
     def ref(self) -> BulletRef:
         return BulletRef(self.file, self.bullet.line, self.bullet.raw)
 
+    @property
+    def id(self) -> str:
+        """The short id of what it says, which the commands for single bullets take."""
+        return short_id(self.file, self.bullet.text)
+
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         made = self.bullet
         return {
+            "id": self.id,
             "category": self.category,
             "file": self.file,
             "line": made.line,
@@ -155,7 +164,11 @@ def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> R
             return Ok(_very_line(rows, here[0]))
     if struck:
         rows, where = [row for row in rows if row.bullet.struck], f"{where} that is struck through"
-    exact = [row for row in rows if wanted in (row.bullet.text, row.bullet.raw)]
+    exact = _named(rows, wanted)
+    if not exact and len(wanted) < LEAST_CHARACTERS:
+        message = f"{wanted!r} is too short to name a bullet"
+        hint = f"give its id, which 'knowledge list' shows, or at least {LEAST_CHARACTERS} characters of its text"
+        return fail("no-match", message, hint=hint)
     folded = wanted.casefold()
     found = _statements(rows, exact or [row for row in rows if folded in row.bullet.text.casefold()])
     if len(found) == 1:
@@ -164,10 +177,23 @@ def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> R
         shown = "; ".join(_shown(row.found) for row in found[:SHOWN])
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         message = f"{len(found)} bullets match {wanted!r}: {shown}{more}"
-        return fail("ambiguous", message, hint="give more of the text, or FILE:LINE as it stands here")
+        hint = "give its id, which 'knowledge list' shows, more of the text, or FILE:LINE as it stands here"
+        return fail("ambiguous", message, hint=hint)
     if address is not None:
         return _no_such_line(rows, address["file"], address["line"], where)
+    if is_short_id(wanted):
+        message = f"no {where} has the id or the words {wanted!r}; an id changes with the words of its bullet"
+        return fail("no-match", message, hint="'knowledge list' shows the ids as they are now")
     return fail("no-match", f"no {where} matches {wanted!r}", hint=_nearest(rows, wanted))
+
+
+def _named(rows: Sequence[Found], wanted: str) -> list[Found]:
+    """The rows with that id (those that stand before those that are struck through), else with exactly that text."""
+    if is_short_id(wanted):
+        found = [row for row in rows if row.id == wanted]
+        if found:
+            return [row for row in found if not row.bullet.struck] or found
+    return [row for row in rows if wanted in (row.bullet.text, row.bullet.raw)]
 
 
 def _no_such_line(rows: Sequence[Found], file: str, line: str, where: str) -> Result[Resolved]:

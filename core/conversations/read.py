@@ -26,6 +26,7 @@ from core.conversations.formats import (
     continue_dev,
     copilot_cli,
     cursor,
+    deepseek,
     droid,
     gemini_cli,
     goose,
@@ -39,6 +40,7 @@ from core.conversations.formats import (
     qwen,
     specstory,
     swe_agent,
+    vscode_chat,
 )
 from core.conversations.lines import BOM
 from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack
@@ -73,6 +75,8 @@ READERS: tuple[Reader, ...] = (
     Reader("kimi", kimi.sniff, kimi.read),
     Reader("antigravity", antigravity.sniff, antigravity.read),
     Reader("kiro", kiro.sniff, kiro.read),
+    Reader("vscode_chat", vscode_chat.sniff, vscode_chat.read),
+    Reader("deepseek", deepseek.sniff, deepseek.read),
     Reader("amp", amp.sniff, amp.read),
     Reader("continue_dev", continue_dev.sniff, continue_dev.read),
     Reader("grok", grok.sniff, grok.read),

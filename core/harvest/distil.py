@@ -63,7 +63,7 @@ from core.offline.sessions import check_steps
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
 from core.sources.sessions import StoreCache
-from core.sources.tools import project_at
+from core.sources.walk import folder_at
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         return fail(
             "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
         )
-    if not tail.conversation.folder and (folder := project_at(item.path)):
+    if not tail.conversation.folder and (folder := folder_at(item.path)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, item.mtime_ns)
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)

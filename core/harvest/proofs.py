@@ -11,7 +11,7 @@ the lines back or writes down that they are gone on purpose. Until then their co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -81,7 +81,21 @@ class Proofs:
 
     def lost(self, plan: FrozenPlan) -> dict[str, list[str]]:
         """The lines of the plan that are lost in each file, as `why_vanished` has it; only files with any. OSError."""
-        lost = [(row.name, absent) for row in plan.files if (absent := self._absent(plan, row))]
+        return self._left([(row.name, absent) for row in plan.files if (absent := self._absent(plan, row))], plan)
+
+    def lost_in_part(self, plan: FrozenPlan) -> dict[str, list[str]]:
+        """As `lost`, for files where other lines of the plan still stand. Raises OSError."""
+        found = []
+        for row in plan.files:
+            name = self.name_now(plan, row.name, row.all_lines)
+            data = files.read_or_empty(self._paths.knowledge / name)
+            absent = {line.decode("utf-8") for line in missing_lines(data, row.all_lines)}
+            if 0 < len(absent) < len(set(row.all_lines)):
+                found.append((row.name, [line for line in row.all_lines if line in absent]))
+        return self._left(found, plan)
+
+    def _left(self, lost: list[tuple[str, list[str]]], plan: FrozenPlan) -> dict[str, list[str]]:
+        """Of absent lines those that nobody dealt with, by file."""
         if not lost:
             return {}
         changes = read_changes(self._paths)
@@ -128,8 +142,9 @@ REPORTED = "missing_told"
 
 @dataclass(frozen=True)
 class Missing:
-    """All that one harvest had put into one file is gone from there. `path` is where the conversation was, `header` the
-    first line of the file if it must be made anew, `done` those of `lines` that belong under `## Done`."""
+    """All that one harvest had put into one file is gone from there, or (`single`) some of it beside lines that stand,
+    as an edit by hand leaves it. `path` is where the conversation was, `header` the first line of the file if it must
+    be made anew, `done` those of `lines` that belong under `## Done`."""
 
     sha256: str
     run: str
@@ -138,6 +153,7 @@ class Missing:
     header: str
     lines: tuple[str, ...]
     done: tuple[str, ...] = ()
+    single: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
@@ -146,26 +162,48 @@ class Missing:
 
 
 def find_missing(
-    paths: Paths, entries: Mapping[str, Entry], proofs: Proofs, now: datetime, days: int, also: Iterable[str] = ()
+    paths: Paths,
+    entries: Mapping[str, Entry],
+    proofs: Proofs,
+    now: datetime,
+    days: int,
+    also: Iterable[str] = (),
+    single: bool = False,
 ) -> list[Missing]:
     """What is missing of the harvests of the last `days`, of those whose conversation is in the trash, and of those of
-    the hashes `also`; by run, then by file. Raises OSError."""
+    the hashes `also`; by run, then by file. Raises OSError.
+
+    Where one harvest lost all that it had put into a file, a stale text was saved over it: then single lines of other
+    harvests that are missing from the same file went with it. Elsewhere single lines look like an edit by hand, and
+    are named only for who asks with `single`."""
     wanted, since, standing = set(also), now - timedelta(days=days), _Standing(paths)
     found: list[Missing] = []
+    in_part: list[tuple[str, FrozenPlan]] = []
     for sha in sorted(entries, key=lambda sha: str(entries[sha].get("run", ""))):
         entry = entries[sha]
         if entry.get("status") != "harvested" or not (sha in wanted or entry.get("trash") or _is_since(entry, since)):
             continue
         plan = proofs.plan(sha, entry)
-        if plan is None or standing.has_some_in_each_file(plan):
+        if plan is None or standing.has_all(plan):
             continue
-        for name, lines in proofs.lost(plan).items():
-            row = next(row for row in plan.files if row.name == name)
-            done = tuple(line for line in lines if line in row.done and line not in row.lines)
-            place, run = str(entry.get("path", "")), str(entry.get("run", ""))
-            file = proofs.name_now(plan, name, lines)
-            found.append(Missing(sha, run, place, file, row.header, tuple(lines), done))
+        in_part.append((sha, plan))
+        if not standing.has_some_in_each_file(plan):
+            found += [_missing(proofs, sha, entry, plan, name, lines) for name, lines in proofs.lost(plan).items()]
+    overwritten = {row.file for row in found}
+    for sha, plan in in_part if overwritten or single else ():
+        rows = [
+            _missing(proofs, sha, entries[sha], plan, name, lines) for name, lines in proofs.lost_in_part(plan).items()
+        ]
+        found += [row for row in rows if row.file in overwritten]
+        found += [replace(row, single=True) for row in rows if single and row.file not in overwritten]
     return found
+
+
+def _missing(proofs: Proofs, sha: str, entry: Entry, plan: FrozenPlan, name: str, lines: list[str]) -> Missing:
+    row = next(row for row in plan.files if row.name == name)
+    done = tuple(line for line in lines if line in row.done and line not in row.lines)
+    place, run = str(entry.get("path", "")), str(entry.get("run", ""))
+    return Missing(sha, run, place, proofs.name_now(plan, name, lines), row.header, tuple(lines), done)
 
 
 def tell_missing(found: list[Missing], entries: Entries, run: str) -> str:
@@ -199,6 +237,9 @@ class _Standing:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
         self._lines: dict[str, frozenset[bytes]] = {}
+
+    def has_all(self, plan: FrozenPlan) -> bool:
+        return all(self._is_there(row.name, line) for row in plan.files for line in row.all_lines)
 
     def has_some_in_each_file(self, plan: FrozenPlan) -> bool:
         return all(

@@ -190,6 +190,33 @@ def in_checkout(paths: Paths) -> bool:
     return any((folder / ".git").exists() for folder in (paths.knowledge, *paths.knowledge.parents))
 
 
+GIT_IGNORES = ("digest.md", "index.json", ".state/*", "!.state/plans/")
+"""What each machine makes for itself: carried by git, a digest ends in a conflict with every merge. The plans travel:
+they prove harvests, and hold their quotes."""
+GIT_UNITES = "changes.jsonl merge=union"
+"""Rows are only ever added to it, so a merge keeps those of both sides."""
+
+
+def check_git(paths: Paths) -> Iterator[Finding]:
+    """In a checkout: whether git is told which files belong to one machine, and how to merge the one that only grows.
+    `--repair` adds the rows that are missing to .gitignore and .gitattributes of the knowledge folder."""
+    if not in_checkout(paths):
+        return
+    for name, wanted in ((".gitignore", GIT_IGNORES), (".gitattributes", (GIT_UNITES,))):
+        path = paths.knowledge / name
+        there = files.read_or_empty(path).decode("utf-8", "replace").split("\n")
+        rows = [row for row in wanted if row not in (line.strip().removeprefix("/") for line in there)]
+        if rows:
+            message = f"git carries this folder, and this file does not say: {', '.join(rows)} ('--repair' adds it)"
+            yield Finding("git-rows", message, str(path), partial(_add_rows, path, rows), note=True)
+
+
+def _add_rows(path: Path, rows: list[str]) -> None:
+    data = files.read_or_empty(path)
+    data += b"\n" if data and not data.endswith(b"\n") else b""
+    files.write_atomic(path, data + "".join(f"{row}\n" for row in rows).encode())
+
+
 def check_permissions(paths: Paths) -> Iterator[Finding]:
     """Folders 0700, files 0600: what the conversations taught is nobody else's business. In a checkout of git, which
     keeps no such permissions, it is advice that is given once, and none where a closed folder hides them all."""

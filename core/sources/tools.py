@@ -64,8 +64,12 @@ def editor_roots(folder: str, below: str) -> tuple[Root, ...]:
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
 
+def _workspaces(below: str) -> tuple[Root, ...]:
+    return tuple(root for editor in _EDITORS for root in editor_roots(editor, below))
+
+
 def _extension(name: str) -> tuple[Root, ...]:
-    return tuple(root for editor in _EDITORS for root in editor_roots(editor, f"globalStorage/{name}/tasks"))
+    return _workspaces(f"globalStorage/{name}/tasks")
 
 
 _TASK_FILES = ("*/api_conversation_history.json", "*/ui_messages.json")
@@ -104,6 +108,25 @@ SOURCES: tuple[Source, ...] = (
         "Cursor's command line",
         (Root("projects", "~/.cursor"),),
         ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl"),
+    ),
+    Source(
+        "vscode_chat",
+        "VS Code chat",
+        (*_workspaces("workspaceStorage"), *_workspaces("globalStorage")),
+        (
+            *(f"*/chatSessions/*.{ending}" for ending in ("json", "jsonl")),
+            *(f"emptyWindowChatSessions/*.{ending}" for ending in ("json", "jsonl")),
+        ),
+    ),
+    Source(
+        "zed",
+        "Zed",
+        (
+            Root("zed/threads", "~/.local/share", "XDG_DATA_HOME", _LINUX),
+            Root("Zed/threads", "~/Library/Application Support", "", _MAC),
+            Root("Zed/threads", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS),
+        ),
+        ("threads.db",),
     ),
     Source(
         "cline",
@@ -168,12 +191,14 @@ SOURCES: tuple[Source, ...] = (
     Source(
         "antigravity",
         "Antigravity",
-        (Root("antigravity-cli/brain", "~/.gemini"), Root("antigravity/brain", "~/.gemini")),
+        tuple(Root(f"antigravity{kind}/brain", "~/.gemini") for kind in ("-cli", "-ide", "")),
         ("*/.system_generated/logs/transcript_full.jsonl",),
         keep=4,
     ),
     Source("amp", "Amp", (Root("amp/threads", "~/.local/share", "XDG_DATA_HOME"),), ("T-*.json",)),
     Source("kiro", "Kiro CLI", (Root("sessions/cli", "~/.kiro", "KIRO_HOME"),), ("*.jsonl",)),
+    Source("devin", "Devin", (Root("devin/cli", "~/.local/share", "XDG_DATA_HOME"),), ("sessions.db",)),
+    Source("deepseek", "DeepSeek", (Root("sessions", "~/.deepseek"),), ("*.json",)),
     Source("continue_dev", "Continue", (Root("sessions", "~/.continue", "CONTINUE_GLOBAL_DIR"),), ("*-*.json",)),
     Source("kilo", "Kilo Code", _extension("kilocode.kilo-code"), _TASK_FILES, keep=2),
     Source("crush", "Crush", (), (".crush/crush.db",), keep=3, project=True),
@@ -331,6 +356,7 @@ RESUME = {
     "droid": "droid --resume {id}",
     "goose": "goose session --resume --session-id {id}",
     "amp": "amp threads continue {id}",
+    "devin": "devin --resume {id}",
     "llm": "llm chat --conversation {id}",
     "pi": "pi --session {path}",
     "aider": "aider --restore-chat-history",

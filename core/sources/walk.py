@@ -14,13 +14,15 @@ import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 
 from core.base import files
 from core.base.late import dataclass, field
 from core.base.paths import ASKED, asking_folder
 from core.base.result import ErrorInfo
+from core.conversations.formats import vscode_chat
 from core.sources.artifact import Artifact
-from core.sources.tools import FILES, SOURCE, SOURCES, Place, Source, name_in
+from core.sources.tools import FILES, SOURCE, SOURCES, Place, Source, name_in, project_at
 
 MAX_FOLDERS = 20_000
 """A walk through project folders ends here and says so."""
@@ -31,6 +33,8 @@ _HEAVY = frozenset({
     "AppData", "snap", "proc", "sys", "dev", "Trash", "Pods",
 })  # fmt: skip
 STORES = (".db", ".vscdb")
+WORKSPACE_BYTES = 1 << 16
+"""A `workspace.json` names one folder."""
 
 
 def artifact_at(path: str, source: str, name: str) -> Artifact | None:
@@ -298,6 +302,18 @@ def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
         return better != path and better in paths
 
     return [row for row in rows if not is_second(row.path)]
+
+
+def folder_at(path: str) -> str:
+    """The folder in which a conversation was held, where its place tells it and it need not: a history in a project
+    (aider, SpecStory), a chat in the storage of a workspace (VS Code); "" for any other."""
+    storage, _, chat = path.rpartition("/chatSessions/")
+    if not storage or "/" in chat:
+        return project_at(path)
+    try:
+        return vscode_chat.folder_in(files.read_file(Path(storage) / "workspace.json", WORKSPACE_BYTES).data)
+    except (OSError, ValueError):
+        return ""
 
 
 def in_project(folder: str, names: Collection[str]) -> list[Artifact]:
