@@ -118,7 +118,7 @@ _OBLIGES = late(
     r"deben?|debes|deber[íi]an?|hay que|tienen? que|es necesario|a partir de ahora|"
     r"devem?|deveria|é preciso|é necessário|devono|dovrebbe|bisogna|occorre|è necessario|d'ora in poi|"
     r"moet|moeten|dient te|musi|musisz|należy|trzeba|måste|ska alltid|harus|jangan|phải|đừng|"
-    r"долж(?:ен|на|ны|но)|нужно|необходимо|следует|надо|обязательно|треба|потрібно|необхідно|"
+    r"[а-яё]{3,}(?:йте|ите|ьте)|долж(?:ен|на|ны|но)|нужно|необходимо|следует|надо|обязательно|треба|потрібно|необхідно|"
     r"gerekir|gerekiyor|zorunlu\w*)\b|\w(?:malı|meli)(?:dır|dir|sın|sin|yız|yiz)?\b"
 )
 # Scripts without blanks between words.
@@ -278,7 +278,9 @@ _DEED = late(
     r"(?:^|[;&|(\n])[ \t]*(?:\w+=\S*[ \t]+)*(?:git(?:[ \t]+-[cC][ \t]+\S+)*[ \t]+(?:commit|push)"
     r"|(?:gh[ \t]+pr|glab[ \t]+mr)[ \t]+create)\b"
 )
-_SAID_IN_COMMAND = late(r"""\s--?(?:title|body|t|b)[= ]\s*(?:"(?:[^"\\]|\\.)*"|'[^']*')""", re.DOTALL)
+_SAID_IN_COMMAND = late(
+    r"""\s--?(?:title|body|t|b)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""", re.DOTALL
+)
 """What a command publishes beside a commit's message: words, which a tool may have said before, and no deed."""
 
 
@@ -615,7 +617,8 @@ def _typed(turn: Turn) -> str:
 
 def _words_and_deed(command: str) -> list[tuple[str, bool]]:
     """A command line as what it says (True: the message of a commit, the text of a pull request) and what it does."""
-    spans = sorted(found.span() for form in (MESSAGE, _SAID_IN_COMMAND) for found in form.finditer(command))
+    said = (found for form in (MESSAGE, _SAID_IN_COMMAND) for found in form.finditer(command))
+    spans = sorted(found.span(found.lastgroup or 0) for found in said)
     return _split(command, [span for at, span in enumerate(spans) if not at or span[0] >= spans[at - 1][1]])
 
 
