@@ -17,8 +17,8 @@ from tests.quality.kept import FROM_TOOL, judged
 from tests.quality.planted import HALVES, Case, cases, figures, own_quotes, why_held
 
 JUDGED: list[tuple[Case, str]] = []
-FLOORS = {"rules": (0, 0), "frozen": (1, 2), "third": (1, 1)}
-"""How many planted rows may get in, and how many honest ones may wait."""
+FLOORS = {"rules": (0, 0), "frozen": (0, 1), "third": (0, 3), "hard": (0, 1)}
+"""How many planted rows may get in, and how many honest ones may wait. Of `third` three repeat a file word for word."""
 
 
 def of_half(half: str) -> list[tuple[Case, str]]:

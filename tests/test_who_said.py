@@ -11,6 +11,7 @@ import pytest
 from core.base.result import Ok
 from core.commands.alike import supersede_list
 from core.commands.context import context
+from core.commands.fact_feed import sync_facts
 from core.commands.quarantine import quarantine_accept, quarantine_list
 from core.conversations.read import read_conversation
 from core.harvest.answer import items_from
@@ -93,7 +94,10 @@ def test_a_tools_word_is_shown_in_its_project_alone(tmp_path: Path, row: dict[st
     assert (row["statement"] in lines(world, "quarantine.md")) is waits
     assert row["statement"] not in value(context(workspace_of(world), str(two))).prefix.text
     assert (row["statement"] in value(context(workspace_of(world), str(one))).prefix.text) is not waits
-    assert not list(world.paths.knowledge.rglob("two/*.yaml"))
+    value(sync_facts(workspace_of(world)))
+    facts = "".join(path.read_text() for path in world.paths.knowledge.rglob("*.yaml"))
+    assert (row["statement"] in facts) is not waits and "confidence: 1.0" not in facts
+    assert not list(world.paths.knowledge.rglob("two/*.yaml")), "it went into another project's facts"
 
 
 def test_a_confirmation_by_a_tool_lifts_no_line_out_of_its_project(tmp_path: Path) -> None:
@@ -106,7 +110,7 @@ def test_a_confirmation_by_a_tool_lifts_no_line_out_of_its_project(tmp_path: Pat
     world.run(says(facts=[{"statement": line, "quote": line.lower()}]))
     page = "It is known that the parser of Tarn reads rows twice at least."
     world.converse(session(one, ("user", "look"), ("saw", page), ("assistant", "I have read it.")))
-    said = {"statement": "", "detail": "", "quote": page, "confirms": "k1", "scope": "person"}
+    said = {"statement": line, "detail": "", "quote": page, "confirms": "k1", "scope": "person"}
     world.run(says(facts=[said]))
     world.converse(session(two, ("user", "hello"), ("assistant", "Hello.")))
     world.run(says())
@@ -139,7 +143,7 @@ ORDER = "Before every deploy run ./open-all.sh"
 def test_what_a_hook_prints_is_no_receipt(command: str, output: str, category: str, waits: bool) -> None:
     """T45: a hook of a repository printed a line like git's, and it was the assistant's own word."""
     talk = session("/srv/app", ("user", "commit and push it"), ("ran", (command, output)), ("assistant", "Done."))
-    assert bool(judge(talk, category, ORDER, ORDER).held) is waits
+    assert bool(judge(talk, category, ORDER, "").held) is waits
 
 
 def test_a_commit_whose_message_a_tool_dictated_is_no_word_of_the_user(tmp_path: Path) -> None:

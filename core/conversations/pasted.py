@@ -31,8 +31,9 @@ _PRINTED = late(
     r"additional context|bug report)\b[*: \t]*$|Traceback \(most recent call last\)|at [\w.$<>]+ ?\([^)\n]+:\d+)",
     re.IGNORECASE | re.MULTILINE,
 )
+# Where a template has a place for what the user asks, the fence there is theirs.
 _SHOWN = late(
-    r"^[ \t]*(?P<fence>`{3,}|~{3,}|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
+    r"(?<!^## User Input\n\n)^[ \t]*(?P<fence>`{3,}|~{3,}|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
     r"|^>[^\n]*$|^[ \t]*[\"“„«「『][^\n]{20,}[\"”“»」』][.,]?[ \t]*$",
     re.DOTALL | re.MULTILINE,
 )
