@@ -33,7 +33,8 @@ _PRINTED = late(
 )
 # Where a template has a place for what the user asks, the fence there is theirs.
 _SHOWN = late(
-    r"(?<!^## User Input\n\n)^[ \t]*(?P<fence>`{3,}|~{3,}|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
+    r"^## User Input\n\n(?P<slot>`{3,})[^\n]*\n.*?^(?P=slot)[ \t]*$"
+    r"|^[ \t]*(?P<fence>`{3,}|~{3,}|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
     r"|^>[^\n]*$|^[ \t]*[\"“„«「『][^\n]{20,}[\"”“»」』][.,]?[ \t]*$",
     re.DOTALL | re.MULTILINE,
 )
@@ -44,5 +45,5 @@ def pasted_in(text: str) -> list[tuple[int, int]]:
     begins = [found.end() for found in [_ANNOUNCED.search(text)] if found and text[found.end() :].strip()]
     begins += [found.start() for found in [_PRINTED.search(text)] if found]
     end = min(begins, default=len(text))
-    spans = [found.span() for found in _SHOWN.finditer(text, 0, end)]
+    spans = [found.span() for found in _SHOWN.finditer(text, 0, end) if not found["slot"]]
     return [*spans, (end, len(text))] if end < len(text) else spans
