@@ -16,8 +16,8 @@ from core.commands.quarantine import quarantine_accept, quarantine_list
 from core.conversations.read import read_conversation
 from core.harvest.answer import items_from
 from core.harvest.imports import run_import
+from core.harvest.orders import guides, is_order
 from core.harvest.quotes import source_of
-from core.harvest.support import guides, is_order
 from tests.cli_call import call
 from tests.harvest_world import NOW, FakeModel, World, says, workspace_of
 from tests.made_home import value

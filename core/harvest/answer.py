@@ -9,7 +9,6 @@ know which was meant.
 from __future__ import annotations
 
 import json
-import posixpath
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -20,9 +19,10 @@ from core.base.repository import slug
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.harvest.known import NOTHING, Known, Shown
+from core.harvest.orders import guides
 from core.harvest.playbook import read_steps
-from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, place_of, review_of, turns_of
-from core.harvest.support import GOVERNED, Voices, guides
+from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_elsewhere, place_of, review_of, turns_of
+from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
 MAX_DEPTH = 32
@@ -579,7 +579,7 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     # What a model calls the user's would guide in every project.
     followed = item.category in GOVERNED or item.scope == "person" or guides(item.text)
     if voices is not None and voices.only_tools(item.category, item.text, item.quote, turns_of(item.quote, source)):
-        if followed or is_copied(item.text, source) or _is_elsewhere(item.path, source):
+        if followed or is_copied(item.text, source) or is_elsewhere(item.path, source):
             return replace(item, held="from-tool-output")
         item = replace(item, by_tool=True)
     if quotes == "off":
@@ -596,13 +596,3 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
         # Of what was done, the tool's receipt is the natural quote; whose deed it was, the voices have told.
         return replace(item, held="from-tool-output")
     return replace(item, by_tool=True) if where == "tool" else item
-
-
-def _is_elsewhere(path: str, source: Source) -> bool:
-    """Whether a file that a note is about lies outside of the folder that the conversation worked in: what only a tool
-    told stays in its project."""
-    folder = source.conversation.folder if source.conversation is not None else ""
-    if not folder.startswith("/") or not path.startswith(("/", "~", "..")):
-        return False
-    whole = posixpath.normpath(posixpath.join(folder, posixpath.expanduser(path)))
-    return posixpath.commonpath([folder, whole]) != posixpath.normpath(folder)

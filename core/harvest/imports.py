@@ -32,11 +32,11 @@ from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest
 from core.harvest.freeze import mark_of_text
+from core.harvest.orders import guides
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import recover
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import HarvestOptions, Step
-from core.harvest.support import guides
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier, earlier_by_path
 from core.sources.remembered import remembered

@@ -8,6 +8,7 @@ anything; what the person said themselves is always the person's own.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -130,6 +131,16 @@ def is_copied(text: str, source: Source) -> bool:
     what the session found out, in whatever language and however it is worded."""
     words = reduce_to_words(text.partition(" — ")[0])
     return len(words.encode()) >= LEAST_COPIED and words in source.tool
+
+
+def is_elsewhere(path: str, source: Source) -> bool:
+    """Whether a file that a note is about lies outside of the folder that the conversation worked in: what only a tool
+    told stays in its project."""
+    folder = source.conversation.folder if source.conversation is not None else ""
+    if not folder.startswith("/") or not path.startswith(("/", "~", "..")):
+        return False
+    whole = posixpath.normpath(posixpath.join(folder, posixpath.expanduser(path)))
+    return posixpath.commonpath([folder, whole]) != posixpath.normpath(folder)
 
 
 def span_of(quote: str, text: str) -> tuple[int, int] | None:
