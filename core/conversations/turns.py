@@ -184,6 +184,7 @@ class Reading:
     delegated: bool = False
     model: str = ""
     branch: str = ""
+    _begun: bool = False
     _first: list[Turn] = field(default_factory=list)
     _times: list[str] = field(default_factory=list)
     _waiting: dict[str, tuple[_Entry, int]] = field(default_factory=dict)
@@ -205,6 +206,7 @@ class Reading:
         text = (cut(text) if role in ("tool", "system") else text).strip("\n").rstrip()
         if not text.strip():
             return
+        self._begun = self._begun or role in ("user", "assistant")
         time, start, end = self.place
         last = self.entries[-1] if self.entries else None
         if role == "assistant" and last and last.role == role and last.agent == self.agent:
@@ -315,7 +317,7 @@ class Reading:
         text = clean(text).strip()
         if not text:
             return
-        begins = not self._first and not any(row.role in ("user", "assistant") for row in self.entries)
+        begins = not self._begun
         self.say("system", "…")
         self.entries[-1].texts = [text]
         self.entries[-1].doubtful = begins
