@@ -108,6 +108,8 @@ _ANNOUNCED = late(
     r"client) (?:wrote|writes|said|says))\s?:",
     re.IGNORECASE | re.MULTILINE,
 )
+MOST_SEARCHED = 20_000
+"""So far into a message somebody's text is announced, in characters."""
 _PRINTED = late(
     r"^[ \t]*(?:@?[\w-]+ (?:opened|closed) (?:this (?:issue|pull request)|on \w+ \d)|@?[\w-]+ commented (?:on )?\w+|"
     r"(?:Reported by|Reporter|Labels|Assignees?|Milestone|Reply-To) ?: |From: .*\nSubject: |"
@@ -442,7 +444,8 @@ def pasted_in(text: str) -> list[tuple[int, int]]:
     that only trackers, mail programs and interpreters print: from there to the end of the message all counts as pasted,
     for nothing tells where it ends. What is fenced or quoted is pasted wherever it stands.
     """
-    begins = [found.end() for found in [_ANNOUNCED.search(text)] if found and text[found.end() :].strip()]
+    announced = _ANNOUNCED.search(text, 0, MOST_SEARCHED)
+    begins = [announced.end()] if announced and text[announced.end() :].strip() else []
     begins += [found.start() for found in [_PRINTED.search(text)] if found]
     end = min(begins, default=len(text))
     spans = [found.span() for found in _SHOWN.finditer(text, 0, end) if not found["slot"]]
