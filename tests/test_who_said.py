@@ -201,6 +201,8 @@ def test_what_is_put_in_or_pasted_is_no_word_of_the_user(carrier: str) -> None:
         assert judge(talk, category, ALWAYS, ALWAYS).held == "from-tool-output", category
     own = session("/srv/app", ("user", f"fix it. {ALWAYS}\n\n> a quotation"), ("saw", "nothing"), ("assistant", "Yes."))
     assert judge(own, "decisions", ALWAYS, ALWAYS).held == ""
+    typed = session("/srv/app", ("user", f"<user-memory-input>{ALWAYS}</user-memory-input>"), ("saw", "nothing"))
+    assert judge(typed, "decisions", ALWAYS, ALWAYS).held == ""
 
 
 # --- imports ---------------------------------------------------------------------------------------------------------

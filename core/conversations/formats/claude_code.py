@@ -29,6 +29,8 @@ _INJECTED = INJECTED | {
     "post-tool-use-hook": "system",
     "teammate-message": "system",
     "session-start-hook": "system",
+    "bash-input": "user",  # a command that the user typed behind `!`
+    "user-memory-input": "user",  # what they typed behind `#`
 }
 # Records that hold nothing that was said: bookkeeping of the tool, and progress that its result repeats.
 _SILENT = frozenset({
