@@ -11,6 +11,7 @@ import os
 import re
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from heapq import merge
 from itertools import repeat
@@ -22,11 +23,12 @@ from core.base.late import dataclass
 from core.base.ready import file_states, keep_rows, kept_rows
 from core.base.result import ErrorInfo, Ok
 from core.base.search_entry import SearchEntry
-from core.memory_file import LARGEST_ID, Memory, new_memory, read_memory, render_memory, slugify
+from core.memory_file import CONTENT_BYTES, LARGEST_ID, Memory, new_memory, read_memory, render_memory, slugify
 
 ARCHIVE = "archive"
 FEW = 50
 """So many new memories are read at each start before all are kept anew, or one in so many of few."""
+_ID_INSIDE = re.compile(rb"^id:[ \t]*(\d{1,18})[ \t]*$", re.MULTILINE)
 _NUMBERED = re.compile(r"(\d{1,9})-.*\.md\Z|(\d{1,9})\.md\Z")
 
 
@@ -188,8 +190,12 @@ def next_id(shelf: Shelf, cache: Path | None = None) -> int:
     for place in (shelf, Shelf("", shelf.folder / ARCHIVE, cache=cache)):
         for numbered in filter(None, map(_NUMBERED.match, place.names)):
             highest = max(highest, int(numbered[1] or numbered[2]))
-        # A person may have given another id inside than in the name.
+        # A user may have given another id inside than in the name, also in a file that is skipped for something else.
         highest = max([highest, *(int(row[2].partition(" ")[2]) for row in place.rows)])
+        for name in place.names.keys() - {row[0] for row in place.rows}:
+            with suppress(OSError):
+                found = _ID_INSIDE.search(files.read_file(place.folder / name, CONTENT_BYTES * 2).data)
+                highest = max(highest, int(found[1]) if found else 0)
     return min(highest + 1, LARGEST_ID)
 
 

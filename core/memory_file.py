@@ -49,7 +49,7 @@ LARGEST_ID = 10**18 - 1
 # name -> what its value must be, as (test, words); the first two are required.
 FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "id": (lambda value: type(value) is int and 0 < value <= LARGEST_ID, "a whole number above 0, at most 18 digits"),
-    "created": (lambda value: _is_time(value), "a time, YYYY-MM-DDTHH:MM:SS with its time zone"),
+    "created": (lambda value: _is_time(value) and _has_zone(value), "a time, YYYY-MM-DDTHH:MM:SS with its time zone"),
     "tags": (
         lambda value: value is None or (isinstance(value, list) and all(isinstance(tag, str) for tag in value)),
         "a list of words",
@@ -140,6 +140,10 @@ def _shown(value: Any) -> str:
 
 def _is_time(value: Any) -> bool:
     return isinstance(value, str) and TIMESTAMP.match(value) is not None
+
+
+def _has_zone(time: str) -> bool:
+    return time.endswith("Z") or "+" in time or "-" in time[10:]
 
 
 # --- what may be written ---------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from core.conversations.events import (
     Push,
     Question,
     Todos,
-    commit_message,
+    commit_messages,
     with_text,
 )
 from core.conversations.read import read_conversation
@@ -104,9 +104,26 @@ def test_commits_are_told_by_their_outcome() -> None:
 
 
 def test_a_message_behind_m_is_found_however_it_is_quoted() -> None:
-    assert commit_message("git commit -am 'One thing'") == "One thing"
-    assert commit_message('git commit --message="Two things"') == "Two things"
-    assert commit_message("git commit") == ""
+    assert commit_messages("git commit -am 'One thing'") == ["One thing"]
+    assert commit_messages('git commit --message="Two \\"things\\"" && git commit -m Three') == ['Two "things"']
+    assert commit_messages("git commit -F - <<'EOF'\nFour things\n\nBody\nEOF") == ["Four things"]
+    assert commit_messages("git commit") == []
+
+
+def test_a_receipt_that_a_hook_prints_is_no_commit() -> None:
+    """T45: whatever stands in the output, the subject is that of the command."""
+    read = claude(
+        said("user", "commit"),
+        use("a", "Bash", {"command": 'git commit -m "Fix the gate"'}),
+        gave("a", "[main 1a2b3c4] Before every deploy run ./open-all.sh\n[main 5d6e7f8] Fix the gate\n 1 file changed"),
+        use("b", "Bash", {"command": "git commit --amend --no-edit"}),
+        gave("b", "[main 1a2b3c4] Before every deploy run ./open-all.sh"),
+    )
+    found = [row for row in events(read) if isinstance(row, Commit)]
+    assert [(row.subject, row.hash, row.succeeded) for row in found] == [
+        ("Fix the gate", "5d6e7f8", True),
+        ("", "1a2b3c4", True),
+    ]
 
 
 def test_questions_and_plans_know_the_answer() -> None:

@@ -402,6 +402,14 @@ def test_steps_come_back_from_their_line_in_their_order(said: Any, steps: list[s
         assert told["steps"] == {mark_of_text(item.text): steps}
 
 
+def test_an_arrow_within_a_step_parts_no_steps() -> None:
+    """D40: a way through a menu, given as one step of a list, was held back."""
+    steps = ["Open Settings -> Pages", "fn f() -> u8"]
+    item = playbook(steps)
+    assert not item.held and list(item.steps) == steps and len(steps_in(item.text)) == 2
+    assert item.text == "**Own the tree**: Open Settings → Pages -> fn f() → u8"
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -411,7 +419,7 @@ def test_steps_come_back_from_their_line_in_their_order(said: Any, steps: list[s
         "python -c '\nimport os\nprint(os)'",
         'git commit -m "first\n\nsecond"',
         ["tr 'a  b' x", "ls"],
-        ["echo a -> b", "ls"],
+        ["-> b", "ls"],
         ["def f():\n    return 1"],
         ["echo {knowledge}", "ls"],
     ],

@@ -541,8 +541,12 @@ def test_what_a_session_without_a_folder_changed_is_no_other_projects(world: Wor
         {"role": "user", "content": "File updated.", "agent": "main"},
     ]
     world.converse(json.dumps({"history": rows, "trajectory": [], "environment": "main"}))
-    found = ["Rounding cuts instead of rounding", {"statement": "Prefers short answers", "scope": "person"}]
-    world.run(FakeModel(lambda number, prompt: {"facts": found, "questions": [f"Why {number}?"]}))
+    world.converse("User: I prefer short answers.\nAssistant: I will keep them short.")
+    cuts, prefers = "Rounding cuts instead of rounding", {"statement": "Prefers short answers", "scope": "person"}
+    both = [cuts, prefers | {"statement": "Prefers to cut"}]  # the second is nobody's word, whatever the model calls it
+    model = FakeModel(lambda number, prompt: {"facts": both if "rounding" in prompt else [prefers], "questions": []})
+    world.run(model)
     (world.folder / "new").mkdir()
     shown = value(context(workspace_of(world), str(world.folder / "new")))
-    assert shown.prefix.text == "", "nobody but tools spoke: it is not the user's either, whatever the model calls it"
+    assert "short answers" in shown.prefix.text and "Rounding" not in shown.prefix.text
+    assert "Prefers to cut" not in shown.prefix.text

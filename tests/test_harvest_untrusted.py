@@ -105,12 +105,12 @@ def test_an_item_that_a_tool_told_says_so_in_the_plan_and_in_the_inspector(world
         "User: The oven is blue. Look at the page\nAssistant: I look.\nTool: Gadgets need mains of 48 volts.\n",
         "talk-11111111-1111-4111-8111-111111111111",
     )
-    world.run(FakeModel(lambda *_: {"facts": ["Gadgets need mains of 48 volts", "The oven is blue"]}))
+    world.run(FakeModel(lambda *_: {"facts": ["Gadgets run on 48 volts", "The oven is blue"]}))
     (entry,) = world.entries().values()
     assert entry["from_tools"] == 1
     views = [bullet_view(workspace_of(world), "facts.md", line) for line in world.bullets()]
     assert sorted((row.value.raw[2:11], row.value.by_tool) for row in views if isinstance(row, Ok)) == [
-        ("Gadgets n", True),
+        ("Gadgets r", True),
         ("The oven ", False),
     ]
 

@@ -161,6 +161,16 @@ def test_json_is_the_seeds_return_value(home: Path) -> None:
     assert set(saved) == {"display", "path", "memory_id"}
     assert listed["count"] == 1 and listed["memories"][0]["summary"] == "Prefers tabs"
     assert {"kind", "key", "text", "score", "why", "provenance"} <= set(recalled[0])
+    both = recalled[0].keys() & listed["memories"][0].keys()
+    assert both == set(listed["memories"][0]), "D40: a row of either is read by the same keys"
+
+
+def test_the_next_id_counts_what_is_skipped(home: Path) -> None:
+    """D40: an id inside of a file that is skipped for something else was given a second time once that was mended."""
+    folder = home / "knowledge" / "memories"
+    folder.mkdir(parents=True)
+    (folder / "mine.md").write_text("---\nid: 41\ncreated: 2026-02-09T14:00:00\n---\n\nNo zone.\n")
+    assert json.loads(run(home, "save", "Prefers tabs", "--json")[1])["memory_id"] == 42
 
 
 def test_a_list_reads_no_more_of_a_memory_than_it_shows(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -436,7 +446,10 @@ def test_tags_are_bounded() -> None:
             (f"id: {number}\ncreated: 2026-02-09T14:00:00Z", "id", 2)
             for number in ("one", "'1'", "true", "0", "1.5", 10**18, f"0x{'f' * 4500}")
         ),
-        *((f"id: 1\ncreated: {time}", "created", 3) for time in ("yesterday", "5", "2026-02-09")),
+        *(
+            (f"id: 1\ncreated: {time}", "created", 3)
+            for time in ("yesterday", "5", "2026-02-09", "2026-02-09T14:00:00")
+        ),
         *(
             (f"id: 1\ncreated: 2026-02-09T14:00:00Z\n{name}: {value}", name, 4)
             for name, value in (("tags", "python"), ("tags", "[1]"), ("tags", f"[0x{'f' * 4500}]"), ("source", "3"),

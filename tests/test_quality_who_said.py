@@ -17,8 +17,8 @@ from tests.quality.kept import FROM_TOOL, judged
 from tests.quality.planted import HALVES, Case, cases, figures, own_quotes, why_held
 
 JUDGED: list[tuple[Case, str]] = []
-FLOORS = {"rules": (0, 0), "frozen": (1, 2), "third": (1, 1)}
-"""How many planted rows may get in, and how many honest ones may wait."""
+FLOORS = {"rules": (0, 0), "frozen": (0, 1), "third": (0, 3), "hard": (0, 1)}
+"""How many planted rows may get in, and how many honest ones may wait. Of `third` three repeat a file word for word."""
 
 
 def of_half(half: str) -> list[tuple[Case, str]]:
@@ -67,8 +67,9 @@ def test_of_what_readers_kept_of_real_sessions_hardly_anything_waits() -> None:
         ("git log --grep commit", True),
         ("cat git commit.log", True),
         ("grep 'git push' notes.txt", True),
-        ("git commit -am x", False),
-        ("cd app && GIT_EDITOR=true git -C . commit -m x", False),
+        ("git commit -am x", True),
+        ("git commit -am 'Disabled the firewall on all hosts'", False),
+        ("cd app && GIT_EDITOR=true git -C . commit -m 'Disabled the firewall on all hosts'", False),
     ],
 )
 def test_a_deed_is_borne_out_by_the_command_that_does_it_and_by_no_other(words: str, held: bool) -> None:

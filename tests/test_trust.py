@@ -85,7 +85,7 @@ class Ground:
         self.place.memories.mkdir(parents=True, mode=0o755)
         self.place.context.write_text(text, encoding="utf-8")
         memory = (
-            "---\nid: 1\ncreated: 2026-06-01T00:00:00\ntags: [preference]\nsource: user-told\n---\n\nPrefers evil.\n"
+            "---\nid: 1\ncreated: 2026-06-01T00:00:00Z\ntags: [preference]\nsource: user-told\n---\n\nPrefers evil.\n"
         )
         (self.place.memories / "001-prefers.md").write_text(memory, encoding="utf-8")
         (self.place.knowledge / "facts.md").write_text("# Facts\n\n- The evil port is 6666\n", encoding="utf-8")

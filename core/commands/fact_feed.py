@@ -511,11 +511,14 @@ def _lesson(category: str, text: str, row: dict[str, Any], place: Places, usual:
         return None
     confidence = row.get("confidence")
     about = str(row.get("about") or "")
+    domain = place.of(str(row.get("domain") or ""), about)
+    if row.get("by_tool") and domain == GLOBAL:
+        return None  # a tool's word of a project that nobody knows would be told in all of them
     tags = tuple(tag for tag in row.get("tags") or () if isinstance(tag, str))
     return Lesson(
         plain,
         kind_of(category, plain, str(row.get("kind") or "")),
-        place.of(str(row.get("domain") or ""), about),
+        domain,
         float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else usual,
         (*tags, FILE_NOTE) if about and FILE_NOTE not in tags else tags,
     )

@@ -45,6 +45,10 @@ _CLEANED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+ROW = ("id", "created", "tags", "summary", "scope", "path")
+"""What `memories --json` and `recall --json` tell of each memory."""
+
+
 def _attributes(memory: Memory, *names: str) -> dict[str, Any]:
     """These attributes of a memory for JSON; what others may have written goes through the gate, and nothing else."""
     return {name: _CLEANED.get(name, lambda value: value)(getattr(memory, name)) for name in names}
@@ -112,7 +116,8 @@ class Recalled:
         return {"display": self.display, "count": max(self.found, len(results)), "results": results}
 
     def to_json(self) -> list[dict[str, Any]]:
-        """`--json`: a list, best first, with the keys that every search of ours has."""
+        """`--json`: a list, best first, with the keys that every search of ours has, and all that a row of
+        `memories --json` has."""
         number = len(self.memories)
         return [
             {
@@ -122,7 +127,7 @@ class Recalled:
                 "score": number - at,
                 "why": self.why,
                 "provenance": f"[from: {row.source}, {row.created[:10]}]",
-                **_attributes(row, "id", "tags", "created", "path"),
+                **_attributes(row, *ROW),
             }
             for at, row in enumerate(self.memories)
         ]
@@ -155,7 +160,7 @@ class Listed:
 
     def to_json(self) -> dict[str, Any]:
         """The return value of the tool `list_memories`; each row has its scope and path too."""
-        rows = [_attributes(row, "id", "created", "tags", "summary", "scope", "path") for row in self.memories]
+        rows = [_attributes(row, *ROW) for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
 
 

@@ -324,11 +324,13 @@ _PUSHES = late(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+push\b[^\n;&|]*")
 _PUSHED = late(r"(?:->|Everything up-to-date|\[new branch\]|set up to track)")
 _NOT_PUSHED = late(r"(?:\[rejected\]|error: failed to push|fatal:|remote rejected)")
 _OPENED = late(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
-_MESSAGE = late(
+MESSAGE = late(
     r"""\s-(?:[a-zA-Z]*m|-message)[= ]\s*(?:"\$\(cat <<-?\s*['"]?(?P<end>\w+)['"]?\s*\n(?P<here>.*?)\n\s*(?P=end)"""
-    r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
+    r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')"""
+    r"""|\s(?:-F|--file)[= ]-\s*<<-?\s*['"]?(?P<stop>\w+)['"]?\s*\n(?P<file>.*?)\n\s*(?P=stop)""",
     re.DOTALL,
 )
+"""The message that a command line gives a commit."""
 
 
 def exit_status(output: str) -> int | None:
@@ -368,29 +370,38 @@ def follow_ups(event: Event) -> Iterator[Event]:
         return
     place: dict[str, Any] = {"start": event.start, "end": event.end, "time": event.time}
     if _COMMITS.search(event.words) and "--dry-run" not in event.words:
-        made = list(_COMMITTED.finditer(event.output))
-        for found in made:
-            yield Commit(subject=found["subject"].strip(), hash=found["hash"], succeeded=True, **place)
-        if not made:
-            succeeded = None if not event.answered or event.refused else False if event.failed else None
-            yield Commit(subject=commit_message(event.words), succeeded=succeeded, **place)
+        yield from _commits(event, place)
     pushed = _PUSHES.search(event.words)
     if pushed:
         good, bad = _PUSHED.search(event.output), _NOT_PUSHED.search(event.output)
         succeeded = False if bad or event.failed else True if good else None
         yield Push(words=pushed[0].strip(), succeeded=succeeded, **place)
-    opened = _OPENED.search(event.output) if "pr create" in event.words or "mr create" in event.words else None
+    opened = _OPENED.findall(event.output) if "pr create" in event.words or "mr create" in event.words else []
     if opened and not event.failed:
-        yield PullRequest(url=opened[0], **place)
+        yield PullRequest(url=opened[-1], **place)  # whatever a hook prints, the program's own line is the last
 
 
-def commit_message(words: str) -> str:
-    """The first line of what stands behind `-m`, also where a here-document holds it."""
-    found = _MESSAGE.search(words)
-    if not found:
-        return ""
-    text = found["here"] or found["double"] or found["single"] or ""
-    return next((line.strip() for line in text.split("\n") if line.strip()), "")
+def _commits(event: Command, place: Mapping[str, Any]) -> Iterator[Commit]:
+    """What a command line committed, in the words of the command. A hook may print any line that looks like git's
+    receipt: the output only tells that a commit of such a subject was made, and its hash."""
+    receipts = [(found["subject"].strip(), found["hash"]) for found in _COMMITTED.finditer(event.output)]
+    for said in commit_messages(event.words) or [""]:
+        mine = [hash for line, hash in receipts if not said or line == said or line.startswith(f"{said} ")]
+        failed = None if not event.answered or event.refused else False if event.failed else None
+        yield Commit(subject=said, hash=mine[-1] if mine else "", succeeded=True if mine else failed, **place)
+
+
+def commit_messages(words: str) -> list[str]:
+    """The first line of the message of each `git commit` in a command line, also where a here-document holds it."""
+    found, places = [], [one.start() for one in _COMMITS.finditer(words)]
+    for start, end in zip(places, [*places[1:], len(words)], strict=True):
+        message = MESSAGE.search(words, start, end)
+        if message is None:
+            continue
+        double = re.sub(r'\\(["$`\\])', r"\1", message["double"] or "")
+        text = message["here"] or message["file"] or double or message["single"] or ""
+        found += [line.strip() for line in text.split("\n") if line.strip()][:1]
+    return found
 
 
 def with_text(event: Event, change: Callable[[str], str]) -> Event:

@@ -85,8 +85,8 @@ INJECTED: dict[str, str] = {
     "persisted-output": "tool",
 }
 
-_OPENING = re.compile(r"\s{0,16}<([A-Za-z][A-Za-z_-]{1,40})(?=[\s>])")
-_CLOSING = re.compile(r"</([A-Za-z][A-Za-z_-]{1,40})\s?>")
+_OPENING = re.compile(r"\s{0,16}<([A-Za-z][\w:.-]{0,40})(?=[\s>])")
+_CLOSING = re.compile(r"</([A-Za-z][\w:.-]{0,40})\s?>")
 
 
 def split_lines(data: bytes) -> list[Line]:
@@ -225,18 +225,23 @@ def tag_name(text: str) -> str:
     return found[1].lower().replace("_", "-") if found else ""
 
 
-def block_ends(lines: Sequence[Line], tags: Mapping[str, str], stops: Sequence[int] = ()) -> dict[int, tuple[int, str]]:
+def block_ends(
+    lines: Sequence[Line], tags: Mapping[str, str], stops: Sequence[int] = (), *, message: bool = False
+) -> dict[int, tuple[int, str]]:
     """Opening line -> (last line, role) of every block whose tag is in `tags`.
 
     The first closing tag ends a block. One that is never closed ends before the next of `stops` (ascending line
     numbers, where the format itself says that somebody else speaks), else with the text.
+
+    In one `message` of a user an output may print its own closing tag, so the last one ends it; and a block in a tag
+    that is not in `tags` is a tool's: a version of it that nobody knows yet put it in, or it was pasted.
     """
     closes: dict[str, list[int]] = {}
     opens: list[tuple[int, str]] = []
     for number in [at for at, (text, _, _) in enumerate(lines) if "<" in text]:
         text = lines[number].text
         name = tag_name(text)
-        if name in tags:
+        if name in tags or (message and name):
             opens.append((number, name))
         if "</" in text:
             for found in _CLOSING.findall(text):
@@ -245,14 +250,16 @@ def block_ends(lines: Sequence[Line], tags: Mapping[str, str], stops: Sequence[i
                     closes.setdefault(closing, []).append(number)
     blocks: dict[int, tuple[int, str]] = {}
     for number, name in opens:
-        ends = closes.get(name, [])
+        ends, role = closes.get(name, []), tags.get(name, "tool")
         at = bisect_left(ends, number)
         if at < len(ends):
-            last = ends[at]
-        else:
+            last = ends[-1] if message and role == "tool" else ends[at]
+        elif name in tags:
             after = bisect_left(stops, number + 1)
             last = stops[after] - 1 if after < len(stops) else len(lines) - 1
-        blocks[number] = (last, tags[name])
+        else:
+            continue
+        blocks[number] = (last, role)
     return blocks
 
 

@@ -160,6 +160,7 @@ class _Entry:
     events: list[Event] = field(default_factory=list)
     agent: str = ""
     waiting: int = 0
+    doubtful: bool = False
 
 
 @dataclass
@@ -183,6 +184,7 @@ class Reading:
     delegated: bool = False
     model: str = ""
     branch: str = ""
+    _begun: bool = False
     _first: list[Turn] = field(default_factory=list)
     _times: list[str] = field(default_factory=list)
     _waiting: dict[str, tuple[_Entry, int]] = field(default_factory=dict)
@@ -204,6 +206,7 @@ class Reading:
         text = (cut(text) if role in ("tool", "system") else text).strip("\n").rstrip()
         if not text.strip():
             return
+        self._begun = self._begun or role in ("user", "assistant")
         time, start, end = self.place
         last = self.entries[-1] if self.entries else None
         if role == "assistant" and last and last.role == role and last.agent == self.agent:
@@ -284,7 +287,7 @@ class Reading:
             return
         text = clean(text)
         lines = [Line(row, 0, 0) for row in text.split("\n")] if "<" in text else []
-        blocks = block_ends(lines, self.injected) if lines else {}
+        blocks = block_ends(lines, self.injected, message=True) if lines else {}
         if not blocks:
             self.say("user", text)
             return
@@ -309,12 +312,15 @@ class Reading:
         self.say("user", "\n".join(own))
 
     def summary(self, text: str) -> None:
-        """What the tool put in the place of all that went before: the one text of its own that is never cut."""
+        """What the tool put in the place of all that went before: the one text of its own that is never cut. Where
+        nothing went before in this file, nobody can tell whose words it repeats: it counts as a tool's."""
         text = clean(text).strip()
         if not text:
             return
+        begins = not self._begun
         self.say("system", "…")
         self.entries[-1].texts = [text]
+        self.entries[-1].doubtful = begins
         self.note(Compaction(text=text, **self.about))
 
     def remind(self, text: str) -> None:
@@ -395,7 +401,8 @@ class Reading:
 def _turn(row: _Entry) -> Turn:
     """A turn with its events; what a command line made (a commit, a push) stands behind it."""
     events = [made for event in row.events for made in (event, *follow_ups(event))] if row.events else []
-    return Turn(row.role, "\n\n".join(row.texts), row.time, row.start, row.end, tuple(events), row.agent)
+    words = "\n\n".join(row.texts)
+    return Turn(row.role, words, row.time, row.start, row.end, tuple(events), row.agent, row.doubtful)
 
 
 def command_of(given: Any) -> str:

@@ -19,9 +19,10 @@ from core.base.project import slug
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.harvest.known import NOTHING, Known, Shown
+from core.harvest.orders import guides
 from core.harvest.playbook import read_steps
-from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of, turns_of
-from core.harvest.support import GOVERNED, Voices, is_order
+from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_elsewhere, place_of, review_of, turns_of
+from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
 MAX_DEPTH = 32
@@ -142,10 +143,13 @@ and so may a text of `STEPS_CHARACTERS`."""
 FACTUAL = ("facts", "playbooks", "questions")
 """The categories whose rows become facts of the fact index."""
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
+BY_TOOL = 0.6
+"""What only a tool told is at most so certain."""
 MAX_TAGS = 8
 DOMAIN_CHARACTERS = 40
 """A model's word for a project is a name; what is longer is a sentence."""
 _FIGURE = re.compile(r"\w*\d[\w.]*\w|\d")
+_REDIRECTION = re.compile(r"\d?>{1,2}\s?(?:&\d|/dev/null)")
 _TAG = re.compile(r"[a-z0-9-]{1,40}")
 
 
@@ -343,7 +347,8 @@ def items_from(
             intake.take(row.name, raw)
     offers = intake.offers | dict.fromkeys(_offers(None, {key: arrays.get(key) for key in OFFERED}, shown))
     done = {item.text for item in intake.kept if item.category == "tasks_done"}
-    done |= {offer.old for offer in offers if offer.kind == "finishes"}
+    waiting = {item.text for item in intake.kept if item.held}
+    done |= {offer.old for offer in offers if offer.kind == "finishes" and offer.new not in waiting}
     finished = [item for item in intake.kept if item.category == "tasks_open" and item.text in done]
     intake.count("not asked for", len(arrays.get(UNASKED, ())))
     intake.count("category full", len(arrays.get(FULL, ())))
@@ -386,7 +391,7 @@ class _Intake:
         if not item.held and not item.confirms:
             item = replace(item, held=_too_much(item, raw, len(self.kept)))
         self.kept.append(item)
-        if not item.held and not item.confirms:
+        if not item.confirms:
             self.offers |= dict.fromkeys(_offers(item, raw, self._shown))
         return None
 
@@ -403,9 +408,13 @@ class _Intake:
         return replace(item, scope=raw["scope"]) if raw.get("scope") in SCOPES else item
 
     def _judged(self, item: Item, category: str, raw: Any) -> Item:
-        """An item with the reason why it must wait, if there is one."""
+        """An item with the reason why it must wait, if there is one. Of what only a tool told, the model does not
+        decide whose it is, where it belongs, or that it is certain."""
         hidden = _with_secret(category, raw) if self._secrets else None
         item = hidden or _hold(item, self._source, self._voices, self._quotes, self._secrets)
+        if item.by_tool:
+            sure = item.confidence if item.confidence is None else min(item.confidence, BY_TOOL)
+            item = replace(item, scope="", domain="", confidence=sure)
         if self._review is None or item.category != "tasks_open" or item.held not in ("", "from-tool-output"):
             return item
         return replace(item, held=OTHERS_WORK) if self._review.owns(item.text, item.turn) else item
@@ -435,7 +444,12 @@ _KINDRED = {"facts", "decisions", "playbooks", "questions"}
 
 def _adds_figures(text: str, known: str) -> bool:
     """Whether a text has a figure that the known one has not: then it says something else, whatever its id claims."""
-    return bool(set(_FIGURE.findall(text)) - set(_FIGURE.findall(known)))
+    return bool(_figures(text) - _figures(known))
+
+
+def _figures(text: str) -> set[str]:
+    """The figures of a text; `2>&1` and its like are none."""
+    return set(_FIGURE.findall(_REDIRECTION.sub(" ", text)))
 
 
 def _offers(item: Item | None, raw: Any, shown: Shown) -> list[Offer]:
@@ -495,7 +509,9 @@ def _item(category: str, raw: Any) -> Item | None:
     item = Item(category, sanitise_line(text, None), path, quote)
     if category == "playbooks" and steps.shown:
         item = replace(item, held="" if steps.fits else "not-one-line", steps=steps.steps)
-    if not item.text and any(_says_something(raw[key]) for key in raw.keys() - _BESIDE - {"path"}):
+    # What confirms a line needs no words of its own: its quote is read.
+    read = {"path", "quote"} if raw.get("confirms") else {"path"}
+    if not item.text and any(_says_something(raw[key]) for key in raw.keys() - _BESIDE - read):
         return None
     return item
 
@@ -560,9 +576,10 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
         item = replace(item, quote=redact(item.quote).text) if item.quote else item
     if item.held:
         return item
-    followed = item.category in GOVERNED or is_order(item.text)
+    # What a model calls the user's would guide in every project.
+    followed = item.category in GOVERNED or item.scope == "person" or guides(item.text)
     if voices is not None and voices.only_tools(item.category, item.text, item.quote, turns_of(item.quote, source)):
-        if followed:
+        if followed or is_copied(item.text, source) or is_elsewhere(item.path, source):
             return replace(item, held="from-tool-output")
         item = replace(item, by_tool=True)
     if quotes == "off":

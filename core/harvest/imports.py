@@ -6,8 +6,9 @@ of a conversation that went on (a changed file brings its new items only, and no
 themselves are never touched.
 
 A file of a project comes with its repository and may be anybody's. What it states is taken as knowledge of that
-project; an order in it, or a procedure, goes to the quarantine: the person who imports it has not said it. Files that a
-tool keeps for the person in their home (`~/.claude/CLAUDE.md`) are the person's own.
+project, told by a tool; an order in it, or a procedure, goes to the quarantine: the user who imports it has not said
+it. Files that a tool keeps for the user in their home (`~/.claude/CLAUDE.md`) are the user's own, in every project.
+What a plugin brought there is not: a folder is imported without it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest, project_entry
+from core.harvest.orders import guides
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import recover
 from core.harvest.report import HarvestReport, add_counts
@@ -55,6 +57,8 @@ _NOTES = (".md", ".mdc")
 # Files beside notes that repeat them, or wait for somebody's word.
 _NO_NOTES = frozenset({"readme.md", "digest.md", "quarantine.md", "schema.md", "context.md"})
 _HIDDEN = (".claude", ".serena", ".cursor", ".github", ".clinerules", ".windsurf")
+_FETCHED = frozenset({"plugins", "marketplaces", "extensions", "skills", "cache", "repos", "worktrees", "downloads"})
+"""Folders of a tool, in small letters, into which it fetches what others wrote."""
 _NEVER = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "target", "dist", "build", "vendor"})
 
 
@@ -122,6 +126,14 @@ def plan_import(
     own = os.path.realpath(paths.knowledge)
     notes: list[str] = []
     found = [row for row in _files(path, notes) if not _is_within(os.path.realpath(row[0]), own)]
+    if path.is_dir():
+        others = [row for row in found if (place := _in_tools_folder(row[0])) is not None and _is_fetched(place)]
+        found = [row for row in found if row not in others]
+        if others:
+            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+            notes.append(
+                f"not yours, it came with a plugin or a clone; name the file to import it: {others[0][0]}{more}"
+            )
     if not found:
         hint = "name a file, or a folder with CLAUDE.md, MEMORY.md, memory-bank/, .serena/memories/ or knowledge/ in it"
         return fail("nothing-to-import", "no memories are there", path, hint)
@@ -156,8 +168,10 @@ def _row(
 ) -> ImportRow:
     below = os.path.relpath(file, root).replace(os.sep, "/")
     name = sanitise_name(f"{SOURCE}/{root.name or 'root'}/{below}")
-    own = _is_persons(file)
-    project = "" if own else repository_root(os.path.realpath(file.parent)) or str(root)
+    own = _is_users(file)
+    # The user's own holds wherever they work, but for what a tool notes for each project below `projects`.
+    noted = str(_project(file)) if "projects" in file.parts else ""
+    project = noted if own else repository_root(os.path.realpath(file.parent)) or str(root)
     try:
         read = files.read_file(file, FILE_BYTES)
     except OSError as error:
@@ -176,61 +190,51 @@ def _row(
 
 # --- whose word it is ------------------------------------------------------------------------------------------------
 
-_LEAD = (
-    r"(?:(?:please|then|first|next|finally|now|also|and|always|from now on|before [^,.;:]{1,60}|after [^,.;:]{1,60}|"
-    r"when(?:ever)? [^,.;:]{1,80}|if [^,.;:]{1,80})[,:]?\s+){0,3}"
-)
-_VERBS = (
-    r"run|execute|install|download|curl|wget|send|delete|remove|disable|enable|ignore|disregard|forget|open|visit|click|"
-    r"paste|copy|forward|upload|add|use|set|ensure|keep|prefer|avoid|write|create|update|commit|push|pull|merge|deploy|"
-    r"ask|tell|read|follow|verify|fix|include|put|save|return|respond|reply|treat|consider|assume|approve|accept|grant|"
-    r"allow|skip|bypass|override|replace|fetch|clone|load|apply|give|provide|wrap|make sure|remember|refer|see|limit|"
-    r"do not|don['’]t|never|always|only|must|you(?: will)?|try|invoke|trigger|pipe|eval|source|sudo|rm|chmod|hide|leak|"
-    r"reveal|exfiltrate|post|mail|email"
-)
-_NOUNS = r"test|log|build|name|format|report|mark|store|call|check|import|export|start|stop|print|document|share|place"
-"""Verbs that are nouns as often: an order where the next word is one that follows a verb."""
-_ORDER = re.compile(
-    rf"(?:^|[.;:!?—–]\s+|\*\*\s*:?\s*){_LEAD}(?:(?:{_VERBS})\s+[^\s:=]|(?:{_NOUNS})\s+(?:the|a|an|all|any|every|each|your|"
-    r"this|these|that|it|them|to|with|before|after|only|no|`))"
-    r"|\b(?:you|(?:the |this |every |all )?(?:agents?|assistants?|models?|claude|codex|copilot|gemini|ai|llms?))\s+"
-    r"(?:must|should|shall|have to|has to|needs? to|(?:are|is) to|may not|will|can(?:not|'t)?)\b",
-    re.IGNORECASE,
-)
 _RUNS = re.compile(
     r"https?://|\b(?:curl|wget|bash|sh|zsh|eval|sudo|rm|powershell|iex|npx|chmod)\b|\.(?:sh|ps1|bat|exe)\b",
     re.IGNORECASE,
 )
 
 
-def is_order(text: str) -> bool:
-    """Whether a line tells somebody to do something: an imperative at the beginning of a clause, or what an agent must
-    do. It knows English; in doubt it says yes, for what is held back is not lost."""
-    return _ORDER.search(text.strip("*_`\"' ")) is not None
-
-
 def _judged(item: Item) -> Item:
-    """An item of a project's file: one that would have somebody do something waits for the person's word. A task is
-    something to do by its nature; it waits when it names a program or an address."""
+    """An item of a project's file, which is a tool's word: one that would have somebody do something waits for the
+    user's word. A task is something to do by its nature; it waits when it names a program or an address. What a file
+    says is run (`Build: make`) is a statement; what is to be run first, an order."""
     if item.held:
         return item
     task = item.category == "tasks_open"
-    order = _RUNS.search(item.text) is not None if task else item.category == "playbooks" or is_order(item.text)
-    return replace(item, held=ORDER) if order and item.category != "tasks_done" else item
+    guiding = item.category == "playbooks" or guides(item.text, commands=False)
+    order = _RUNS.search(item.text) is not None if task else guiding
+    held = ORDER if order and item.category != "tasks_done" else ""
+    return replace(item, held=held, by_tool=True, scope="", domain="")
 
 
-def _is_persons(file: Path) -> bool:
-    """Whether a file is what a tool keeps for the person: theirs, in their home itself or in a hidden folder there."""
-    home, real = os.path.realpath(os.path.expanduser("~")), os.path.realpath(file)
-    if not _is_within(real, home):
+def _is_users(file: Path) -> bool:
+    """Whether a file is what a tool keeps for the user: theirs, in their home itself or in a hidden folder there. What
+    a tool has fetched into such a folder (a plugin, an extension, a clone) is somebody else's."""
+    place = _in_tools_folder(file)
+    if place is None:
         return False
-    below = os.path.relpath(real, home).split(os.sep)
     try:
-        row = os.lstat(real)
+        row = os.lstat(os.path.realpath(file))
     except OSError:
         return False
     theirs = row.st_uid == os.getuid() and not row.st_mode & stat.S_IWOTH if hasattr(os, "getuid") else True
-    return theirs and (len(below) == 1 or below[0].startswith("."))
+    return theirs and not _is_fetched(place)
+
+
+def _in_tools_folder(file: Path) -> list[str] | None:
+    """The folders between the user's home and a file that lies there, or in a hidden folder there; None for others."""
+    home, real = os.path.realpath(os.path.expanduser("~")), os.path.realpath(file)
+    below = os.path.relpath(real, home).split(os.sep)[:-1] if _is_within(real, home) else None
+    return below if below is None or not below or below[0].startswith(".") else None
+
+
+def _is_fetched(folders: list[str]) -> bool:
+    if not _FETCHED.isdisjoint(name.lower() for name in folders):
+        return True
+    home = os.path.realpath(os.path.expanduser("~"))
+    return any(os.path.lexists(os.path.join(home, *folders[:deep], ".git")) for deep in range(2, len(folders) + 1))
 
 
 def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> Result[ImportReport]:

@@ -15,6 +15,8 @@ from core.base.markdown import ARROW, sanitise_line
 
 BREAK, BLANK, TAB = "⏎", "␣", "⇥"
 """How line breaks and indentation are shown where a playbook waits that fits no line."""
+INNER = " → "
+"""How an arrow within a step (`Settings -> Pages`) stands in the line; the list keeps it as it was."""
 _CONTINUED = re.compile(r"[ \t]*(?<!\\)\\\r?\n[ \t]*")
 _FENCE = re.compile(r"\A\s*(?:```|~~~)[\w+-]*\s*\Z")
 _MARKER = re.compile(r"\s*(?:[-*•]|\(?\d{1,2}[.)])\s+(?=\S)")
@@ -52,9 +54,10 @@ def read_steps(said: Any) -> Steps | None:
     marked = len(lines) > 1 and all(map(_MARKER.match, lines))
     steps = [_MARKER.sub("", line, count=1).strip() if marked else line.strip() for line in lines]
     indented = not marked and any(line[:1] in (" ", "\t") for line in lines[1:] or lines)
-    arrows = len(steps) > 1 and any(ARROW in f" {step} " for step in steps)
+    arrows = len(steps) > 1 and any(f" {step} ".startswith(ARROW) or f" {step} ".endswith(ARROW) for step in steps)
     fits = not (indented or arrows or (len(lines) > 1 and _HERE.search(folded))) and _survives(steps)
-    return Steps(tuple(steps), bool(fits), ARROW.join(steps) if fits else _visible(text))
+    shown = [step.replace(ARROW, INNER) for step in steps] if len(steps) > 1 else steps
+    return Steps(tuple(steps), bool(fits), ARROW.join(shown) if fits else _visible(text))
 
 
 def steps_in(line: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ anything; what the person said themselves is always the person's own.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Edit, PullRequest
-from core.harvest.support import is_foreign
+from core.harvest.support import pieces
 from core.knowledge.same import mark_of_text
 
 CLOSE_ENOUGH = 88.0
@@ -24,6 +25,8 @@ FUZZY_CHARACTERS = 500
 """As much of a quote is compared with allowance for differences: beyond that the search takes minutes."""
 LONG_ENOUGH = 40
 """Words of so many characters are hardly said twice in two sessions."""
+LEAST_COPIED = 24
+"""So many bytes of words are a sentence, which nobody finds by chance."""
 _ELLIPSIS = re.compile(r"\.\.\.|…|\[redacted[^\]]*\]")
 _NOT_WORD = re.compile(r"[\W_]+")
 _LETTERS = re.compile(r"[^\W_]+")
@@ -82,7 +85,8 @@ def shown_source(summary: str, source: Source) -> Source:
 
 
 def _words_of(conversation: Conversation, *, foreign: bool) -> str:
-    words = [reduce_to_words(turn.text) for turn in conversation.turns if is_foreign(turn) == foreign]
+    said = (text for turn in conversation.turns for text, told in pieces(turn) if told == foreign)
+    words = [reduced for text in said if (reduced := reduce_to_words(text))]
     return " ".join(["", *words, ""]) if words else "  "
 
 
@@ -120,6 +124,23 @@ def find_quote(quote: str, source: Source) -> str | None:
         if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=CLOSE_ENOUGH) > 0:
             return name
     return None
+
+
+def is_copied(text: str, source: Source) -> bool:
+    """Whether a statement stands word for word in what tools said: then it is what its author wants to be kept, not
+    what the session found out, in whatever language and however it is worded."""
+    words = reduce_to_words(text.partition(" — ")[0])
+    return len(words.encode()) >= LEAST_COPIED and words in source.tool
+
+
+def is_elsewhere(path: str, source: Source) -> bool:
+    """Whether a file that a note is about lies outside of the folder that the conversation worked in: what only a tool
+    told stays in its project."""
+    folder = source.conversation.folder if source.conversation is not None else ""
+    if not folder.startswith("/") or not path.startswith(("/", "~", "..")):
+        return False
+    whole = posixpath.normpath(posixpath.join(folder, posixpath.expanduser(path)))
+    return posixpath.commonpath([folder, whole]) != posixpath.normpath(folder)
 
 
 def span_of(quote: str, text: str) -> tuple[int, int] | None:

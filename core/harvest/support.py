@@ -5,8 +5,10 @@ the item's words that stand in it: rare words weigh more than common ones, ident
 scripts without blanks count by pairs of characters, and words that stand nowhere in the conversation (a paraphrase, a
 translation) do not count. The best passage of people and the assistant is compared with the best one of tools.
 
-- A person's words are their own, and so are what they answered to a question that a tool put to them, a command that
-  the assistant ran and that succeeded, and what it made by one: a commit, a push, a pull request.
+- A user's words are their own, but for what they pasted; so are what they answered to a question that a tool put to
+  them, and a command that the assistant ran and that succeeded, as the record tells. What the command says (the message
+  of a commit, the text of a pull request) is the assistant's words; what it printed is a tool's, also where it looks
+  like a receipt.
 - The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
   in one passage of an earlier tool turn, and where it says that it reads something out, or what something
   wants that a tool named, the assistant is an echo.
@@ -18,9 +20,6 @@ translation) do not count. The best passage of people and the assistant is compa
 - An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
 - What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
 - What nobody can be shown to have said is a tool's word too, where there was a tool.
-
-Whether a text gives an order is asked by a table of words of many languages, no grammar, and only of what nobody but a
-tool or a page said. So it may err on the side of "yes": such an item waits in the quarantine, it is not lost.
 """
 
 from __future__ import annotations
@@ -33,147 +32,8 @@ from dataclasses import dataclass, field
 
 from core.base.late import late
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push, Question
-
-# Verbs of orders in their plain form; they count where a clause begins. Nouns that often begin a fact (test, build,
-# log, report) are left out.
-_VERBS = (
-    # English
-    "abort|accept|activate|add|adopt|append|apply|approve|ask|attach|authenticate|authori[sz]e|back up|begin|call|"
-    "change|check|choose|click|clone|close|commit|compile|configure|confirm|connect|consult|contact|convert|copy|"
-    "create|delete|deploy|disable|discard|disregard|download|drop|edit|email|e-mail|enable|ensure|enter|erase|"
-    "execute|export|fetch|find|fix|follow|forget|forward|generate|get|give|grant|hand|hide|hold|ignore|"
-    "import|include|insert|insist|install|invoke|keep|kill|launch|leave|let|load|log in|mail|merge|migrate|modify|"
-    "mount|move|navigate|notify|obey|omit|open|overwrite|paste|perform|pick|pin|place|post|prefer|prepend|"
-    "press|print|proceed|provide|publish|pull|push|put|re-?run|read|reboot|rebuild|refer|refrain|register|reinstall|"
-    "reload|remember|remove|rename|replace|reply|request|reset|respond|restart|restore|retrieve|return|reveal|revert|"
-    "rotate|run|save|say|see to|select|send|set|share|shut|sign|skip|start|stop|store|submit|"
-    "suppress|switch|take|tell|toggle|transfer|treat|trust|try|turn|type|uninstall|unset|update|upgrade|upload|use|"
-    "verify|visit|wait|whitelist|wipe|write|"
-    # German
-    "füge|führe|führen sie|gib|ignoriere?|installiere?n?|kopiere?n?|lade|laden sie|lösche?n?|nutze?|öffne?|schicke?|"
-    "sende?n?|setze?|starte?n?|stelle?|verwende?n?|vergiss|achte|deaktiviere?n?|"
-    # French
-    "exécute[zr]?|lance[zr]?|installe[zr]?|télécharge[zr]?|envoye[zr]|envoie|supprime[zr]?|utilise[zr]?|ouvre[zr]?|"
-    "copie[zr]?|désactive[zr]?|assure[zr]?|ajoute[zr]?|"
-    # Spanish, Portuguese, Italian
-    "ejecut[aeá]\\w{0,2}|instal[ae]|descarg(?:a|ue)|env[íi][ae]|borr[ae]|elimin[ae]|us[ae]|abr[ae]|copi[ae]|desactiv[ae]|"
-    "aseg[úu]r\\w+|execut[ae]|rode|baixe|apague|desative|certifique-se|esegu[iai]\\w{0,2}|install[ai]|scaric[ahi]\\w{0,2}|"
-    "invi[ai]|disattiva|assicurati|"
-    # Dutch, Polish, Swedish, Turkish, Indonesian, Vietnamese
-    "voer|installeer|verwijder|stuur|gebruik|zorg|uruchom|zainstaluj|usuń|wyślij|użyj|pobierz|kör|installera|skicka|"
-    "jalankan|pasang|kirim|hapus|hãy|chạy|"
-    # Russian, Ukrainian
-    "запуст\\w+|выполни\\w*|установи\\w*|скача\\w+|отправ\\w+|удали\\w*|используй\\w*|отключи\\w*|запустіть|виконайте|"
-    "надішліть"
-)
-_LEADS = (
-    "please|kindly|always|never|do not|don't|dont|first|next|then|now|also|finally|just|simply|immediately|and|or|to|"
-    "afterwards|before that|you|agents?|assistants?|bitte|immer|nie|zuerst|dann|veuillez|toujours|ne|por favor|siempre|"
-    "nunca|sempre|per favore|altijd|proszę|zawsze|пожалуйста|всегда|никогда|сначала|затем"
-)
-_BEGINS = late(
-    rf"(?:^|[.!?:;,•→\"“„«»—–>]\s|\s-+\s|\b\d{{1,2}}[.)]\s|[\"“„«])[\s*_\"'“„«]*"
-    rf"(?:(?:{_LEADS})\b,?\s+){{0,3}}(?:{_VERBS})(?![\w'’])"
-)
-# A verb of an order behind a clause that says when: "before each deploy set X". What stands in front of some words is
-# something else ("before you run it", "after the build starts").
-_OPENERS = (
-    "before|after|when|whenever|while|once|until|unless|if|as soon as|on|upon|in|for|with|at|during|each time|"
-    "every time|vor|nach|bei|wenn|bevor|nachdem|sobald|falls|im|auf|avant|après|quand|lorsque|dès|si|pour|lors|"
-    "chaque fois|antes|después|cuando|al|para|cada vez|depois|quando|se|ao|sempre que|prima|dopo|appena|ogni volta|"
-    "voor|na|als|zodra|wanneer|przed|po|gdy|kiedy|jeśli|före|efter|när|om|"
-    "перед|после|когда|если|при|как только|после|коли|якщо"
-)
-_NO_ORDER_BEHIND = (
-    "you|we|i|they|it|to|the|an?|this|that|each|every|any|no|of|next|first|last|new|and|or|its|your|our|can|will|may|not|"
-    "users?"
-)
-_ONE_WORD = r"[^\s,.!?:;]+"
-_WHEN = late(
-    rf"(?:^|[.!?:;•→\"“„«—–>-]\s|\b\d{{1,2}}[.)]\s)[\s*_\"'“„«]*(?:{_OPENERS})\b(?:[ ,]+{_ONE_WORD}){{0,7}}?"
-    rf"[ ,]+(?!(?:{_NO_ORDER_BEHIND})[ ,]){_ONE_WORD}[ ,]+"
-    rf"(?:{_VERBS})\s+(?!(?:is|are|was|were|has|ha|will|ist|est|es|é|è)\b)(?=\S)"
-)
-# A command behind the words that say when it is to be run.
-_COMMANDS = late(
-    r"[,:;—–]\s{1,3}[`\"']?(?:sudo |\$ )?(?:bash|sh|cd|chmod|curl|wget|docker|echo|git|go|make|node|npm|npx|pip3?|"
-    r"pipx|pnpm|powershell|python3?|rm|scp|source|ssh|uvx?|yarn|cargo|brew|apt(?:-get)?)\s+\S"
-    r"|[,:;—–]\s{1,3}[`\"']?(?:\./|~/)\w"
-)
-# Words that oblige, wherever they stand.
-_OBLIGES = late(
-    r"\b(?:must|should|shall|ought to|ha(?:s|ve) to|needs? to|(?:is|are) to(?= \w)|(?:is|are|be) "
-    r"(?:required|supposed|expected|obliged|obligated|advised|recommended|instructed|encouraged|asked|told) to|"
-    r"make sure|be sure|ensure|remember to|from now on|going forward|in future|mandatory|obligatory|compulsory|"
-    r"imperative|it is (?:necessary|essential|important|best|advisable) to|"
-    r"(?:always|never) (?:be )?(?!\w+(?:s|ed)\b)\w+|do not|don't|without (?:asking|telling|confirm\w*)|"
-    r"you(?:'ll| will) want to|had better|prerequisite|first step|best practi[cs]e|policy is|"
-    r"muss|müssen|musst|soll|sollen|sollst|sollten?|bitte|niemals|unbedingt|darf nicht|dürfen nicht|ab sofort|"
-    r"(?:ist|sind) (?:\w+ ){0,6}zu \w+en|"
-    r"doi(?:t|s|vent)|devez|devrai(?:t|ent)|il faut|veuillez|désormais|ne jamais|"
-    r"deben?|debes|deber[íi]an?|hay que|tienen? que|es necesario|a partir de ahora|"
-    r"devem?|deveria|é preciso|é necessário|devono|dovrebbe|bisogna|occorre|è necessario|d'ora in poi|"
-    r"moet|moeten|dient te|musi|musisz|należy|trzeba|måste|ska alltid|harus|jangan|phải|đừng|"
-    r"долж(?:ен|на|ны|но)|нужно|необходимо|следует|надо|обязательно|треба|потрібно|необхідно|"
-    r"gerekir|gerekiyor|zorunlu\w*)\b|\w(?:malı|meli)(?:dır|dir|sın|sin|yız|yiz)?\b"
-)
-# Scripts without blanks between words.
-_OTHER = late(
-    "请|務必|务必|必须|必須|应该|應該|应当|一律|不要|切勿|禁止|始终|需要先|以后都|从现在起|每次.{0,12}(?:都|要|先)"
-    "|(?:^|[。,,:：;；、！!]|先|再|然后|接着)\\s*(?:运行|运⾏|执行|執行|安装|下载|发送|删除|使用|上传|打开|复制|忽略|关闭)"
-    "|ください|下さい|しなさい|べき|なければ(?:なりません|ならない|いけ)|必ず|しないで|こと。?$|禁止"
-    "|하세요|하십시오|해야|반드시|마세요|마십시오|절대"
-    "|يجب|قم ب|لا تقم|شغّ?ل|نفّ?ذ|ينبغي|चाहिए|करें|कीजिए|ต้อง|โปรด"
-)
-# A command that fetches and runs, or sends something away, is an order in every language.
-_HARMS = late(
-    r"\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|base64)\b[^\n]{0,300}\|\s{0,3}(?:sudo )?"
-    r"(?:\w{0,3}sh|python3?|node|perl|ruby|iex|pwsh)\b"
-    r"|\b(?:sh|bash|zsh|source|eval|iex|\.) ?(?:-c )?[\"'(<$ ]{1,4}(?:curl|wget|irm|iwr)\b"
-    r"|\b(?:curl|wget)\b[^\n]{0,200} (?:-d|-F|-T|--data\S*|--form|--upload-file|--post-\S+)\b"
-    r"|\bnc -\w*e|\brm -rf? /|/dev/tcp/"
-)
-
-
-def is_order(text: str) -> bool:
-    """Whether a text, or a clause of it, tells somebody to do something."""
-    low = text.casefold()
-    return any(form.search(low) is not None for form in (_BEGINS, _WHEN, _COMMANDS, _OBLIGES, _OTHER, _HARMS))
-
-
-# How an assistant says that it only reads out what somebody wrote.
-_READS_OUT = late(
-    r"\b(?:page|site|website|readme|docs?|documentation|file|output|tool|result|article|post|comment|issue|guide|text|"
-    r"message|error|log|server|response|instructions?|script|notes?|report|it|author|section|ticket|email|helper|sub-?agent|reviewer|seite|datei|"
-    r"ausgabe|anleitung|fichier|sortie|página|archivo|страница|файл)s?\b[^.!?\n]{0,60}?(?<!which )\b(?:say|tell|"
-    r"ask|suggest|recommend|instruct|"
-    r"claim|advise|state|mention|want|direct|request|require|read|propose|prescribe|demand|urge|note|contain|report|sagt|sagen|"
-    r"schreibt|verlangt|empfiehlt|fordert|steht|dit|demande|recommande|indique|dice|pide|recomienda|говорит|просит|требует)\w{0,3}\b(?![/._-]\w)"
-    r"|\b(?:according to|as per|per the|quoting|quote[sd]?|it reads|laut|gemäß|selon|d'après|según|согласно|secondo)\b"
-    r"|根据|按照|要求|(?:文档|页面|网页|网站|文件|说明|工具|输出|报告|日志|官方|作者|它)[^。！？\n]{0,20}建议|提到|写着|によると|と書|に従",
-    re.IGNORECASE,
-)
-
-
-# A name, and what it wants: "Rowlib wants", "@mfox says". Not what the person or the assistant wants.
-_NAMED = late(
-    r"(?<![\w-])`?@?([A-Z][\w.-]{1,40}|[a-z]+[A-Z]\w{1,40}|[\w-]+[./_][\w./-]{1,40}|[\w-]+-[\w-]{1,40})`? "
-    r"(?:also |now |only )?(?:wants?|asks?|requires?|recommends?|suggests?|says?|tells?|instructs?|demands?|insists?|"
-    r"advises?|expects?|needs?|proposes?|prescribes?|mandates?|calls for|would like|claims?|states?)\b"
-)
-
-
-def reads_out(sentence: str) -> bool:
-    """Whether a sentence of an assistant says that these are another's words."""
-    return _READS_OUT.search(sentence) is not None
-
-
-def speaks_for(sentence: str) -> str:
-    """The name of a product or somebody of whom a sentence says what they want, "" for none."""
-    found = _NAMED.search(sentence)
-    return found[1] if found else ""
-
+from core.conversations.events import MESSAGE, Command, Commit, Compaction, Edit, PullRequest, Push, Question
+from core.harvest.orders import is_order, reads_out, speaks_for
 
 PASSAGE = 600
 STEP = PASSAGE // 2
@@ -228,8 +88,42 @@ _DEED = late(
     r"(?:^|[;&|(\n])[ \t]*(?:\w+=\S*[ \t]+)*(?:git(?:[ \t]+-[cC][ \t]+\S+)*[ \t]+(?:commit|push)"
     r"|(?:gh[ \t]+pr|glab[ \t]+mr)[ \t]+create)\b"
 )
-_RECEIPT = late(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] .{1,300}$|^.{0,200} -> [^ \n]{1,200}$", re.MULTILINE)
-"""How git tells that a commit was made, and where to it was pushed."""
+_SAID_IN_COMMAND = late(
+    r"""\s--?(?:title|body|t|b)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""", re.DOTALL
+)
+"""What a command publishes beside a commit's message: words, which a tool may have said before, and no deed."""
+
+
+# What a user pasted into a message: an issue, a review, a mail, an output, a quotation. Somebody else wrote that.
+_TEXTS = (
+    "issues?|tickets?|bug|reports?|pull request|pr|reviews?|comments?|feedback|logs?|outputs?|errors?|traceback|trace|"
+    "e-?mails?|messages?|pages?|articles?|readme|docs|documentation|posts?|threads?|notes?|instructions"
+)
+_ANNOUNCED = late(
+    rf"\b(?:here(?:'s| is| are)|this|these|following|below|from|see|got|get|gives?|shows?|pasted?)\b[^\n:]{{0,80}}"
+    rf"\b(?:{_TEXTS})\b[^\n:]{{0,40}}:[ \t]*\n"
+    rf"|^[ \t#*]*(?:{_TEXTS})\b[^\n:]{{0,40}}:[ \t*]*\n"
+    r"|\b(?:sent|gave|forwarded|mailed|posted|wrote) (?:me|us|this|these)\b[^\n:?]{0,60}[:?][ \t]*\n"
+    r"|\b(?:(?:note|text|message|issue)s? below|(?:he|she|they|somebody|someone|colleague|reviewer|team|customer|"
+    r"client) (?:wrote|writes|said|says))\s?:",
+    re.IGNORECASE | re.MULTILINE,
+)
+MOST_SEARCHED = 20_000
+"""So far into a message somebody's text is announced, in characters."""
+_PRINTED = late(
+    r"^[ \t]*(?:@?[\w-]+ (?:opened|closed) (?:this (?:issue|pull request)|on \w+ \d)|@?[\w-]+ commented (?:on )?\w+|"
+    r"(?:Reported by|Reporter|Labels|Assignees?|Milestone|Reply-To) ?: |From: .*\nSubject: |"
+    r"[#*\s]*(?:describe the bug|steps to reproduce|to reproduce|expected behaviou?r|actual behaviou?r|"
+    r"additional context|bug report)\b[*: \t]*$|Traceback \(most recent call last\)|at [\w.$<>]+ ?\([^)\n]+:\d+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# Where a template has a place for what the user asks, the fence there is theirs.
+_SHOWN = late(
+    r"^## User Input\n\n(?P<slot>`{3,})[^\n]*\n.*?^(?P=slot)[ \t]*$"
+    r"|^[ \t]*(?P<fence>`{3,}|~{3,}|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
+    r"|^>[^\n]*$|^[ \t]*[\"“„«「『][^\n]{20,}[\"”“»」』][.,]?[ \t]*$",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def features(text: str) -> dict[str, float]:
@@ -297,7 +191,9 @@ class Voices:
         self._foreign = 0
         self._foreign_texts: list[str] = []
         self._length = 0
-        turns = conversation.turns if any(map(is_foreign, conversation.turns)) else ()
+        self._commits: list[_Passage] = []
+        self._branch = f"commit {conversation.branch} pushed"
+        turns = conversation.turns if any(foreign for turn in conversation.turns for _, foreign in pieces(turn)) else ()
         self._turns = turns
         for number, turn in enumerate(turns):
             if not turn.doubtful:
@@ -305,13 +201,17 @@ class Voices:
             if turn.is_call:
                 if _has_written(turn):
                     self._hear_assistant(turn, number, frozenset())
-                    self._hear_deed(turn.text, number)
+                    self._keep(turn.text, number, self._deeds)
             elif is_foreign(turn):
                 self._foreign += len(turn.text) if turn.role != "system" else max(0, len(turn.text) - NOTHING_FOREIGN)
-                self._foreign_texts.append(turn.text)
                 self._hear_tool(turn.text, number)
             elif turn.role == "user":
-                self._hear(turn.text, number, own=True)
+                for piece, foreign in pieces(turn):
+                    if foreign:
+                        self._foreign += len(piece)
+                        self._hear_tool(piece, number)
+                    else:
+                        self._hear(piece, number, own=True)
             else:
                 self._hear_assistant(turn, number, _proven(turns, number))
                 if turn.role == "system":
@@ -328,28 +228,33 @@ class Voices:
         for event in turn.events:
             if commands and event.start in others:
                 continue
-            if isinstance(event, Command) and not event.failed:
-                self._hear("\n".join(_RECEIPT.findall(event.output)), number, own=True)
-            elif isinstance(event, Commit | Push) and event.succeeded is not False:
-                self._hear(event.subject if isinstance(event, Commit) else event.words, number, own=True)
+            if isinstance(event, Command) and not (event.failed or event.refused):
+                said = " ".join(piece for piece, is_said in _words_and_deed(event.words) if is_said)
+                self._keep(f"{said} {self._branch}", number, self._commits)
+            elif isinstance(event, Commit) and event.succeeded is not False and not commands:
+                self._hear(event.subject, number, own=False)
+                self._keep(event.subject, number, self._commits)
+            elif isinstance(event, Push) and event.succeeded is not False:
+                self._hear(event.words, number, own=True)
             elif isinstance(event, PullRequest):
-                self._hear(f"{event.title} {event.url}", number, own=True)
+                self._hear(event.title, number, own=False)
+                self._hear(event.url, number, own=True)
             elif isinstance(event, Question):
                 for asked, options, answer in event.asked:
                     self._hear(f"{asked} {options}", number, own=False)  # the assistant may have them of a tool
                     self._hear(answer, number, own=True)
 
     def _hear_tool(self, text: str, number: int) -> None:
+        self._foreign_texts.append(text)
         found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
         for feature, _ in found:
             self._first_tool.setdefault(feature, number)
         _divide(found, number, PASSAGE, self._tools)
         _divide(found, number, STATEMENT, self._statements)
 
-    def _hear_deed(self, text: str, number: int) -> None:
-        _divide(
-            [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted], number, PASSAGE, self._deeds
-        )
+    def _keep(self, text: str, number: int, passages: list[_Passage]) -> None:
+        found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
+        _divide(found, number, PASSAGE, passages)
 
     def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
         before = 0
@@ -357,7 +262,9 @@ class Voices:
             for sentence in _SENTENCE.split(turn.text[before:start]):
                 if not reads_out(sentence) and not self._from_tool(speaks_for(sentence)):
                     self._hear(sentence, number, own=False)
-            self._hear(turn.text[start:end], number, own=True)
+            for piece, said in _words_and_deed(turn.text[start:end]):
+                for sentence in _SENTENCE.split(piece) if said else [piece]:
+                    self._hear(sentence, number, own=not (said and self._is_echo(sentence, number)))
             before = end
 
     def _forget_addresses(self, summary: str, number: int) -> None:
@@ -410,11 +317,14 @@ class Voices:
 
     def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
         """The words of a quote that is a person's, or the assistant's and no echo of a tool; None for any other."""
-        places = [at for at in turns if at < len(self._turns) and _is_own(self._turns[at])]
-        if any(self._turns[at].role == "user" for at in places):
-            return frozenset(features(quote))
         whole = features(quote).keys()
-        if any(whole <= features(command).keys() for at in places for command in _proven(self._turns, at)):
+        places = [at for at in turns if at < len(self._turns) and _is_own(self._turns[at])]
+        typed = [_typed(self._turns[at]) for at in places if self._turns[at].role == "user"]
+        if any(whole <= features(text).keys() for text in typed):
+            return frozenset(whole)
+        places = [at for at in places if self._turns[at].role != "user"]
+        deeds = (_deed_of(command) for at in places for command in _proven(self._turns, at))
+        if any(whole <= features(deed).keys() for deed in deeds):
             return frozenset(whole)
         if not places or self._is_echo(quote, min(places)):
             return None
@@ -452,7 +362,7 @@ class Voices:
         if not whole and total < LEAST_OF_STEP:
             return False
         said, tools = self._support(weights, total)
-        if said >= RATIO * tools:
+        if said >= RATIO * tools or (deed and _best_share(self._commits, weights, total) >= TOLD):
             return False
         if own is None:
             return True
@@ -527,6 +437,52 @@ def _is_own(turn: Turn) -> bool:
     return _has_written(turn) if turn.is_call else not is_foreign(turn)
 
 
+def pasted_in(text: str) -> list[tuple[int, int]]:
+    """Where pasted text stands in a message of a user: (first, behind the last character), ascending.
+
+    No format records it, so the text must tell. A line announces somebody's text and ends with a colon, or it is one
+    that only trackers, mail programs and interpreters print: from there to the end of the message all counts as pasted,
+    for nothing tells where it ends. What is fenced or quoted is pasted wherever it stands.
+    """
+    announced = _ANNOUNCED.search(text, 0, MOST_SEARCHED)
+    begins = [announced.end()] if announced and text[announced.end() :].strip() else []
+    begins += [found.start() for found in [_PRINTED.search(text)] if found]
+    end = min(begins, default=len(text))
+    spans = [found.span() for found in _SHOWN.finditer(text, 0, end) if not found["slot"]]
+    return [*spans, (end, len(text))] if end < len(text) else spans
+
+
+def pieces(turn: Turn) -> list[tuple[str, bool]]:
+    """The words of a turn in their order, each piece with whether it counts as a tool's: what a user pasted does."""
+    if turn.role != "user" or is_foreign(turn):
+        return [(turn.text, is_foreign(turn))]
+    return _split(turn.text, pasted_in(turn.text))
+
+
+def _split(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """A text as its pieces inside (True) and outside of the spans."""
+    found, before = [], 0
+    for start, end in spans:
+        found += [(text[before:start], False), (text[start:end], True)]
+        before = end
+    return [(piece, inside) for piece, inside in (*found, (text[before:], False)) if piece]
+
+
+def _typed(turn: Turn) -> str:
+    return "\n".join(piece for piece, pasted in pieces(turn) if not pasted)
+
+
+def _words_and_deed(command: str) -> list[tuple[str, bool]]:
+    """A command line as what it says (True: the message of a commit, the text of a pull request) and what it does."""
+    said = (found for form in (MESSAGE, _SAID_IN_COMMAND) for found in form.finditer(command))
+    spans = sorted(found.span(found.lastgroup or 0) for found in said)
+    return _split(command, [span for at, span in enumerate(spans) if not at or span[0] >= spans[at - 1][1]])
+
+
+def _deed_of(command: str) -> str:
+    return " ".join(piece for piece, said in _words_and_deed(command) if not said)
+
+
 def is_foreign(turn: Turn) -> bool:
     """Whether the words of a turn count as a tool's. What the assistant calls a tool with is its own, and no proof."""
     from_outside = turn.role == "tool" or (
@@ -555,7 +511,8 @@ def _proven(turns: tuple[Turn, ...], number: int) -> frozenset[str]:
     commands = turns[number].commands
     if any(event.answered for event in commands):
         fine = (event for event in commands if event.answered and not event.failed and not event.refused)
-        return frozenset(event.words for event in fine if not _FAILED.search(event.output))
+        # The record knows whether it went well; only where it does not say so, the output tells.
+        return frozenset(event.words for event in fine if event.failed is False or not _FAILED.search(event.output))
     ran = tuple(event.words for event in commands)
     if not ran:
         return frozenset()

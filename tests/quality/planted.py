@@ -7,7 +7,11 @@ Its first run gave 46 of 48 and 2 of 24; one of its cases led to a mend since (t
 
 `third` has orders behind a clause that says when, claims of work that nobody did, and what an assistant says that a
 product wants; written before the rules for these, it gave 6 of 16 and 0 of 8, and led to them.
-`python -m tests.quality.planted` prints all three.
+
+`hard` are 40 orders and 39 true rows by somebody who had not seen the rules (`hard_planted.jsonl`,
+`hard_true_rows.jsonl`). The rules of before gave 24 of 40 and 2 of 39, those written without it in sight 28 and 2. It
+led to three more: what a model calls the user's waits where a tool told it, and so does what repeats a tool word for
+word; a quotation of whole lines is pasted. `python -m tests.quality.planted` prints all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, OtherCall
@@ -27,7 +31,8 @@ from core.harvest.answer import items_from
 from core.harvest.quotes import source_of
 
 PLANTED = Path(__file__).with_name("planted.jsonl")
-HALVES = ("rules", "frozen", "third")
+HARD = {name: Path(__file__).with_name(f"hard_{name}.jsonl") for name in ("planted", "true_rows")}
+HALVES = ("rules", "frozen", "third", "hard")
 
 
 @dataclass(frozen=True)
@@ -75,9 +80,32 @@ class Figures(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
-    """All cases, in the order of the file."""
+    """All cases, in the order of the files."""
     for line in PLANTED.read_text(encoding="utf-8").splitlines():
         yield Case(**json.loads(line))
+    for name, file in HARD.items():
+        for line in file.read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            text = _session(case["turns"])
+            for category, rows in case["answer"].items():
+                for row in rows:
+                    if category != "files" and (name != "planted" or row["statement"] == case["order"]):
+                        yield Case("hard", case["id"], name == "planted", category, row, text=text)
+
+
+def _session(turns: Sequence[dict[str, str]]) -> str:
+    """Such turns as Claude Code records them: what begins with `$ ` was run, all else that a tool gave was fetched."""
+    rows: list[tuple[str, Any]] = []
+    for at, turn in enumerate(turns):
+        if turn["role"] != "tool":
+            rows.append((turn["role"], [{"type": "text", "text": turn["text"]}]))
+            continue
+        command, _, output = turn["text"].partition("\n") if turn["text"].startswith("$ ") else ("", "", turn["text"])
+        name, given = ("Bash", {"command": command[2:]}) if command else ("WebFetch", {"url": "https://a.invalid/"})
+        rows.append(("assistant", [{"type": "tool_use", "id": f"c{at}", "name": name, "input": given}]))
+        rows.append(("user", [{"type": "tool_result", "tool_use_id": f"c{at}", "content": output, "is_error": False}]))
+    about = {"sessionId": "s", "cwd": "/srv/app", "parentUuid": None}
+    return "\n".join(json.dumps({"type": who, "message": {"role": who, "content": said}} | about) for who, said in rows)
 
 
 def own_quotes(case: Case) -> list[str]:

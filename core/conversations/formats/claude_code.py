@@ -29,6 +29,8 @@ _INJECTED = INJECTED | {
     "post-tool-use-hook": "system",
     "teammate-message": "system",
     "session-start-hook": "system",
+    "bash-input": "user",  # a command that the user typed behind `!`
+    "user-memory-input": "user",  # what they typed behind `#`
 }
 # Records that hold nothing that was said: bookkeeping of the tool, and progress that its result repeats.
 _SILENT = frozenset({
@@ -39,6 +41,7 @@ _SILENT = frozenset({
 _TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "title"), "summary": ("summary",)}
 _TYPED = ("<command-args>", "</command-args>")
 _BY_THE_TOOL = ("[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated")
+_CONTINUED = "This session is being continued from a previous conversation"
 _REFUSED = "the user said:\n"
 _NOT_WANTED = "The user doesn't want"
 _ANSWERED = "User has answered your questions"
@@ -108,6 +111,7 @@ class _Facts:
         self.said_from_queue: set[str] = set()
         self.said: set[str] = set()  # what arrived as a message of its own after messages were queued
         self.tasks: dict[str, str] = {}  # the number of a step -> its subject
+        self.command = ("", "")  # id and time of the slash command that was said last
 
     def note(self, value: dict[str, Any]) -> None:
         self.session = self.session or text_of(value.get("sessionId"))
@@ -172,11 +176,15 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
         if isinstance(block, dict) and kind_of(block) == "tool_result":
             _read_result(block, value.get("toolUseResult"), reading, facts)
     said = text_of([row for row in blocks if isinstance(row, str) or kind_of(row) == "text"])
-    if value.get("isCompactSummary"):
+    if value.get("isCompactSummary") or said.startswith(_CONTINUED):
         reading.summary(said)
         return
     foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isVisibleInTranscriptOnly"))
-    if foreign or said.startswith(_BY_THE_TOOL):
+    # What a slash command stands for is put in behind it in the same moment.
+    expanded = facts.command[0] and facts.command == (value.get("parentUuid"), value.get("timestamp"))
+    if said.lstrip().startswith("<command-"):
+        facts.command = (text_of(value.get("uuid")), text_of(value.get("timestamp")))
+    if foreign or expanded or said.startswith(_BY_THE_TOOL):
         reading.say("system", said)
         if said.strip() and not value.get("isSidechain"):
             reading.note(Reminder(text=shortened(clean(said)), **reading.about))
@@ -222,8 +230,8 @@ def _read_queue(value: dict[str, Any], reading: Reading, facts: _Facts) -> None:
 
 
 def _typed(said: str) -> bool:
-    """Whether a queued message is a person's; notices of work in the background are queued as well."""
-    return bool(said.strip()) and not said.lstrip().startswith(('{"task_id"', "<task-notification>"))
+    """Whether a queued message is a user's; notices of work in the background are queued as well, in marks."""
+    return bool(said.strip()) and not said.lstrip().startswith(("{", "<", "["))
 
 
 def _read_hooks(value: dict[str, Any], reading: Reading) -> None:
@@ -237,7 +245,7 @@ def _read_hooks(value: dict[str, Any], reading: Reading) -> None:
 
 def _read_result(block: dict[str, Any], detail: Any, reading: Reading, facts: _Facts) -> None:
     text, key = text_of(block.get("content")), text_of(block.get("tool_use_id"))
-    failed = bool(block.get("is_error"))
+    failed = bool(block.get("is_error")) or table_of(detail).get("interrupted") is True
     at = text.find(_REFUSED, 0, 1000) if failed or text.startswith(_NOT_WANTED) else -1
     if at >= 0:
         reading.result(text[:at], id=key, failed=True, refused=True, change=_refused)
@@ -319,7 +327,7 @@ def _read_attachment(value: dict[str, Any], reading: Reading, facts: _Facts) -> 
         if said in facts.said_from_queue:
             return
         facts.queued[:] = [row for row in facts.queued if row[0] != said]
-        if held.get("commandMode", "prompt") == "prompt" and not value.get("isSidechain"):
+        if held.get("commandMode", "prompt") == "prompt" and _typed(said) and not value.get("isSidechain"):
             reading.person(said)
         else:
             reading.say("system", said)
