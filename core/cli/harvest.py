@@ -243,7 +243,9 @@ COMMANDS = (
             "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
             "NAME",
         ),
-        flag("--since-last", "only what changed since the last run and is not being written; for hooks and timers"),
+        flag("--now", "also conversations that changed in the last ten minutes and may still be written"),
+        flag("--again", "also conversations whose harvest you undid"),
+        flag("--since-last", "a harvest that nobody waits for: within the budgets, quietly; for hooks and timers"),
         repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH"),
         whole_number(
             "--max-harvest-bytes",

@@ -179,6 +179,8 @@ def harvest_command(
     model: str | None = None,
     jobs: int | None = None,
     source: Sequence[str] | None = None,
+    now: bool = False,
+    again: bool = False,
     since_last: bool = False,
     ended: Sequence[str] | None = None,
     progress: Report = lambda _: None,
@@ -216,7 +218,8 @@ def harvest_command(
         jobs,
         named.value,
         look_around=not apply,
-        since_last=since_last,
+        at_once=now,
+        again=again,
     )
     if since_last and apply:
         from core.commands.daily.autopilot import run_by_itself  # only where nobody waits for it

@@ -14,7 +14,8 @@ from core.base.result import Err, ErrorInfo
 from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
-from core.harvest.freeze import StruckLines, freeze, onto, plan_facts, with_old_dates
+from core.harvest.freeze import StruckLines, freeze, plan_facts, with_old_dates
+from core.harvest.grown import Grown
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, is_working_folder
 from core.harvest.proofs import REPORTED, Proofs, find_missing, marks, tell_missing
@@ -58,6 +59,7 @@ class Committer:
         self._bindings = Bindings(self.paths)
         self._struck = StruckLines(self.paths)
         self._repeats = Repeats(self.paths, self.entries, self.proofs)
+        self._grown = Grown(self.paths, self.entries, self.proofs)
         wanted = sum(step.action == "harvest" for step in self.report.plan.steps)
         begun = {"t": "run", "run": self.run, "at": self.now().isoformat(), "of": wanted}
         self._journal = Journal(self.paths.journal, [begun])
@@ -171,7 +173,7 @@ class Committer:
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
         """The lines, in the order that freeze.py tells, the ledger entry, and what the fact index will be told."""
-        plan = self._struck.kept(self._beside_earlier(step, self._lines_of(step, harvest, at)))
+        plan = self._struck.kept(self._beside_earlier(step, self._lines_of(step, harvest, at), harvest))
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:
@@ -195,7 +197,7 @@ class Committer:
         self._bindings.stage(plan.notes)
         return plan
 
-    def _beside_earlier(self, step: Step, plan: FrozenPlan) -> FrozenPlan:
+    def _beside_earlier(self, step: Step, plan: FrozenPlan, harvest: Harvest) -> FrozenPlan:
         """The plan beside an earlier harvest: of the same content the lines that stand stay as they are, of the
         conversation before it grew the plan takes over what still stands; what the person removed stays away."""
         old = self.entries.get(step.sha256, {})
@@ -208,10 +210,7 @@ class Committer:
             self.flush()
         if again:
             plan = with_old_dates(self.paths, plan, names)
-        if step.earlier is None:
-            return plan
-        earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
-        return plan if earlier is None else onto(self.paths, plan, earlier)
+        return plan if step.earlier is None else self._grown.onto(plan, step.earlier.sha256, harvest)
 
     def _masked(self, name: str) -> str:
         """A conversation's name as provenances have it: a key in a file's name must not travel with each line."""
@@ -358,7 +357,7 @@ class Committer:
         self._journal.close()
         try:
             sync_reclaimed(self.paths)
-            close_run(self.paths, self.run, self.entries, self.now().isoformat())
+            self.report.errors += close_run(self.paths, self.run, self.entries, self.now().isoformat())
         except OSError as error:
             self._append_error("close-failed", error)
 

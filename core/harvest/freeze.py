@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
@@ -34,9 +33,9 @@ from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import QUOTE_CHARACTERS, with_quote
 from core.knowledge.categories import CATEGORIES, CATEGORY, QUARANTINE, TASKS_FILE, read_text
 from core.knowledge.changes import EDIT_RUN, read_changes, removed_by_hand
-from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, note_now, read_records
+from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind
 from core.knowledge.journal import FrozenPlan
-from core.knowledge.lines import PlannedFile, missing_lines
+from core.knowledge.lines import PlannedFile
 from core.knowledge.projects import is_persons, names_place
 from core.knowledge.same import mark_of_text as mark_of_text
 
@@ -230,40 +229,6 @@ def _without(lines: Sequence[str], texts: set[str]) -> list[str]:
 
 def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(keep, lines)))
-
-
-# --- a conversation that went on since its last harvest --------------------------------------------------------------
-
-
-def onto(paths: Paths, plan: FrozenPlan, earlier: FrozenPlan) -> FrozenPlan:
-    """A plan with what still stands of the earlier one: it alone proves all parts. A line of the earlier plan that
-    stands no more was the person's to remove, and neither it nor the same words come back. Raises OSError."""
-    rows = {planned.name: planned for planned in plan.files}
-    notes = dict(plan.notes)
-    for old in earlier.files:
-        row = earlier.notes.get(old.name.removeprefix("files/"))
-        name = note_now(paths, old.name, old.all_lines, row) if old.all_lines else old.name
-        if row is not None and name.removeprefix("files/") not in notes:
-            notes |= {note: row for note, row in read_records(paths).items() if f"files/{note}" == name}
-        here = files.read_or_empty(paths.knowledge / name) if old.all_lines else b""
-        gone = {line.decode("utf-8") for line in missing_lines(here, old.all_lines)}
-        said = {_words(line) for line in old.all_lines}
-        new = rows.get(name, PlannedFile(name, old.header, ()))
-        rows[name] = replace(
-            new,
-            lines=(*(line for line in old.lines if line not in gone), *_unsaid(new.lines, said)),
-            done=(*(line for line in old.done if line not in gone), *_unsaid(new.done, said)),
-        )
-    kept = tuple(row for row in rows.values() if row.all_lines or row.name in {one.name for one in plan.files})
-    return replace(plan, files=kept, notes=notes)
-
-
-def _words(line: str) -> str:
-    return split_provenance(line.removeprefix("- "))[0]
-
-
-def _unsaid(lines: Sequence[str], said: set[str]) -> tuple[str, ...]:
-    return tuple(line for line in lines if _words(line) not in said)
 
 
 # --- lines that the person has struck through ------------------------------------------------------------------------

@@ -63,9 +63,10 @@ def _plan(
 
 def _is_written(item: Artifact, options: HarvestOptions, now: datetime) -> bool:
     """Whether the tool may still be writing a conversation: it changed a moment ago, and nobody said that it ended."""
-    if not options.quiet_seconds or options.ended.get(item.path) == item.mtime_ns:
+    if options.ended.get(item.path) == item.mtime_ns or options.limits.names(item):
         return False
-    return item.mtime_ns > (now.timestamp() - options.quiet_seconds) * 1e9
+    age = now.timestamp() - item.mtime_ns / 1e9
+    return abs(age) < options.quiet_seconds  # a file dated far into the future is not being written now
 
 
 def _goes_soon(options: HarvestOptions, now: datetime) -> Callable[[Artifact], bool]:

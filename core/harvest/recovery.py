@@ -17,7 +17,7 @@ from typing import TypeVar
 from core.base import files, locks
 from core.base.homes import advice, require_known
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, Ok, Result, fail
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.harvest.batch import Applied, write_together
 from core.harvest.named_paths import tell_bindings
 from core.harvest.proofs import SHELF
@@ -52,6 +52,7 @@ from core.knowledge.ledger import (
 )
 from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.log import carry_over, settle
+from core.knowledge.reversal import take_out
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers, folders_below
 from core.sources.scan import origin, sha_in_trash
 
@@ -137,7 +138,7 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
     if replayed:
         state.notes.append(f"finished {replayed} harvest{'s' * (replayed != 1)} that the last run left in the middle")
     sync_reclaimed(paths)
-    close_run(paths, run, state.entries, f"{now.isoformat()}", behind)
+    state.errors += close_run(paths, run, state.entries, now.isoformat(), behind)
 
 
 def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[Record]:
@@ -285,8 +286,11 @@ def run_of(records: list[Record]) -> str:
     return next((str(row["run"]) for row in reversed(records) if row.get("t") == "run" and row.get("run")), "")
 
 
-def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Sequence[Record] | None = None) -> None:
-    """The end of a run: changes, file ids, ledger, and last the archive, out of the journal. Raises OSError.
+def close_run(
+    paths: Paths, run: str, entries: Entries, when: str, behind: Sequence[Record] | None = None
+) -> list[ErrorInfo]:
+    """The end of a run: changes, lines that are outdated, file ids, ledger, and last the archive, out of the journal.
+    Returns why outdated lines had to stay. Raises OSError.
 
     Safe to repeat from any point. Entries are taken from the journal; an `intent` without `done` stays in it.
     `behind` is given after a crash: whole records that stand behind a damaged one, which are trusted for nothing but
@@ -314,6 +318,7 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
     _notice_unrecorded_moves(paths, states, entries)
     _notice_purged(paths, states, entries, when)
     append_changes(paths, _changes(finished, run, when))
+    errors = _take_out_outdated(paths, states, run, when)
     if notes:
         tell_bindings(paths, notes)
     changed = any(state.entry is not None or state.moving or state.purging for state in states.values())
@@ -324,6 +329,18 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
     worth_keeping = [row for row in finished if row.get("t") not in ("run", "purging")]
     whole = data.endswith(b"\n") and data.count(b"\n") == len(records)
     archive(paths.journal, paths.plans, run, finished if worth_keeping else [], unfinished, whole=whole)
+    return errors
+
+
+def _take_out_outdated(paths: Paths, states: Mapping[str, Pending], run: str, when: str) -> list[ErrorInfo]:
+    """Take out what the proven plans say goes: after their own lines stand, and once more after a crash, for a line
+    that is gone already costs nothing."""
+    goes: dict[str, list[str]] = {}
+    for pending in states.values():
+        for name, lines in pending.plan.goes.items() if pending.done and pending.plan is not None else ():
+            goes.setdefault(name, []).extend(lines)
+    taken = [take_out(paths, name, lines, datetime.fromisoformat(when), run) for name, lines in goes.items()]
+    return [row.error for row in taken if isinstance(row, Err)]
 
 
 def _changes(records: list[Record], run: str, when: str) -> list[Change]:

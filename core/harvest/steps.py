@@ -48,6 +48,15 @@ class Limits:
     reclaim_foreign: bool = False
     retry_before: str = ""
     """Conversations that failed at this time (ISO 8601, UTC) or later wait for another run; "" for none."""
+    again: bool = False
+    """Whether conversations are harvested whose harvest was undone."""
+    named: frozenset[str] = frozenset()
+    """Files that the user asked for by their paths: these are read although somebody may still write them, and although
+    their harvest was undone."""
+
+    def names(self, item: Artifact) -> bool:
+        """Whether the user asked for this conversation, or the export that holds it, by its path."""
+        return (item.path.rpartition("#")[0] if item.kind == "session" else item.path) in self.named
 
 
 class Step(NamedTuple):
@@ -182,7 +191,7 @@ class HarvestOptions:
     price: Callable[[int, int], float | None] = field(default=no_price)
     quiet_seconds: float = 0.0
     """Conversations of other tools that changed so recently are left alone, for the tool may still write (0: none);
-    those of `ended` are not, unless they changed since."""
+    those of `ended` are not, unless they changed since, and what the user named by its path is not either."""
     ended: Mapping[str, int] = field(default_factory=dict)
     """Path -> modification time in nanoseconds of conversations whose session has ended."""
     days_kept: Mapping[str, int] = field(default_factory=dict)
