@@ -165,7 +165,7 @@ def run(day: Day, workspace: Workspace, model: Model, *ended: Path) -> Result[An
 
 
 def by_hand(day: Day, workspace: Workspace, model: Model, **request: Any) -> Result[HarvestReport]:
-    wanted = HarvestRequest(**{"apply": True, **request})
+    wanted = HarvestRequest(**{"apply": True, "at_once": True, **request})
     return harvest(workspace, wanted, now=lambda: day.now, generate=model)
 
 

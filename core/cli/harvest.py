@@ -84,7 +84,7 @@ def _done(report: HarvestReport) -> list[str]:
             f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
             f"worth keeping, {report.failed} failed; {report.reclaimed} reclaimed)"
         )
-    elif not (report.deferred or report.too_large or report.cancelled):
+    elif not (report.deferred or report.too_large or report.cancelled or report.plan.writing):
         lines.append("nothing new: no conversation waits to be harvested")
     if report.notes_as_facts:
         one, many = "note on a file that was not found became a fact", "notes on files that were not found became facts"
@@ -101,8 +101,7 @@ def _done(report: HarvestReport) -> list[str]:
 
 def _left(report: HarvestReport) -> list[str]:
     """What was not harvested, not let in or not read as it stood, of a plan as of a run."""
-    left = {"left for a later run": report.deferred, "still being written": report.plan.writing,
-            "too large": report.too_large}  # fmt: skip
+    left = {"left for a later run": report.deferred, "too large": report.too_large}
     lines = [f"{name}: {number}" for name, number in left.items() if number]
     if report.quarantined:
         why = ", ".join(f"{mark}:{number}" for mark, number in sorted(report.held_by.items()))

@@ -131,6 +131,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
             price=partial(price_of, workspace, limits.provider, request.model or config.model),
             quiet_seconds=0.0 if request.at_once else QUIET_SECONDS,
             ended=request.ended,
+            unattended=request.unattended,
             days_kept={name: days for name in {row.source for row in found} if (days := days_kept(name, found))},
         )
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from core.base import locks
+from core.base import files, locks
 from core.base.answer import Generate
 from core.base.homes import advice
 from core.base.paths import Paths
@@ -29,7 +29,7 @@ from core.harvest.recovery import Recovered, recover
 from core.harvest.report import ANSWERED, BEGUN, HarvestReport, NewLine, Progress, Report, add_counts
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.harvest.unproven import leave_unproven
-from core.knowledge.digest import regenerate_digest
+from core.knowledge.digest import regenerate_digest, written_once
 from core.knowledge.spending import Account, Purse
 from core.sources.artifact import HashCache
 from core.sources.sessions import StoreCache
@@ -482,6 +482,8 @@ def write_digest(paths: Paths, options: HarvestOptions, report: HarvestReport) -
     if options.digest_max_bytes is None:
         return
     try:
+        if options.unattended and not files.exists(paths.digest) and written_once(paths):
+            return
         written = regenerate_digest(paths, options.digest_max_bytes)
         report.digest = str(written) if written is not None else ""
     except OSError as error:

@@ -22,8 +22,11 @@ from core.harvest.batch import Applied, write_together
 from core.harvest.named_paths import tell_bindings
 from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
+from core.knowledge.bullet_text import BulletRef, moved
 from core.knowledge.changes import Change, append_changes, read_changes
+from core.knowledge.edit import change_file
 from core.knowledge.file_notes import finish_moves, note_now
+from core.knowledge.hunks import Hunk, bare
 from core.knowledge.journal import (
     FrozenPlan,
     Journal,
@@ -334,13 +337,29 @@ def close_run(
 
 def _take_out_outdated(paths: Paths, states: Mapping[str, Pending], run: str, when: str) -> list[ErrorInfo]:
     """Take out what the proven plans say goes: after their own lines stand, and once more after a crash, for a line
-    that is gone already costs nothing."""
+    that is gone already costs nothing. A task that is done in the same words moves."""
     goes: dict[str, list[str]] = {}
+    done: set[str] = set()
     for pending in states.values():
-        for name, lines in pending.plan.goes.items() if pending.done and pending.plan is not None else ():
-            goes.setdefault(name, []).extend(lines)
-    taken = [take_out(paths, name, lines, datetime.fromisoformat(when), run) for name, lines in goes.items()]
-    return [row.error for row in taken if isinstance(row, Err)]
+        if pending.done and pending.plan is not None and pending.plan.goes:
+            done.update(line for row in pending.plan.files for line in row.done)
+            for name, lines in pending.plan.goes.items():
+                goes.setdefault(name, []).extend(lines)
+    errors, now = [], datetime.fromisoformat(when)
+    for name, lines in goes.items():
+        taken = take_out(paths, name, [line for line in lines if line not in done], now, run)
+        errors += [taken.error] if isinstance(taken, Err) else []
+        errors += [error for line in lines if line in done and (error := _move_to_done(paths, name, line, now, run))]
+    return errors
+
+
+def _move_to_done(paths: Paths, file: str, raw: str, now: datetime, run: str) -> ErrorInfo | None:
+    def hunks(lines: list[str]) -> Result[list[Hunk]]:
+        at = next((at for at, line in enumerate(lines, start=1) if bare(line) == raw), 0)
+        return moved(lines, BulletRef(file, at, raw), "done") if at else fail("unchanged", "the task is gone", file)
+
+    made = change_file(paths, file, hunks, now, run=run)
+    return made.error if isinstance(made, Err) and made.error.code not in ("unchanged", "already-done") else None
 
 
 def _changes(records: list[Record], run: str, when: str) -> list[Change]:

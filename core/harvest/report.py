@@ -142,6 +142,7 @@ class HarvestReport:
             "too_large": self.too_large,
             "deferred": self.deferred,
             "writing": self.plan.writing,
+            "undone": self.plan.undone,
             "not_tried": self.not_tried,
             "kept": self.kept,
             "failed": [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors],

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 600.0
 """A conversation of another tool that changed less than this ago may still be written."""
+UNDONE_BY_YOU = "its harvest was undone by you"
+"""Why a conversation is kept that was harvested before, and is not harvested again unless the user asks."""
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
 
@@ -104,6 +106,11 @@ class HarvestPlan:
     errors: tuple[ErrorInfo, ...] = ()
     writing: int = 0
     """Conversations of other tools that were left alone, for they changed a moment ago."""
+
+    @property
+    def undone(self) -> int:
+        """Conversations that are not harvested again, for the user undid it."""
+        return sum(reason == UNDONE_BY_YOU for _, _, reason in self.classified)
 
     def bytes_of(self, verdict: str) -> int:
         """Bytes of everything of this class."""
@@ -196,6 +203,8 @@ class HarvestOptions:
     """Path -> modification time in nanoseconds of conversations whose session has ended."""
     days_kept: Mapping[str, int] = field(default_factory=dict)
     """Source -> after how many days without a change its tool deletes a conversation."""
+    unattended: bool = False
+    """Whether nobody asked for this run at this moment: then a digest that the user deleted is not written again."""
     read_by: Callable[[Conversation], None] | None = None
     """Who else is told of each conversation that was distilled, in the thread that did it."""
 

@@ -146,7 +146,7 @@ def fate_of(entry: Mapping[str, Any]) -> str:
         return HARVESTED
     if status == "deleted-unharvested":
         return LOST
-    if status not in ("harvest-failed", "too-large"):
+    if status not in ("harvest-failed", "too-large", "undone"):
         return ""
     path = str(entry.get("path") or "")
     in_store = str(entry.get("source") or "") not in NO_TOOL and "#" in path
