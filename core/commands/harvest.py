@@ -34,7 +34,7 @@ from core.harvest.plan import first, plan_harvest
 from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES
-from core.knowledge.changes import Change, read_changes
+from core.knowledge.changes import read_changes
 from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.ledger_index import LedgerOnDemand
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
@@ -99,9 +99,8 @@ def harvest(
         _feed_facts(workspace, report.value, now)
         report.value.notes += filter(None, [reader.record(now()) if reader is not None else ""])
         try:
-            changes = [row for row in read_changes(workspace.paths) if row.run == report.value.run]
-            report.value.lines = _new_lines(workspace, changes)
-            report.value.notes += _settled(changes)
+            report.value.lines = _new_lines(workspace, report.value.run)
+            report.value.notes += _settled(workspace, report.value.run)
         except OSError as error:
             why = f"the run is over, and its new lines cannot be shown: {error.strerror or error}"
             report.value.errors.append(ErrorInfo("lines-unreadable", why, str(error.filename or ""), "open the file"))
@@ -130,24 +129,24 @@ def _little_found(report: HarvestReport) -> list[str]:
     ]
 
 
-def _settled(changes: Sequence[Change]) -> list[str]:
-    """What a run took out of the files, in a sentence."""
+def _settled(workspace: Workspace, run: str) -> list[str]:
+    """What a run took out of the files, in a sentence. Raises OSError."""
+    changes = [row for row in read_changes(workspace.paths) if row.run == run]
     lines = [line for row in changes for line in row.removed if line.startswith("- ") and line not in row.added]
     if not lines:
         return []
     went = "line went" if len(lines) == 1 else "lines went"
     texts = [split_provenance(line.removeprefix("- "))[0] for line in lines]
-    back = f"'knowledge undo {changes[0].run}' takes the whole run back"
+    back = f"'knowledge undo {run}' takes the whole run back"
     return [f"{len(lines)} {went}, for the rest of the session has settled it: {first(texts)}; {back}"]
 
 
-def _new_lines(workspace: Workspace, changes: Sequence[Change]) -> list[tuple[str, str, int]]:
-    """What stands in the files since the run of these changes, by category, the best first: what more conversations
-    said before what was said once, the newest before the older. Nothing of what waits in the quarantine. Raises
-    OSError."""
+def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
+    """What stands in the files since this run, by category, the best first: what more conversations said before what
+    was said once, the newest before the older. Nothing of what waits in the quarantine. Raises OSError."""
     from core.commands.statements import bullets_of  # a dry run needs nothing of bullets
 
-    came = {(row.file, line) for row in changes for line in row.added}
+    came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
     if not came:
         return []
     found = []

@@ -15,13 +15,12 @@ from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
 from core.harvest.freeze import StruckLines, freeze, plan_facts, with_old_dates
-from core.harvest.grown import Grown
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, is_working_folder
 from core.harvest.proofs import REPORTED, Proofs, find_missing, marks, tell_missing
 from core.harvest.reclaim import SYNC_FAILED, Guard, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
-from core.harvest.repeats import Repeats
+from core.harvest.repeats import Grown, Repeats
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import HarvestOptions, Step
 from core.knowledge.categories import CATEGORIES

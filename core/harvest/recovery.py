@@ -315,9 +315,9 @@ def close_run(
         if pending.done and pending.plan is not None:
             entries[sha]["run"] = run
             notes.update(pending.plan.notes)
-        for moved in pending.reclaimed:
+        for row in pending.reclaimed:
             if sha in entries:
-                note_reclaimed(entries[sha], moved)
+                note_reclaimed(entries[sha], row)
     _notice_unrecorded_moves(paths, states, entries)
     _notice_purged(paths, states, entries, when)
     append_changes(paths, _changes(finished, run, when))
@@ -342,9 +342,9 @@ def _take_out_outdated(paths: Paths, states: Mapping[str, Pending], run: str, wh
     done: set[str] = set()
     for pending in states.values():
         if pending.done and pending.plan is not None and pending.plan.goes:
-            done.update(line for row in pending.plan.files for line in row.done)
-            for name, lines in pending.plan.goes.items():
-                goes.setdefault(name, []).extend(lines)
+            done.update(line for planned in pending.plan.files for line in planned.done)
+            for name, outdated in pending.plan.goes.items():
+                goes.setdefault(name, []).extend(outdated)
     errors, now = [], datetime.fromisoformat(when)
     for name, lines in goes.items():
         taken = take_out(paths, name, [line for line in lines if line not in done], now, run)
