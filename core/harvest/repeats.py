@@ -301,7 +301,7 @@ class _Reading:
             if _SETTLES.get(offer.kind) == offer.category:
                 settled[offer.category].add(_said(offer.old))
         done = [item.text for item in harvest.items if item.category == "tasks_done" and not item.held]
-        settled["tasks_open"] |= set(map(_alike, done))
+        settled["tasks_open"] |= set(map(_said, done))
         heads = {_said(_head(item.text)) for item in harvest.by_rules or () if item.category == "tasks_done"}
         return _Reading(given if harvest.by_rules is not None else None, heads, settled)
 
