@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 from tests.cli_call import call
 from tests.harvest_world import FakeModel, World, says
+from tests.llm_server import model_server, reply
 
 COMMIT = "Check whether the commit “feat(orders): add the parser” went through"
 
@@ -50,6 +52,11 @@ class Desk:
         self.session = home / ".claude" / "projects" / "-src-shop" / "s.jsonl"
         self.session.parent.mkdir(parents=True)
         self.knowledge = home / ".manual_slop" / "knowledge"
+        self.settings = home / ".config" / "manual_slop" / "config.toml"
+
+    def configure(self, lines: str) -> None:
+        self.settings.parent.mkdir(parents=True, exist_ok=True)
+        self.settings.write_text(f'[ai_settings.knowledge]\nsources = ["claude_code"]\n{lines}')
 
     def say(self, text: str, age: float = 3600) -> None:
         """Write the session as it stood `age` seconds ago."""
@@ -78,10 +85,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / f".{name.lower()}"))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.chdir(home)
-    config = home / ".config" / "manual_slop" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('[ai_settings.knowledge]\nsources = ["claude_code"]\n')
-    return Desk(home)
+    found = Desk(home)
+    found.configure("")
+    return found
 
 
 # --- a session that is still written ---------------------------------------------------------------------------------
@@ -281,3 +287,54 @@ def test_a_deleted_digest_stays_away_until_a_user_harvests(desk: Desk) -> None:
 
 def _status(desk: Desk) -> str:
     return call("status")[1]
+
+
+# --- what was sent ---------------------------------------------------------------------------------------------------
+
+
+def _ledger(desk: Desk) -> list[dict[str, Any]]:
+    entries = json.loads(desk.text("ledger.json"))["entries"]
+    return list(entries.values())
+
+
+def _say_more(desk: Desk, number: int) -> None:
+    """So many sessions more, each with words of its own."""
+    for at in range(number):
+        path = desk.session.with_name(f"s{at}.jsonl")
+        path.write_text(BEGUN.replace("orders", f"orders {at}"))
+        os.utime(path, (time.time() - 3600,) * 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script plays the program")
+def test_text_that_left_is_told_as_sent(desk: Desk, tmp_path: Path) -> None:
+    """A program that fails: the first goes alone, then two at a time; the third has its text when the second fails."""
+    program, got = tmp_path / "program", tmp_path / "got"
+    program.write_text(
+        f"#!/bin/sh\ncat > /dev/null\necho one >> {got}\nsleep 0.3\nwc -l < {got} | grep -q 3 && sleep 1\nexit 1\n"
+    )
+    program.chmod(0o755)
+    desk.configure(f'provider = "command"\ncommand = ["{program}"]\njobs = 2\n')
+    _say_more(desk, 5)
+    code, out, _ = call("harvest", "--apply")
+    sent = len(got.read_text().split())
+    assert code == 1 and sent == 3
+    assert "sent to the model: 3 requests" in out and "sent, no answer: 1\n" in out
+    assert "2 conversations were not tried" in out
+    told = [row["error"] for row in _ledger(desk)]
+    assert len(told) == sent and sum("it was sent, and no answer came" in error for error in told) == 1
+    assert [(row["provider"], row["calls"]) for row in _ledger(desk)] == [("command", 1)] * 3
+
+
+def test_requests_that_fail_are_counted_and_name_their_model(desk: Desk) -> None:
+    with model_server(*[reply({"error": "oops"}, 500)] * 20) as server:
+        desk.configure(
+            f'provider = "openai"\nmodel = "played-1"\nbase_url = "{server.url}/v1"\njobs = 1\n'
+            "request_timeout_seconds = 3\nmodel_context_tokens = 32000\n"
+        )
+        _say_more(desk, 2)
+        code, out, _ = call("harvest", "--apply")
+        sent = len(server.requests)
+    assert code == 1 and sent > 2
+    assert f"sent to the model: {sent} requests" in out
+    assert sum(row["calls"] for row in _ledger(desk)) == sent
+    assert [row["model"] for row in _ledger(desk)] == ["played-1", "played-1"]

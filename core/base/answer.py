@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from core.base.choices import PROGRAMS
 from core.base.late import dataclass
-from core.base.result import Result
+from core.base.result import Err, Result
 
 PRICES_FILE = Path(__file__).resolve().parents[2] / "assets" / "prices.toml"
 
@@ -79,7 +79,8 @@ class Answer:
     """What a model answered, and what it cost.
 
     Token counts are the provider's own, or None where it does not report them. `truncated` is true when the
-    provider says that it stopped at its output limit: such a text must not be trusted to be whole.
+    provider says that it stopped at its output limit: such a text must not be trusted to be whole. `requests` is how
+    often the question was sent until this came.
     """
 
     text: str
@@ -87,6 +88,14 @@ class Answer:
     input_tokens: int | None = None
     output_tokens: int | None = None
     truncated: bool = False
+    requests: int = 1
+
+
+@dataclass(frozen=True)
+class Unanswered(Err):
+    """A call that failed after its text had been sent, `requests` times. Of any other `Err` nothing was sent."""
+
+    requests: int = 1
 
 
 class Generate(Protocol):

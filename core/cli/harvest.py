@@ -90,6 +90,8 @@ def _done(report: HarvestReport) -> list[str]:
         one, many = "note on a file that was not found became a fact", "notes on files that were not found became facts"
         lines.append(f"{report.notes_as_facts} {one if report.notes_as_facts == 1 else many}")
     lines += fed(report.facts)
+    if report.calls:
+        lines.append(f"sent to the model: {count(report.calls, 'request')}")
     if report.input_tokens or report.output_tokens:
         cost = f", {dollars(report.spent)}" if report.spent else ""
         lines.append(
@@ -101,7 +103,11 @@ def _done(report: HarvestReport) -> list[str]:
 
 def _left(report: HarvestReport) -> list[str]:
     """What was not harvested, not let in or not read as it stood, of a plan as of a run."""
-    left = {"left for a later run": report.deferred, "too large": report.too_large}
+    left = {
+        "left for a later run": report.deferred,
+        "too large": report.too_large,
+        "sent, no answer": report.unanswered,
+    }
     lines = [f"{name}: {number}" for name, number in left.items() if number]
     if report.quarantined:
         why = ", ".join(f"{mark}:{number}" for mark, number in sorted(report.held_by.items()))

@@ -176,7 +176,7 @@ class Committer:
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:
-            entry |= _spent(meter)
+            entry |= self._spent(meter)
         noted = [str(row.get("path", "")) for row in plan.notes.values()]
         checked = self.limits.provider != "offline" and self.options.distil.quotes != "off"
         facts = plan_facts(harvest.items, harvest.folder, noted, quotes_checked=checked)
@@ -315,9 +315,16 @@ class Committer:
             entry |= {"error": str(ErrorInfo(error.code, error.message, path)), "run": self.run}
             entry["provider"] = self.limits.provider
             if meter is not None:
-                entry |= _spent(meter)
+                entry |= self._spent(meter)
             self.record(step.sha256 or f"path:{step.artifact.path}", entry)
         return False
+
+    def _spent(self, meter: Meter) -> Entry:
+        """Whom the conversation was sent to, how often, and what that cost."""
+        spent: Entry = {"model": meter.model or self.options.model, "calls": meter.requests}
+        if meter.input_tokens is not None or meter.output_tokens is not None:
+            spent |= {"input_tokens": meter.input_tokens or 0, "output_tokens": meter.output_tokens or 0}
+        return spent
 
     # --- journal and end ---
 
@@ -371,13 +378,6 @@ def _intent(step: Step, plan: FrozenPlan) -> Record:
 
 def _moving(step: Step) -> Record:
     return {"t": "moving", "sha": step.sha256, "path": step.artifact.path}
-
-
-def _spent(meter: Meter) -> Entry:
-    spent: Entry = {"model": meter.model, "calls": meter.calls}
-    if meter.input_tokens is not None or meter.output_tokens is not None:
-        spent |= {"input_tokens": meter.input_tokens or 0, "output_tokens": meter.output_tokens or 0}
-    return spent
 
 
 def _files_with_items(entries: Entries) -> set[str]:

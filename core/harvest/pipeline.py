@@ -22,7 +22,7 @@ from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest, distil_step
 from core.harvest.known import KnownStore
-from core.harvest.meter import NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
+from core.harvest.meter import NO_ANSWER, NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
 from core.harvest.plan import plan_harvest
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
@@ -408,6 +408,7 @@ def _do_step(distilled: Distilled, committer: Committer) -> str | None:
     if meter is not None:
         report.input_tokens += meter.input_tokens or 0
         report.output_tokens += meter.output_tokens or 0
+        report.calls += meter.requests
     if why := _why_kept(step, committer):
         report.kept += 1
         return why
@@ -447,11 +448,17 @@ def _stage(distilled: Distilled, committer: Committer) -> str | None:
     if isinstance(result, Ok):
         return None if committer.stage(step, result.value, distilled.meter) else "failed"
     code = result.error.code
+    sent = distilled.meter is not None and distilled.meter.requests > 0
+    report.unanswered += sent and code in (CANCELLED, NOT_TRIED)
+    if code == NOT_TRIED and sent:
+        message = "it was sent, and no answer came before the run gave the model up"
+        committer.fail(step, ErrorInfo(NO_ANSWER, message, hint="run again to go on"), distilled.meter)
+        return "sent, no answer"
     if code in (CANCELLED, NOT_TRIED):  # neither is a failure of this conversation
         report.kept += 1
         report.cancelled = report.cancelled or code == CANCELLED
         report.not_tried += code == NOT_TRIED
-        return "untouched" if code == CANCELLED else "not tried"
+        return "sent, no answer" if sent else "untouched" if code == CANCELLED else "not tried"
     if code == TOKEN_CAP:
         report.deferred += 1
         if (note := str(result.error)) not in report.notes:

@@ -92,6 +92,8 @@ class HarvestReport:
     deferred: int = 0
     not_tried: int = 0
     """Conversations that the model was not asked about, after it had turned out that it cannot be asked."""
+    unanswered: int = 0
+    """Conversations that were sent, at least in part, before the run was ended or gave the model up."""
     kept: int = 0
     failed: int = 0
     """Conversations that could not be harvested. Each is one of `errors`, which also tell of everything else."""
@@ -144,6 +146,7 @@ class HarvestReport:
             "writing": self.plan.writing,
             "undone": self.plan.undone,
             "not_tried": self.not_tried,
+            "unanswered": self.unanswered,
             "kept": self.kept,
             "failed": [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors],
             "notes": self.notes,
