@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from core.base.choices import PROGRAMS
 from core.base.late import dataclass
-from core.base.result import Err, Result
+from core.base.result import Result
 
 PRICES_FILE = Path(__file__).resolve().parents[2] / "assets" / "prices.toml"
 
@@ -88,13 +88,6 @@ class Answer:
     input_tokens: int | None = None
     output_tokens: int | None = None
     truncated: bool = False
-    requests: int = 1
-
-
-@dataclass(frozen=True)
-class Unanswered(Err):
-    """A call that failed after its text had been sent, `requests` times. Of any other `Err` nothing was sent."""
-
     requests: int = 1
 
 

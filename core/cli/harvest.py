@@ -87,8 +87,7 @@ def _done(report: HarvestReport) -> list[str]:
     elif not (report.deferred or report.too_large or report.cancelled or report.plan.writing):
         lines.append("nothing new: no conversation waits to be harvested")
     if report.notes_as_facts:
-        one, many = "note on a file that was not found became a fact", "notes on files that were not found became facts"
-        lines.append(f"{report.notes_as_facts} {one if report.notes_as_facts == 1 else many}")
+        lines += _notes_as_facts(report.notes_as_facts - report.notes_outside, report.notes_outside)
     lines += fed(report.facts)
     if report.calls:
         lines.append(f"sent to the model: {count(report.calls, 'request')}")
@@ -99,6 +98,20 @@ def _done(report: HarvestReport) -> list[str]:
             f" (as the provider counts them; ~{tokens(report.sent_tokens)} input as the dry run does)"
         )
     return lines
+
+
+def _notes_as_facts(missing: int, outside: int) -> list[str]:
+    """Why notes on files are facts instead."""
+    where = "outside file_roots and the folder of its conversation"
+    rows = (
+        (missing, "a file that was not found", "files that were not found"),
+        (outside, f"a file {where}", f"files {where}"),
+    )
+    return [
+        f"{number} {f'note on {one} became a fact' if number == 1 else f'notes on {many} became facts'}"
+        for number, one, many in rows
+        if number
+    ]
 
 
 def _left(report: HarvestReport) -> list[str]:

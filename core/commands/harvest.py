@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from core.base import files
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.late import replace
-from core.base.markdown import split_provenance
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting
 from core.commands.harvest_options import (
@@ -131,6 +130,8 @@ def _little_found(report: HarvestReport) -> list[str]:
 
 def _settled(workspace: Workspace, run: str) -> list[str]:
     """What a run took out of the files, in a sentence. Raises OSError."""
+    from core.base.markdown import split_provenance  # a dry run needs nothing of bullets
+
     changes = [row for row in read_changes(workspace.paths) if row.run == run]
     lines = [line for row in changes for line in row.removed if line.startswith("- ") and line not in row.added]
     if not lines:

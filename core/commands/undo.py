@@ -22,7 +22,7 @@ from core.commands.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.reclaim import restore
-from core.harvest.recovery import Recovered, with_store
+from core.harvest.recovery import UNPROVEN, Recovered, with_store
 from core.knowledge.changes import EDIT_RUN, Change, append_changes, read_changes
 from core.knowledge.file_notes import note_now
 from core.knowledge.journal import Pending, encode, read_journal, states_by_sha
@@ -32,7 +32,17 @@ from core.knowledge.reversal import REVERSED, take_back, take_out
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.scan import holds
 
-_TAUGHT = ("run", "items", "offers", "person", "quarantined", "held_by", "notes_as_facts", "from_tools")
+_TAUGHT = (
+    "run",
+    "items",
+    "offers",
+    "person",
+    "quarantined",
+    "held_by",
+    "notes_as_facts",
+    "notes_outside",
+    "from_tools",
+)
 """What a ledger entry says of a harvest, and no longer of one that was undone."""
 NEEDED = "another harvest rests on it"
 
@@ -147,13 +157,16 @@ def _undo_harvest(
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
     lines = {line for row in rows if row.sha in forgotten for line in row.added}
     earlier, needed = _surviving(paths, run, forgotten, lines)
+    # Of a run whose journal was damaged the undo is the way to read everything anew.
+    mends = any(UNPROVEN in entries[sha] for sha in gone)
     for sha in gone:
         entry = entries.pop(sha)
+        unwanted = entry.get("status") == "harvested" and not mends
         if sha in earlier:
             entries[sha] = {**earlier[sha], "deleted": False}
-        elif entry.get("status") == "harvested":
+        elif unwanted:
             entries[sha] = {key: value for key, value in entry.items() if key not in _TAUGHT} | {"status": UNDONE}
-        if entry.get("status") == "harvested":
+        if unwanted:
             entries[sha][UNDONE] = run
     report.forgotten = len(gone)
     if gone or report.restored:

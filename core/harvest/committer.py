@@ -16,7 +16,7 @@ from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_tog
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
 from core.harvest.freeze import StruckLines, freeze, plan_facts, with_old_dates
 from core.harvest.meter import Meter
-from core.harvest.named_paths import Bindings, is_working_folder
+from core.harvest.named_paths import Bindings, note_roots
 from core.harvest.proofs import REPORTED, Proofs, find_missing, marks, tell_missing
 from core.harvest.reclaim import SYNC_FAILED, Guard, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
@@ -187,8 +187,7 @@ class Committer:
         """The items as lines of files; notes are bound to their source files."""
         today = at.astimezone(UTC).date().isoformat()
         date = min(harvest.date or today, today)  # a clock that went wrong must not keep a line the newest for years
-        own = [harvest.folder] if is_working_folder(harvest.folder) else []
-        roots = [*self.options.file_roots, *own]
+        roots = note_roots(harvest.folder, self.options.file_roots)
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()
         name, records = self._masked(step.artifact.name), self._bindings.records
@@ -229,6 +228,7 @@ class Committer:
         self.report.quarantined += plan.entry.get("quarantined", 0)
         add_counts(self.report.held_by, plan.entry.get("held_by", {}))
         self.report.notes_as_facts += plan.entry.get("notes_as_facts", 0)
+        self.report.notes_outside += plan.entry.get("notes_outside", 0)
         add_counts(self.report.items, plan.items)
         add_counts(self.report.skipped, harvest.skipped)
         add_counts(self.report.redacted, harvest.redacted)

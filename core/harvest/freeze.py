@@ -29,7 +29,7 @@ from core.base.paths import Paths
 from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import ErrorInfo
 from core.harvest.answer import Item
-from core.harvest.named_paths import source_file
+from core.harvest.named_paths import allowed_path, source_file
 from core.knowledge.bullet_text import QUOTE_CHARACTERS, with_quote
 from core.knowledge.categories import CATEGORIES, CATEGORY, QUARANTINE, TASKS_FILE, read_text
 from core.knowledge.changes import EDIT_RUN, read_changes, removed_by_hand
@@ -129,7 +129,8 @@ def freeze(
     folders in which a note may be bound to a file.
 
     A note whose path is not allowed or not there becomes a fact `path: note`. It still counts under `files`; how many
-    there are stands in the entry as `notes_as_facts`, and as `from_tools` how many items only a tool's output told.
+    there are stands in the entry as `notes_as_facts`, those outside the roots as `notes_outside`, and as `from_tools`
+    how many items only a tool's output told.
     Renames notes when their source file was renamed or its inode was reused, after `before_rename`, which writes what
     earlier plans still want of notes under their old names; raises OSError when that fails.
     """
@@ -140,7 +141,7 @@ def freeze(
     notes: NoteRecords = {}
     counts = {row.name: 0 for row in CATEGORIES}
     held: dict[str, int] = {}
-    unfound = by_tool = 0
+    unfound = outside = by_tool = 0
     for item in items:
         row = CATEGORY[item.category]
         if item.held:
@@ -158,6 +159,7 @@ def freeze(
                 _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
                 continue
             unfound += 1
+            outside += bool(item.path) and allowed_path(item.path, roots) is None
             fact = bullet_line(note_as_fact(item), provenance)
             _add(lines, headers, CATEGORY["facts"].file, CATEGORY["facts"].header, fact)
         elif item.category == "tasks_done":
@@ -173,6 +175,7 @@ def freeze(
         "quarantined": sum(held.values()),
         "held_by": held,
         "notes_as_facts": unfound,
+        "notes_outside": outside,
         "from_tools": by_tool,
     }
     return FrozenPlan(planned, counts, notes, {key: value for key, value in counted.items() if value})

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.answer import Answer, Generate, Unanswered
+from core.base.answer import Answer, Generate
 from core.base.late import asdict, dataclass
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.knowledge.spending import Purse, Spent, account_trouble
@@ -188,7 +188,7 @@ class Meter:
             reserved = fits
         result = self._generate(prompt, schema)
         self.calls += 1
-        self.requests += _requests(result)
+        self.requests += result.value.requests if isinstance(result, Ok) else result.requests
         answer = self._breaker.see(result)
         if not isinstance(answer, Ok):
             self._budget.settle(estimate, 0)
@@ -211,12 +211,6 @@ class Meter:
         if self._purse is not None:
             with suppress(OSError):
                 self._purse.settle(reserved, real_in, real_out)
-
-
-def _requests(result: Result[Answer]) -> int:
-    if isinstance(result, Ok):
-        return result.value.requests
-    return result.requests if isinstance(result, Unanswered) else 0
 
 
 def _add(one: int | None, other: int | None) -> int | None:

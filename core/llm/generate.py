@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core.base import files
-from core.base.answer import Answer, Generate, Unanswered
+from core.base.answer import Answer, Generate
 from core.base.result import Err, Ok, Result, fail
 from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.command import finished, output_of, run_command
@@ -277,7 +277,7 @@ def _counted(result: Result[Answer], requests: int) -> Result[Answer]:
     """What became of a question, with how often it was sent."""
     if isinstance(result, Ok):
         return Ok(replace(result.value, requests=requests))
-    return Unanswered(result.error, requests) if requests else result
+    return Err(result.error, requests)
 
 
 def _not_json(call: Call, body: bytes) -> Err:
