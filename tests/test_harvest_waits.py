@@ -6,16 +6,20 @@ What a user would lose otherwise: trust in the list of open tasks, in undo, and 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.base import disk
 from tests.cli_call import call
+from tests.faults.fault import path_of
 from tests.harvest_world import FakeModel, World, says
 from tests.llm_server import model_server, reply
 
@@ -204,8 +208,12 @@ def test_a_kill_before_the_close_leaves_no_settled_task(tmp_path: Path, monkeypa
     world.converse(BEGUN, NAME)
     world.run(None)
     world.converse(BEGUN + ENDED, NAME)
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
     with monkeypatch.context() as cut:
-        cut.setattr("core.harvest.committer.close_run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        cut.setattr("core.harvest.committer.close_run", killed)
         with pytest.raises(KeyboardInterrupt):
             world.run(None)
     assert COMMIT in world.text("tasks.md")
@@ -338,3 +346,41 @@ def test_requests_that_fail_are_counted_and_name_their_model(desk: Desk) -> None
     assert f"sent to the model: {sent} requests" in out
     assert sum(row["calls"] for row in _ledger(desk)) == sent
     assert [row["model"] for row in _ledger(desk)] == ["played-1", "played-1"]
+
+
+def test_a_full_disk_is_told_by_the_next_start(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing could be marked: whoever looks later must not read that the harvest came to its end."""
+    desk.say(BEGUN + ENDED)
+    desk.harvest()
+    _say_more(desk, 1)
+    perform = disk.perform
+
+    def full(name: str, call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        if name == "write" and not path_of(arguments).endswith("lock"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return perform(name, call, *arguments, **named)
+
+    with monkeypatch.context() as small:
+        small.setattr(disk, "perform", full)
+        code, _, err = call("harvest", "--apply", "--quiet")
+        assert code == 1 and "No space left on device" in err
+        assert "run: the last harvest was cut off before it wrote anything into your files" in _status(desk)
+    out = desk.harvest()
+    assert "note: the last harvest could write nothing" in out and "1 harvested" in out
+    assert "run: the last harvest came to its end" in _status(desk)
+
+
+def test_a_journal_that_cannot_be_written_leaves_the_mark_in_the_ledger(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.say(BEGUN + ENDED)
+    desk.harvest()
+    _say_more(desk, 1)
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as damaged:
+        damaged.setattr("core.knowledge.journal.Journal.append", broken)
+        assert call("harvest", "--apply", "--quiet")[0] == 1
+    assert "harvest-failed:1" in _status(desk)

@@ -65,6 +65,7 @@ class Committer:
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
         self._batch = Batch(self.paths)
         self._written: list[Staged] = []
+        self._lost = False
 
     # --- one conversation ---
 
@@ -343,6 +344,7 @@ class Committer:
         try:
             self._journal.append(*records, durable=durable)
         except OSError as error:
+            self._lost = True
             if self.trusted:
                 message = f"the journal cannot be written: {error.strerror}"
                 self.report.errors.append(ErrorInfo("journal-failed", message, str(self.paths.journal)))
@@ -363,7 +365,8 @@ class Committer:
         self._journal.close()
         try:
             sync_reclaimed(self.paths)
-            self.report.errors += close_run(self.paths, self.run, self.entries, self.now().isoformat())
+            when = self.now().isoformat()
+            self.report.errors += close_run(self.paths, self.run, self.entries, when, lost=self._lost)
         except OSError as error:
             self._append_error("close-failed", error)
 

@@ -127,6 +127,8 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
         what = f"{len(behind)} record{'s' * (len(behind) != 1)} behind the damage"
         state.keep_damaged(paths, now, f" in line {bad[0]} of {len(lines) - (not lines[-1])}, with {what}")
     records = _made_whole(paths, readable, state.entries) if bad else readable
+    if not records:
+        state.notes.append("the last harvest could write nothing, perhaps for want of room on the disk; it begins anew")
     if b"".join(map(encode, records)) != data:
         files.write_atomic(paths.journal, b"".join(map(encode, records)))
     run = run_of(records) or f"{now:%Y%m%dT%H%M%S%f}-recovered"
@@ -290,14 +292,21 @@ def run_of(records: list[Record]) -> str:
 
 
 def close_run(
-    paths: Paths, run: str, entries: Entries, when: str, behind: Sequence[Record] | None = None
+    paths: Paths,
+    run: str,
+    entries: Entries,
+    when: str,
+    behind: Sequence[Record] | None = None,
+    *,
+    lost: bool = False,
 ) -> list[ErrorInfo]:
     """The end of a run: changes, lines that are outdated, file ids, ledger, and last the archive, out of the journal.
     Returns why outdated lines had to stay. Raises OSError.
 
     Safe to repeat from any point. Entries are taken from the journal; an `intent` without `done` stays in it.
     `behind` is given after a crash: whole records that stand behind a damaged one, which are trusted for nothing but
-    for where a conversation was that lies in the trash.
+    for where a conversation was that lies in the trash. `lost` says that records could not be written: then `entries`
+    know more than the journal, which stays, and is told of, where the ledger cannot be written either.
     """
     data = files.read_or_empty(paths.journal)
     records = list(decode(data))
@@ -327,7 +336,7 @@ def close_run(
     changed = any(state.entry is not None or state.moving or state.purging for state in states.values())
     if behind is not None:
         changed = _notice_strays(paths, behind, entries, when) or changed
-    if changed or not paths.ledger.exists():
+    if changed or lost or not paths.ledger.exists():
         write_ledger(paths, entries)
     worth_keeping = [row for row in finished if row.get("t") not in ("run", "purging")]
     whole = data.endswith(b"\n") and data.count(b"\n") == len(records)
