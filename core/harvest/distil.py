@@ -86,6 +86,8 @@ class Harvest:
     by_rules: tuple[Item, ...] | None = None
 
 
+CHANGED = "changed"
+"""The code of the error that says: it is being written at this moment."""
 STREAM_BYTES = 8 << 20
 """A transcript above this is read line by line, if its format lets it."""
 END_CHARACTERS = 400
@@ -115,7 +117,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         return read
     tail, whole = read.tail, read.whole
     if read.sha256 != step.sha256:
-        return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
+        return fail(CHANGED, "the conversation changed since it was looked at", item.path, "run the harvest again")
     if tail.kind == REWRITTEN and item.size > options.limits.max_source_bytes:
         hint = "raise max_harvest_source_bytes to read it whole again"
         return fail(

@@ -20,7 +20,7 @@ from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
-from core.harvest.distil import Harvest, distil_step
+from core.harvest.distil import CHANGED, Harvest, distil_step
 from core.harvest.known import KnownStore
 from core.harvest.meter import NO_ANSWER, NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
 from core.harvest.plan import plan_harvest
@@ -459,6 +459,9 @@ def _stage(distilled: Distilled, committer: Committer) -> str | None:
         report.cancelled = report.cancelled or code == CANCELLED
         report.not_tried += code == NOT_TRIED
         return "sent, no answer" if sent else "untouched" if code == CANCELLED else "not tried"
+    if code == CHANGED and step.artifact.is_foreign:  # its tool writes it: that is no failure, and the next run finds it as it is then
+        report.deferred += 1
+        return "still being written"
     if code == TOKEN_CAP:
         report.deferred += 1
         if (note := str(result.error)) not in report.notes:
