@@ -459,7 +459,7 @@ def _stage(distilled: Distilled, committer: Committer) -> str | None:
         report.cancelled = report.cancelled or code == CANCELLED
         report.not_tried += code == NOT_TRIED
         return "sent, no answer" if sent else "untouched" if code == CANCELLED else "not tried"
-    if code == CHANGED and step.artifact.is_foreign:  # its tool writes it: that is no failure, and the next run finds it as it is then
+    if code == CHANGED and step.artifact.is_foreign:  # its tool writes it; the next run finds it as it is then
         report.deferred += 1
         return "still being written"
     if code == TOKEN_CAP:
