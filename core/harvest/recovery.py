@@ -359,6 +359,8 @@ def _take_out_outdated(paths: Paths, states: Mapping[str, Pending], run: str, wh
         taken = take_out(paths, name, [line for line in lines if line not in done], now, run)
         errors += [taken.error] if isinstance(taken, Err) else []
         errors += [error for line in lines if line in done and (error := _move_to_done(paths, name, line, now, run))]
+    if goes:
+        settle(paths)  # no run leaves the next one anything to do
     return errors
 
 
