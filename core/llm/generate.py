@@ -102,7 +102,7 @@ def connect(
         message = "the time and the size allowed for an answer must be greater than 0"
         return fail("bad-settings", message, hint="check request_timeout_seconds in config.toml")
     if spec.preset is not None:
-        return _agent(settings, spec.preset, cancelled)
+        return _counting_starts(_agent(settings, spec.preset, cancelled))
     if settings.provider == LOCAL:
 
         def over_http(asked: ModelSettings, key: str) -> Result[Generate]:
@@ -110,7 +110,7 @@ def connect(
 
         return connect_local(settings, over_http)
     if spec.wire is None:
-        return _program(settings, cancelled)
+        return _counting_starts(_program(settings, cancelled))
     model = settings.model.strip()
     base_url = settings.base_url.strip() or spec.base_url
     if not _is_web_address(base_url):
@@ -139,6 +139,19 @@ def _is_web_address(url: str) -> bool:
         return False
     clean = url.isprintable() and " " not in url and not parts.query and not parts.fragment
     return clean and parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
+
+
+def _counting_starts(program: Result[Generate]) -> Result[Generate]:
+    """A program is given the question whenever it starts."""
+    if isinstance(program, Err):
+        return program
+    ask = program.value
+
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        result = ask(prompt, schema)
+        return _counted(result, 0 if isinstance(result, Err) and result.error.code == "command-missing" else 1)
+
+    return Ok(generate)
 
 
 def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[Generate]:
@@ -223,10 +236,13 @@ def _http(
     known = wire.first_dialect(base_url)
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        nonlocal known
-        question = replace(template, prompt=_encodable(prompt), schema=schema)
         until = time.monotonic() + settings.timeout_seconds
         retry_policy = RetryPolicy(until, settings.max_retries, settings.max_answer_bytes, cancelled, sleep)
+        return _counted(ask(prompt, schema, retry_policy), retry_policy.requests)
+
+    def ask(prompt: str, schema: Mapping[str, Any] | None, retry_policy: RetryPolicy) -> Result[Answer]:
+        nonlocal known
+        question = replace(template, prompt=_encodable(prompt), schema=schema)
         with lock:
             dialect = known
         while True:  # ends: each refusal makes the dialect smaller
@@ -255,6 +271,13 @@ def _http(
         return _checked(wire.read(decoded, question), call.label, question.model, call.key, question.prompt)
 
     return generate
+
+
+def _counted(result: Result[Answer], requests: int) -> Result[Answer]:
+    """What became of a question, with how often it was sent."""
+    if isinstance(result, Ok):
+        return Ok(replace(result.value, requests=requests))
+    return Err(result.error, requests)
 
 
 def _not_json(call: Call, body: bytes) -> Err:

@@ -84,6 +84,7 @@ STATUSES: Mapping[str, Looks] = {
     "deleted-unharvested": Looks("Removed unread", "file-x", "deleted"),
     "too-large": Looks("Too large", "weight", "too-large"),
     "pruned": Looks("Removed", "archive", "muted"),
+    "undone": Looks("Undone", "undo-2", "muted"),
 }
 """Statuses of an entry of the ledger."""
 OTHER = Looks("Other", "circle-question-mark", "hint")

@@ -137,7 +137,7 @@ def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now
         sessions = _take_ended(paths)
         retry = before is not None and before.problem is not None and before.problem.code in HOPELESS | DOUBTFUL
         since = "" if retry else (now() - timedelta(hours=RETRY_HOURS)).astimezone(UTC).isoformat()
-        asked = replace(request, apply=True, since_last=True, ended=sessions, retry_before=since)
+        asked = replace(request, apply=True, unattended=True, ended=sessions, retry_before=since)
         refused = without_budget(workspace, asked)
         result = refused if refused is not None else harvest(workspace, asked, now=now)
         if isinstance(result, Err) and result.error.code == "lock-held":
