@@ -37,7 +37,7 @@ from core.base.system import EXCHANGE, NO_REPLACE
 
 __all__ = [
     "BUFFER_BYTES", "TEMPORARY_MARK", "FileRead", "Identity", "SyncError", "append", "create_atomic", "discard",
-    "exchange", "exists", "identity_of", "is_same_file", "last_byte", "make_folder", "naming", "new_id",
+    "exchange", "exists", "identity_of", "is_same_file", "last_byte", "link", "make_folder", "naming", "new_id",
     "open_for_append", "open_regular", "overwrite", "read_beginning", "read_descriptor", "read_file",
     "read_or_empty", "remove_file", "remove_if_empty", "remove_tree", "rename_without_replacing", "replace_file",
     "set_mode", "sha256_of_descriptor", "sha256_of_file", "sync", "sync_folder", "take_back", "temporary_name",
@@ -230,6 +230,11 @@ def remove_file(path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         disk.unlink(path)
         sync_folder(path.parent)
+
+
+def link(path: Path, name: Path) -> None:
+    """A second name of a file, in a folder of ours that goes again. Raises OSError on another disk."""
+    disk.link(path, name)
 
 
 def remove_if_empty(folder: Path) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
+from core.base.paths import ASKED_LINE
 from core.base.result import ErrorInfo
 from core.conversations import plain
 from core.conversations.collections import stores
@@ -45,6 +46,13 @@ from core.conversations.packed import OverpackedError, is_packed, most_unpacked,
 from core.conversations.records import LineSource, keys_in
 
 HEAD_BYTES = 4096
+OPENINGS = (
+    ASKED_LINE,
+    "# Keep what stays useful\n\nBelow is one conversation between a developer and AI assistants",
+    "# Read a conversation, then answer one question\n\nBelow is one conversation between a developer",
+    "# Shorten one part of a conversation\n\nBelow is one part of a long conversation",
+)
+"""How what this program asks a tool begins: our line, or before there was one the shipped prompts."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,9 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     the last that the turn was joined from; several turns can stand in one record. Of a packed file the range is in the
     unpacked bytes, of one in UTF-16 in those of UTF-8.
 
+    A conversation that begins with a question of this program has no turns: what the question quotes would else stand
+    there as the word of the user.
+
     A file that holds many conversations is read as one, oldest first, each below a system turn with its title: it is
     harvested and reclaimed as a whole, so nothing of it may be left out. `read_all` gives them one by one.
     """
@@ -117,6 +128,8 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     finally:
         if on:
             gc.enable()
+    asked = next((turn.text for turn in found.turns if turn.role == "user"), "")
+    found = replace(found, turns=(), skipped=0) if asked.lstrip().startswith(OPENINGS) else found
     return found if whole else replace(found, skipped=found.skipped + 1)
 
 
