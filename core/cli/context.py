@@ -17,14 +17,19 @@ def digest_text(state: DigestState) -> str:
 
 def context_text(context: ContextPrefix) -> str:
     """The text itself; for the hook of a tool the JSON in which that tool takes it, nothing where there is none."""
-    text = context.prefix.text
+    text, row = context.prefix.text, dict[str, object]()
     if not context.hook:
         return text
     if not text and not context.message:
-        return ""
-    if context.hook == "cursor":
-        return json.dumps({"additional_context": text}) + "\n"
-    row: dict[str, object] = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
+        return "{}\n" if context.hook == "antigravity" else ""
+    if context.hook in ("cursor", "antigravity"):  # they show their user nothing of it
+        told = f"Tell the user: {context.message}" if context.message else ""
+        said = "\n".join(filter(None, (text, told)))
+        row = (
+            {"additional_context": said} if context.hook == "cursor" else {"injectSteps": [{"ephemeralMessage": said}]}
+        )
+        return json.dumps(row) + "\n"
+    row = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
     return json.dumps(row | ({"systemMessage": context.message} if context.message else {})) + "\n"
 
 

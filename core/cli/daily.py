@@ -34,6 +34,10 @@ def connect_text(report: ConnectReport) -> str:
             state += f"; gone from its files, or changed: {', '.join(PARTS[part] for part in row.missing)}"
         rows.append(f"{row.tool:<{width}}  {state}")
         rows += [f"{'':<{width}}  {one_line(problem)}" for problem in row.problems]
+        if row.connected and row.outdated:
+            rows.append(f"{'':<{width}}  by another version, or for another home: connect it again")
+        if row.less and (row.connected or report.changes):
+            rows.append(f"{'':<{width}}  {row.less}")
     rows += [f"note: {one_line(note)}" for note in report.notes]
     return "\n".join(rows) + "\n"
 
@@ -77,7 +81,7 @@ COMMANDS = (
         connect_text,
         Argument(
             ("tool",),
-            "claude_code, codex, gemini_cli, cursor, vscode, opencode or copilot_cli; none: tell how they stand",
+            "claude_code, codex, antigravity, gemini_cli, cursor, vscode, opencode, copilot_cli; none: how they stand",
             {"nargs": "*", "default": (), "metavar": "TOOL"},
         ),
         flag("--all", "every tool that is on this computer; with --remove every one connected", dest="everything"),

@@ -25,9 +25,9 @@ PLACE = "{place}"
 
 @dataclass(frozen=True)
 class Preset:
-    """One program. `arguments` come before the model's name; `settings` is what the file `settings_file` in the folder of
-    a question holds. `login` says how to log in; `login_files` are the files below the home folder that a login leaves,
-    each with the place in the folder of a question where the program looks for it."""
+    """One program. `arguments` come before the model's name; `settings` is what the file `settings_file` in the folder
+    of a question holds. `login` says how to log in; `login_files` are the files below the home folder that a login
+    leaves, each with the place in the folder of a question where the program looks for it."""
 
     program: str
     title: str
