@@ -20,6 +20,7 @@ from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take,
 from core.agents.tools import AGENT, END, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
+from core.base.installed import how_to_install
 from core.base.paths import user_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 
@@ -153,8 +154,7 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
     if not program.with_server:
         wanted = [entry for entry in wanted if entry.part != SERVER]
         notes.append(
-            "the MCP server is left out: install the program with its extra mcp ('.[mcp]' instead of '.'), then "
-            "connect once more"
+            f"the MCP server is left out, for its package is missing ({how_to_install('mcp')}); connect once more then"
         )
     known = record.tools.get(agent.name, {})
     for file, entries in _by_file(wanted):
@@ -479,7 +479,7 @@ def _why_idle(entry: Entry, program: Program, data: bytes) -> list[str]:
         if not os.path.exists(name):
             why.append(f"it starts {name}, which is not there any more ('knowledge connect' writes it anew)")
     if entry.part == SERVER and not program.with_server:
-        why.append("the MCP server needs the package 'mcp', which is not installed")
+        why.append(f"the MCP server needs the package 'mcp', which is not installed ({how_to_install('mcp')})")
     if entry.form == "json" and "command" in words and entry.part in (START, END):
         if json_text.value_at(data, ("disableAllHooks",)) is True:
             why.append(f"{entry.file} switches all hooks off (disableAllHooks)")

@@ -15,10 +15,11 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.base.installed import is_one_file, shell_line
 from core.sources.tools import Root, editor_roots, root_folder
 
 SERVER, START, END = "server", "start", "end"
@@ -87,20 +88,6 @@ def _while_there(line: str, *needed: str) -> str:
     if sys.platform == "win32":
         return line
     return "".join(f"test ! -e {shlex.quote(path)} || " for path in needed) + line
-
-
-def is_one_file() -> bool:
-    """Whether the program runs from the one file that is downloaded: it is its own Python."""
-    return bool(getattr(sys, "frozen", False))
-
-
-def shell_line(words: Sequence[str]) -> str:
-    """A command line for the shell of this system."""
-    if sys.platform != "win32":
-        return shlex.join(words)
-    import subprocess
-
-    return subprocess.list2cmdline(words)
 
 
 class Agent(NamedTuple):

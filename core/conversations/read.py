@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
+from core.base.installed import how_to_install
 from core.base.paths import ASKED_LINE
 from core.base.result import ErrorInfo
 from core.conversations import plain
@@ -152,7 +153,7 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
         return None
     if not conversation.turns and conversation.skipped:
         if conversation.format == "packed":
-            hint = "install the library for it: knowledge-memory[zst]"
+            hint = how_to_install("zst")
             return ErrorInfo("packed-conversation", "the conversation is packed with Zstandard", conversation.id, hint)
         if conversation.format == "overpacked":
             message = f"the conversation is {len(data):,} bytes that unpack to more than {most_unpacked(len(data)):,}"
