@@ -304,7 +304,7 @@ def test_without_the_library_of_the_protocol_no_server_is_registered(
     told = json.loads(call("connect", "opencode", "claude_code", "gemini", "--json", "--yes")[1])
     assert {part for row in told["tools"] for part in row["parts"]} == {"start", "end"}
     assert not any(row["missing"] for row in told["tools"]), "what was left out is not gone"
-    assert any("extra mcp" in note for note in told["notes"])
+    assert any("extra 'mcp'" in note for note in told["notes"])
     assert "digest.md" in (person / ".config" / "opencode" / "AGENTS.md").read_text()
 
 

@@ -66,7 +66,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 def told(monkeypatch: pytest.MonkeyPatch) -> str:
     """What `knowledge mcp` says where its package is missing."""
-    monkeypatch.setitem(sys.modules, "mcp", None)
+    for name in {"mcp", *(name for name in sys.modules if name.startswith("mcp."))}:
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "core.mcp_server.server", raising=False)
     code, _, err = call("mcp")
     assert code == 1 and "the package 'mcp'" in err
