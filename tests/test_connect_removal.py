@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -317,3 +318,54 @@ def test_what_runs_the_same_but_was_never_ours_stays(tool: str, person: Path) ->
     before = snapshot(person)
     works("connect", tool, "cursor", "--remove", "--yes")
     assert snapshot(person) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script plays the scheduler")
+@pytest.mark.parametrize("number", range(3))
+def test_uninstall_takes_everything_back(number: int, person: Path, tmp_path: Path) -> None:
+    """Every tool and the timer, to the byte: who forgot one had an error at each session of it. The knowledge stays."""
+    script = (
+        f'#!/bin/sh\nPATH=/usr/bin:/bin\necho "$*" >> {tmp_path}/told\ncase "$*" in\n'
+        f"*is-active*) test -e {tmp_path}/on ;;\n*enable*) touch {tmp_path}/on ;;\n*disable*) rm {tmp_path}/on ;;\nesac\n"
+    )
+    bus = put(tmp_path / "bin" / "systemctl", script)
+    bus.chmod(0o755)
+    assert call("add", "facts", "The exporter writes UTF-8")[0] == 0
+    for path in {path for tool in AGENT for path in files_of(tool)}:
+        shapes = EDITED.get(path.suffix.removeprefix("."), [])
+        if shapes and path.parent.name != "prompts" and "plugins" not in path.parts:
+            put(path, shapes[number % len(shapes)])
+    before = snapshot(person)
+    works("connect", *AGENT, "--yes")
+    works("schedule", "--yes")
+    made = snapshot(person)
+    assert len(set(made) - set(before)) > 3 and made != before
+    code, out, _ = call("uninstall", "--dry-run")
+    assert code == 0 and "dry run" in out and "$ systemctl --user disable" in out and snapshot(person) == made
+    code, out, err = call("uninstall")
+    assert code == 1 and "--yes" in err and snapshot(person) == made, "nobody was there to say yes"
+    out = works("uninstall", "--yes")
+    assert snapshot(person) == before and "disable --now" in (tmp_path / "told").read_text()
+    assert not (person / ".config" / "manual_slop" / "connections").exists()
+    assert f"stays: {person / '.manual_slop'} (what you know" in out and "the program itself: " in out
+    assert "The exporter writes UTF-8" in (person / ".manual_slop" / "knowledge" / "facts.md").read_text()
+    assert "nothing to take back" in works("uninstall") and not any(row["parts"] for row in connected())
+
+
+def connected() -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = json.loads(call("connect", "--json")[1])["tools"]
+    return [row for row in rows if row["connected"]]
+
+
+def test_a_file_that_cannot_be_read_does_not_keep_the_others(person: Path) -> None:
+    """It is named with what stands in the way, and stays connected until it can be read."""
+    works("connect", "codex", "claude_code", "--yes")
+    settings = person / ".claude" / "settings.json"
+    whole = settings.read_bytes()
+    settings.write_bytes(whole + b"}")
+    code, _, err = call("uninstall", "--yes")
+    assert code == 1 and str(settings) in err and not (person / ".codex").exists()
+    assert [row["name"] for row in connected()] == ["claude_code"]
+    settings.write_bytes(whole)
+    works("uninstall", "--yes")
+    assert connected() == []

@@ -24,6 +24,7 @@ BASED_ON = {
     "search": {"show"},
     "setup": {"connect", "config", "sources"},
     "schedule": {"connect"},
+    "uninstall": {"connect", "schedule"},
     "facts": {"quarantine"},
 }
 """Command -> those that it is made of: `status` tells what a harvest would do, and what a new session gets."""
@@ -62,11 +63,12 @@ OWN_MOST = {
     "missing": 8.95,
     "import": 9.9,
     "evidence": 7.8,
-    "schedule": 7.55,
+    **dict.fromkeys(("schedule", "uninstall"), 7.55),
     "doctor": 10.5,
 }
 WORDS = {
     "schedule": ["--dry-run"],
+    "uninstall": ["--dry-run"],
     "add": ["decisions", "SQLite, because there is one writer"],
     "notes": ["src/app.py"],
     "done": ["write the release notes"],

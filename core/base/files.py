@@ -54,7 +54,7 @@ _counter = itertools.count()
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# --- which temporary files this process is at work on, so that no other thread takes them for what a crash left --------
+# --- which temporary files this process is at work on, so that no other thread takes them for what a crash left -------
 
 _live_lock = threading.Lock()
 _live: set[str] = set()
