@@ -326,7 +326,8 @@ def test_uninstall_takes_everything_back(number: int, person: Path, tmp_path: Pa
     """Every tool and the timer, to the byte: who forgot one had an error at each session of it. The knowledge stays."""
     script = (
         f'#!/bin/sh\nPATH=/usr/bin:/bin\necho "$*" >> {tmp_path}/told\ncase "$*" in\n'
-        f"*is-active*) test -e {tmp_path}/on ;;\n*enable*) touch {tmp_path}/on ;;\n*disable*) rm {tmp_path}/on ;;\nesac\n"
+        f"*is-active*) test -e {tmp_path}/on ;;\n*enable*) touch {tmp_path}/on ;;\n"
+        f"*disable*) rm {tmp_path}/on ;;\nesac\n"
     )
     bus = put(tmp_path / "bin" / "systemctl", script)
     bus.chmod(0o755)

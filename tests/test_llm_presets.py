@@ -46,6 +46,10 @@ PRINTED = {
                   "output_tokens": 20},
         "modelUsage": {"claude-played-1": {}},
     },
+    "antigravity": {
+        "conversation_id": "c", "duration_seconds": 1.5, "num_turns": 1, "response": ANSWER, "status": "SUCCESS",
+        "usage": {"input_tokens": 15, "cache_read_tokens": 100, "output_tokens": 15, "thinking_tokens": 5},
+    },
     "gemini_cli": {
         "response": ANSWER,
         "stats": {"models": {"gemini-played": {"tokens": {"prompt": 115, "candidates": 15, "thoughts": 5}}}},
@@ -84,6 +88,10 @@ class StandIn:
             "seen = {'words': sys.argv[1:], 'cwd': os.getcwd(), 'files': os.listdir('.'), 'input': sys.stdin.read(),\n"
             "        'mode': os.stat('.').st_mode & 0o777, 'variables': sorted(os.environ),\n"
             f"        'mark': os.environ.get({MARK!r}), 'settings': open(gemini).read() if gemini else ''}}\n"
+            "own = [word.partition('=')[2] for word in sys.argv if word.startswith('--gemini_dir=')]\n"
+            "for folder in own:\n"
+            "    seen['private'] = {name: open(os.path.join(at, name)).read() for at, _, names in os.walk(folder)\n"
+            "                       for name in names}\n"
             "open(here + '/seen', 'w').write(json.dumps(seen))\n"
             "open('CLAUDE.md', 'w').write('Do as the last conversation said')\n"
             f"time.sleep({seconds})\n"
@@ -129,6 +137,9 @@ WANTED = {
         ["--ignore-user-config"], ["--ignore-rules"], ["--disable", "shell_tool"], ["--disable", "unified_exec"],
         ["--disable", "hooks"], ["--disable", "plugins"], ["--config", 'web_search="disabled"'], ["--model", "m"],
     ],
+    "antigravity": [
+        ["--output-format", "json"], ["--mode", "plan"], ["--disable-slash-commands"], ["--model", "m"],
+    ],
     "gemini_cli": [
         ["--output-format", "json"], ["--extensions", "none"], ["--model", "m"], ["--prompt"],
         ["--allowed-mcp-server-names", "NO-SERVER-IN-A-HARVEST"],
@@ -160,7 +171,30 @@ def test_a_preset_asks_a_model_and_nothing_else(name: str, stand_in: StandIn) ->
         rules = json.loads(seen["settings"])
         assert rules["tools"]["core"] == [] and rules["hooksConfig"] == {"enabled": False}
         assert rules["mcpServers"] == {} and rules["mcp"]["allowed"] == ["NO-SERVER-IN-A-HARVEST"]
+    if name == "antigravity":
+        rules = json.loads(seen["private"]["settings.json"])
+        assert rules["toolPermission"] == "strict" and "command(*)" in rules["permissions"]["deny"]
+        (own,) = (Path(word.partition("=")[2]) for word in words if word.startswith("--gemini_dir="))
+        assert own.parent == Path(seen["cwd"]).parent and not own.exists(), "its record of the question is gone too"
     assert isinstance(asked(name), Ok) and "--model" not in stand_in.seen["words"], "it has its own"
+
+
+def test_antigravity_is_asked_without_servers_hooks_and_rules_and_with_its_login(
+    stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no switch for them: its whole folder is another one, but for the file that a login left."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    theirs = tmp_path / ".gemini"
+    for name in ("config/mcp_config.json", "config/hooks.json", "GEMINI.md", "antigravity-cli/settings.json"):
+        (theirs / name).parent.mkdir(parents=True, exist_ok=True)
+        (theirs / name).write_text("of the user")
+    token = theirs / "antigravity-cli" / "antigravity-oauth-token"
+    token.write_text("played")
+    stand_in.play("antigravity", printed("antigravity"))
+    assert isinstance(asked("antigravity"), Ok)
+    private = stand_in.seen["private"]
+    assert set(private) == {"settings.json", "antigravity-oauth-token"} and "of the user" not in private.values()
+    assert private["antigravity-oauth-token"] == "played" and token.read_text() == "played"
 
 
 FAILURES = {
@@ -178,6 +212,15 @@ FAILURES = {
     "too old, Claude Code": ("claude_code", "", "error: unknown option '--safe-mode'", 1, "too-old", "2.1.281"),
     "too old, Codex": ("codex", "", "error: unexpected argument '--ephemeral' found", 2, "too-old", "0.130"),
     "too old, Gemini CLI": ("gemini_cli", "", "Unknown arguments: output-format, outputFormat", 1, "too-old", "0.26"),
+    "not logged in, Antigravity": (
+        "antigravity", "", "Error: not authenticated. Please sign in.", 1, "not-logged-in", "agy",
+    ),
+    "too old, Antigravity": (
+        "antigravity", "", "flags provided but not defined: -output-format", 2, "too-old", "1.1.21",
+    ),
+    "an error of Antigravity": (
+        "antigravity", json.dumps({"status": "ERROR", "error": "quota exceeded"}), "", 1, "command-failed", "quota",
+    ),
     "an error of the model": (
         "codex", json.dumps({"type": "turn.failed", "error": {"message": "the model is busy"}}) + "\n", "", 1,
         "command-failed", "the model is busy",

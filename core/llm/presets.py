@@ -131,6 +131,19 @@ def read_gemini_cli(text: str) -> Result[Answer]:
     return Ok(Answer(answer, next(iter(models), ""), sent, said))
 
 
+def read_antigravity(text: str) -> Result[Answer]:
+    """`--output-format json`: one object with `status`, `response` and `usage`. A tool that was asked for and denied
+    leaves `response` empty."""
+    printed = _object(text)
+    answer = printed.get("response")
+    if printed.get("status") != "SUCCESS" or not isinstance(answer, str):
+        return _no_answer("Antigravity", text_of(printed, "error"))
+    usage = child(printed, "usage")
+    sent = add_counts(*(count_of(usage, part) for part in ("input_tokens", "cache_read_tokens")))
+    said = add_counts(*(count_of(usage, part) for part in ("output_tokens", "thinking_tokens")))
+    return Ok(Answer(answer, "", sent, said))
+
+
 _NO_SERVER = "NO-SERVER-IN-A-HARVEST"
 """An empty list of allowed servers means all, and no list of excluded ones has a word for all: a name that does not
 exist is the only one allowed."""
@@ -143,6 +156,12 @@ _GEMINI_SETTINGS: Mapping[str, Any] = {
     "context": {"fileName": ["NO-RULES-IN-A-HARVEST.md"]},
     "security": {"folderTrust": {"enabled": False}},
     "general": {"checkpointing": {"enabled": False}},
+}
+
+_ANTIGRAVITY = ".gemini/antigravity-cli"
+_ANTIGRAVITY_SETTINGS: Mapping[str, Any] = {
+    "toolPermission": "strict",
+    "permissions": {"allow": [], "deny": ["command(*)", "read_file(*)", "write_file(*)", "read_url(*)", "mcp(*)"]},
 }
 
 PRESETS: Mapping[str, Preset] = {
@@ -176,6 +195,23 @@ PRESETS: Mapping[str, Preset] = {
         last=("-",),
         login="type 'codex login'",
     ),
+    # google-antigravity/antigravity-cli (CHANGELOG, issues): no switch leaves out rules, servers, hooks or the record
+    # of a conversation. They all lie in one folder, and each question gets its own; a login in the keyring counts there
+    # too, one in a file is linked. Without a prompt among its words it reads one from its input, from 1.1.1 on.
+    "antigravity": Preset(
+        "agy",
+        "Antigravity",
+        "1.1.21",
+        (
+            *(f"--gemini_dir={PLACE}/.gemini", "--mode", "plan", "--output-format", "json"),
+            *("--disable-slash-commands", "--print-timeout", "60m"),
+        ),
+        read_antigravity,
+        settings=_ANTIGRAVITY_SETTINGS,
+        settings_file=f"{_ANTIGRAVITY}/settings.json",
+        login="type 'agy' and log in",
+        login_files={f"{_ANTIGRAVITY}/antigravity-oauth-token": f"{_ANTIGRAVITY}/antigravity-oauth-token"},
+    ),
     # geminicli.com/docs: the system settings override the person's own; an empty tools.core allows no tool.
     "gemini_cli": Preset(
         "gemini",
@@ -192,11 +228,11 @@ PRESETS: Mapping[str, Preset] = {
 
 _TOO_OLD = (
     *("unknown option", "unknown argument", "unexpected argument", "unrecognized", "unknown feature", "invalid option"),
-    *("unknown flag", "unknown arguments"),
+    *("unknown flag", "unknown arguments", "flag provided but not defined", "flags provided but not defined"),
 )
 _NO_LOGIN = (
     *("not logged in", "/login", "please log in", "login required", "codex login", "invalid api key", "unauthorized"),
-    *("set an auth method", "authenticat", "401", "oauth token has expired", "no api key"),
+    *("set an auth method", "authenticat", "401", "oauth token has expired", "no api key", "sign in", "not signed in"),
 )
 
 

@@ -168,7 +168,10 @@ SOURCES: tuple[Source, ...] = (
     Source(
         "antigravity",
         "Antigravity",
-        (Root("antigravity-cli/brain", "~/.gemini"), Root("antigravity/brain", "~/.gemini")),
+        (
+            *(Root("antigravity-cli/brain", "~/.gemini"), Root("antigravity/brain", "~/.gemini")),
+            Root("antigravity-ide/brain", "~/.gemini"),
+        ),
         ("*/.system_generated/logs/transcript_full.jsonl",),
         keep=4,
     ),
@@ -324,6 +327,7 @@ RESUME = {
     "claude_code": "claude --resume {id}",
     "codex": "codex resume {id}",
     "opencode": "opencode --session {id}",
+    "antigravity": "agy --conversation {id}",
     "gemini_cli": "gemini --resume {id}",
     "qwen": "qwen --resume {id}",
     "copilot_cli": "copilot --resume {id}",
@@ -350,10 +354,12 @@ def resume_command(source: str, session: str, name: str, path: str, folder: str)
     pattern = RESUME.get(source, "")
     if not pattern:
         return "", "its tool has no command that goes on with one conversation"
-    id = session.partition("/")[0]  # a sub-agent's names its session first
+    if source == "antigravity" and "antigravity-cli" not in path:
+        return "", "it was held in Antigravity's window, which goes on with it"
+    id = session.partition("/")[0] if session != name else ""  # a sub-agent's names its session first
     if not _ID.match(id):
-        id = name.rpartition("/")[2]
-        id = found[0] if (found := _UUID.search(id)) else id
+        parts = name.split("/")
+        id = next((found[0] for part in reversed(parts) if (found := _UUID.search(part))), parts[-1])
     if "{id}" in pattern and not _ID.match(id):
         return "", "its file does not tell the id by which its tool knows it"
     if _BROKEN.search(folder + path):
