@@ -14,6 +14,8 @@ from core.conversations.collections.stores import OpenStore
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Compaction, Edit, FileRead, Question, Search, Todos
 from core.conversations.read import read_conversation, why_unread
+from core.sources.tools import places
+from core.sources.walk import survey
 from tests.made_records import check_records, document, lines, said
 
 
@@ -219,6 +221,87 @@ def test_antigravity_pairs_answers_with_the_calls_in_their_order() -> None:
     assert isinstance(looked, FileRead) and (looked.path, looked.output) == ("/srv/a.txt", "hello")
     assert isinstance(ran, Command) and (ran.words, ran.failed) == ('make "all"', True)
     assert not again.answered
+
+
+def chat_parts() -> list[Any]:
+    """The parts of an answer of Copilot in VS Code."""
+    terminal = {"kind": "terminal", "commandLine": {"original": "make", "userEdited": "make all"}}
+    ended = {"terminalCommandState": {"exitCode": 2}, "terminalCommandOutput": {"text": "no rule"}}
+    read = {"kind": "toolInvocationSerialized", "toolId": "copilot_readFile", "toolCallId": "r", "isComplete": True}
+    ran = {"kind": "toolInvocationSerialized", "toolId": "run_in_terminal", "toolCallId": "t", "isComplete": True}
+    asked = {"kind": "toolInvocationSerialized", "toolId": "copilot_createFile", "toolCallId": "c", "isComplete": True}
+    return [
+        {"kind": "thinking", "value": "hm"},
+        {"value": "I look at "},
+        {"kind": "inlineReference", "name": "a.txt", "inlineReference": {"path": "/srv/a.txt", "scheme": "file"}},
+        {"value": "."},
+        {**read, "pastTenseMessage": {"value": "Read [](file:///srv/a%20b.txt#1-9), lines 1 to 9"}},
+        {**ran, "toolSpecificData": terminal | ended},
+        {**asked, "isConfirmed": {"type": 0}, "resultDetails": {"input": '{"filePath": "/srv/c.py"}'}},
+        {"kind": "textEditGroup", "uri": {"path": "/srv/d.py"}, "edits": [[{"text": "x = 1"}]], "done": True},
+        {"kind": "progressMessage", "content": {"value": "Working"}},
+        {"kind": "markdownContent", "content": {"value": "Done."}},
+    ]
+
+
+def check_chat(data: bytes) -> None:
+    read = check_records(data, "vscode")
+    assert said(read, "user") == ["build it", "go on"] and said(read, "assistant")[0] == "I look at a.txt."
+    assert said(read, "assistant")[-1] == "Right." and "Done." in said(read, "assistant")
+    assert (read.id, read.title, read.folder, read.model) == ("s-1", "The build", "/srv/my app", "copilot/gpt-x")
+    assert read.started.startswith("2025-11-21") and read.turns[0].time.startswith("2025-11-21")
+    looked, ran, refused, edited = calls(read)
+    assert isinstance(looked, FileRead) and looked.path == "/srv/a b.txt"
+    assert isinstance(ran, Command) and (ran.words, ran.status, ran.output) == ("make all", 2, "no rule")
+    assert isinstance(refused, Edit) and refused.refused and refused.path == "/srv/c.py"
+    assert isinstance(edited, Edit) and edited.path == "/srv/d.py" and edited.failed is False
+
+
+ABOUT = {
+    "version": 3, "requesterUsername": "u", "responderUsername": "GitHub Copilot", "initialLocation": "panel",
+    "sessionId": "s-1", "creationDate": 1_763_727_100_000, "workingDirectory": "file:///srv/my%20app",
+}  # fmt: skip
+
+
+def test_a_chat_of_vs_code_is_what_its_log_comes_to() -> None:
+    """It is a list of changes: what was overwritten, cut off or taken back was not said."""
+    parts = chat_parts()
+    first = {"message": {"text": "build it", "parts": []}, "timestamp": 1_763_727_104_742, "modelId": "copilot/gpt-x"}
+    other = {"message": {"text": "go on"}, "timestamp": 1_763_727_204_742, "response": [{"value": "Right."}]}
+    data = lines(
+        {"kind": 0, "v": {**ABOUT, "requests": []}},
+        {"kind": 2, "k": ["requests"], "v": [{**first, "response": []}, {"message": {"text": "a draft"}}]},
+        {"kind": 1, "k": ["customTitle"], "v": "The build"},
+        {"kind": 2, "k": ["requests", 0, "response"], "v": [*parts[:3], {"value": "a slip"}]},
+        {"kind": 2, "k": ["requests", 0, "response"], "i": 3, "v": parts[3:]},
+        {"kind": 1, "k": ["requests", 0, "vote"], "v": 1},
+        {"kind": 3, "k": ["requests", 0, "vote"]},
+        {"kind": 2, "k": ["requests"], "i": 1, "v": [other]},
+        {"kind": 2, "k": ["requests"], "v": [{"message": {"text": "taken back"}, "shouldBeRemovedOnSend": {}}]},
+    )
+    assert "taken back" in data.decode()
+    check_chat(data.replace(b'"shouldBeRemovedOnSend": {}', b'"shouldBeRemovedOnSend": {"requestId": "r"}'))
+    begun = read_conversation("x", data)
+    last = begun.turns[0]
+    assert data[last.start : last.end].startswith(b'{"kind": 2') and b"build it" in data[last.start : last.end]
+    broken = lines({"kind": 0, "v": {**ABOUT, "requests": []}}, {"kind": 2, "k": ["requests", 9, "response"], "v": [1]})
+    assert check_records(broken + b'{"kind": 7}\n[1]\n', "vscode", skipped=3).turns == ()
+
+
+def test_a_chat_of_an_older_vs_code() -> None:
+    first = {"message": {"text": "build it"}, "timestamp": 1_763_727_104_742, "modelId": "copilot/gpt-x"}
+    other = {"message": "go on", "timestamp": 1_763_727_204_742, "response": [{"value": "Right."}]}
+    rows = [{**first, "response": chat_parts()}, other]
+    check_chat(json.dumps({**ABOUT, "customTitle": "The build", "requests": rows}, indent=2).encode())
+
+
+def test_of_a_chat_that_vs_code_went_on_with_in_a_log_the_log_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / ".config" / "Code" / "User" / "workspaceStorage" / "a1" / "chatSessions"
+    folder.mkdir(parents=True)
+    for name in ("s1.json", "s1.jsonl", "s2.json"):
+        (folder / name).write_text("{}")
+    found = survey(places(["vscode"], {"HOME": str(tmp_path)}, ())).artifacts
+    assert [Path(row.path).name for row in found] == ["s1.jsonl", "s2.json"]
 
 
 def test_amp() -> None:

@@ -324,9 +324,9 @@ AGENTS: tuple[Agent, ...] = (
         ("code",),
         _at(*_VSCODE),
         _vscode,
-        (),
+        ("vscode",),
         "VS Code asks once whether it may start the server",
-        f"{_ASKS_ONLY}; what Copilot Chat keeps is not read, so its sessions are not harvested",
+        _ASKS_ONLY,
     ),
     Agent("opencode", "OpenCode", "1.0", ("opencode",), _at(*_OPENCODE), _opencode, ("opencode",), less=_ASKS_ONLY),
     Agent(

@@ -68,6 +68,13 @@ def _extension(name: str) -> tuple[Root, ...]:
     return tuple(root for editor in _EDITORS for root in editor_roots(editor, f"globalStorage/{name}/tasks"))
 
 
+_CHATS = tuple(
+    f"{folder}/*.{ending}"
+    for folder in ("workspaceStorage/*/chatSessions", "globalStorage/emptyWindowChatSessions")
+    for ending in ("jsonl", "json")
+)
+"""Chats of Copilot in a window with a folder, and in one without."""
+
 _TASK_FILES = ("*/api_conversation_history.json", "*/ui_messages.json")
 """What Cline and the tools made from it keep of a task."""
 
@@ -119,6 +126,12 @@ SOURCES: tuple[Source, ...] = (
         (Root("session-state", "~/.copilot", "COPILOT_HOME"),),
         ("*/events.jsonl", "*.jsonl"),
         keep=2,
+    ),
+    Source(
+        "vscode",
+        "VS Code",
+        tuple(root for editor in ("Code", "Code - Insiders", "VSCodium") for root in editor_roots(editor, "")),
+        _CHATS,
     ),
     Source(
         "goose",

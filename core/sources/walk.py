@@ -295,6 +295,8 @@ def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
     def is_second(path: str) -> bool:
         folder, name = os.path.split(path)
         better = os.path.join(folder, _PREFERRED[name]) if name in _PREFERRED else path.removesuffix(".zst")
+        if folder.endswith("hatSessions"):  # VS Code went on in a log
+            better = f"{path.removesuffix('.json')}.jsonl"
         return better != path and better in paths
 
     return [row for row in rows if not is_second(row.path)]

@@ -95,7 +95,7 @@ _UNIQUE = re.compile(rf"\A{_HEX}-|[-_]{_HEX}(?=\W|\Z)|[-_]\d{{10,}}(?=\W|\Z)")
 TILES: Mapping[str, str] = {
     "claude_code": "CC", "claude_ai": "Cl", "codex": "Cx", "chatgpt": "GP", "cursor": "Cu", "gemini_cli": "Ge",
     "aider": "ai", "copilot": "Co", "copilot_cli": "Co", "opencode": "Oc", "cline_tasks": "Cl", "cline": "Cl",
-    "specstory": "Sp", "continue_dev": "Cd", "swe_agent": "SA", "antigravity": "Ag",
+    "specstory": "Sp", "continue_dev": "Cd", "swe_agent": "SA", "antigravity": "Ag", "vscode": "VS",
 }  # fmt: skip
 """Two letters stand for a tool, without a colour: colours say what became of a conversation."""
 _called: Mapping[str, Called] = {}
