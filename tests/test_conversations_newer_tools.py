@@ -304,6 +304,47 @@ def test_of_a_chat_that_vs_code_went_on_with_in_a_log_the_log_is_read(tmp_path: 
     assert [Path(row.path).name for row in found] == ["s1.jsonl", "s2.json"]
 
 
+def test_deepseek_harness() -> None:
+    """What a plugin says to the model is no word of the user, and the pieces of an answer are said once."""
+
+    def event(kind: str, number: int, **data: Any) -> dict[str, Any]:
+        return {"type": kind, "seq": number, "time": 1_787_320_263_580 + number, "data": data}
+
+    def back(key: str, text: str, **more: Any) -> dict[str, Any]:
+        part = {"type": "tool-result", "toolCallId": key, "content": [words(text)], **more}
+        return {"message": {"source": {"kind": "tool", "callId": key}, "content": [part]}}
+
+    user = {"source": {"kind": "user"}, "role": "user"}
+    plugin = {"source": {"kind": "plugin", "plugin": "dsh-system-prompt"}, "role": "user"}
+    answer = {"role": "assistant", "source": {"kind": "model", "provider": "p", "model": "deepseek-x"}}
+    thought = {"type": "reasoning", "text": "hm"}
+    data = lines(
+        {"type": "session", "version": 1, "id": "session-1", "createdAt": 1_787_320_263_519, "cwd": "/srv/app"},
+        event("session/title", 1, title="The build", source={"kind": "fallback"}),
+        event("user/message", 2, content=[words("build it")], **user),
+        event("user/message", 3, content=[words("Current runtime context.")], **plugin),
+        event("assistant/chunk", 4, turn=1, chunk={"type": "text-delta", "text": "I "}),
+        {"type": "text-chunks", "seq0": 5, "time0": 1, "data": {"texts": ["look"]}},
+        event("assistant/message", 6, message={**answer, "content": [thought, words("I look.")]}),
+        event("tool/call", 7, callId="c1", name="bash", arguments='{"command": "make"}'),
+        event("tool/result", 8, **back("c1", "no rule", isError=True)),
+        event("tool/call", 9, callId="c2", name="read", arguments='{"file_path": "/srv/app/a.txt"}'),
+        event("tool/result", 10, **back("c2", "hello")),
+        event(
+            "user/message", 11, content=[words("What was done so far")], surfaceOp={"op": "replace", "start": 0}, **user
+        ),
+        event("turn/end", 12, turn=1),
+    )
+    read = check_records(data, "deepseek")
+    assert said(read, "user") == ["build it"] and said(read, "assistant") == ["I look.\n\n```bash\nmake\n```"]
+    assert (read.id, read.title, read.folder, read.model) == ("session-1", "The build", "/srv/app", "deepseek-x")
+    assert [outcome(event) for event in calls(read)] == [
+        ("bash", True, True, "no rule"),
+        ("read", True, False, "hello"),
+    ]
+    assert "What was done so far" in said(read, "system") and "Current runtime context." in said(read, "system")
+
+
 def test_amp() -> None:
     def back(key: str, **run: Any) -> dict[str, Any]:
         return {"role": "user", "content": [{"type": "tool_result", "toolUseID": key, "run": run}]}

@@ -63,6 +63,8 @@ def reading(world: World, home: Path, **limits: bool) -> HarvestOptions:
         ("goose", ".local/share/goose/sessions/20250101.jsonl", "goose/20250101"),
         ("cline", ".cline/data/tasks/17/api_conversation_history.json", "cline/17"),
         ("aider", "code/app/.aider.chat.history.md", "aider/app/.aider.chat.history.md"),
+        ("deepseek", ".dsh/sessions/--srv-app--/session-1/session.jsonl", "deepseek/session-1"),
+        ("deepseek", ".dsh/sessions/--srv-app--/session-1/session.jsonl.zstd", "deepseek/session-1"),
         ("droid", ".factory/sessions/-srv-app/s1.jsonl", "droid/s1"),
         ("kimi", ".kimi/sessions/abc/s1/wire.jsonl", "kimi/s1"),
         ("kimi_code", ".kimi-code/sessions/wd/session_1/agents/main/wire.jsonl", "kimi_code/session_1/agents/main"),

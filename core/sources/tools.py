@@ -154,6 +154,13 @@ SOURCES: tuple[Source, ...] = (
         ),
         ("logs.db",),
     ),
+    Source(
+        "deepseek",
+        "DeepSeek Harness",
+        (Root("sessions", "~/.dsh", "DSH_HOME"),),
+        ("*/*/session.jsonl", "*/*/session.jsonl.zstd"),
+        keep=2,
+    ),
     Source("droid", "Droid", (Root("sessions", "~/.factory"),), ("*/*.jsonl", "*.jsonl")),
     Source("grok", "Grok Build", (Root("sessions", "~/.grok", "GROK_HOME"),), ("*/*/chat_history.jsonl",), keep=2),
     Source("kimi", "Kimi CLI", (Root("sessions", "~/.kimi", "KIMI_SHARE_DIR"),), ("*/*/wire.jsonl",), keep=2),
