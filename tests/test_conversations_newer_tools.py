@@ -434,6 +434,47 @@ def test_hermes_keeps_what_a_compression_put_aside_and_leaves_what_was_taken_bac
     opened.close()
 
 
+@pytest.mark.parametrize("packed", [True, False])
+def test_zed(packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread lies packed in a column; without the library for that it is named, and never counts as read."""
+    use = {"id": "t", "name": "terminal", "raw_input": "", "input": {"command": "make"}, "is_input_complete": True}
+    back = {"tool_use_id": "t", "tool_name": "terminal", "is_error": True, "content": {"Text": "no rule"}}
+    mention = {"Mention": {"uri": {"File": {"abs_path": "/srv/app/a.txt"}}, "content": "what the file says"}}
+    rows = [
+        {"User": {"id": "1", "content": [{"Text": "build it"}, mention]}},
+        {
+            "Agent": {
+                "content": [{"Thinking": {"text": "hm"}}, {"Text": "Yes."}, {"ToolUse": use}],
+                "tool_results": {"t": back},
+            }
+        },
+        "Resume",
+        {"Agent": {"content": [{"Text": "Done."}], "tool_results": {}}},
+    ]
+    model = {"provider": "zed.dev", "model": "a-model"}
+    data = json.dumps({"version": "0.3.0", "title": "The build", "messages": rows, "model": model}).encode()
+    held = pytest.importorskip("zstandard").ZstdCompressor().compress(data) if packed else data
+    opened = store(
+        tmp_path / "threads.db",
+        "CREATE TABLE threads (id, summary, updated_at, data_type, data BLOB, parent_id, folder_paths, created_at);"
+        f"INSERT INTO threads VALUES ('z', 'The build', '2026-08-02T09:00:00Z', 'zstd', x'{held.hex()}', NULL,"
+        " '/srv/app' || char(10) || '/srv/b', NULL);"
+        f"INSERT INTO threads VALUES ('y', 'Look', '2026-08-02T09:00:00Z', 'zstd', x'{held.hex()}', 'z', NULL, NULL);",
+    )
+    helper, main = opened.sessions()
+    assert helper.delegated and not main.delegated and main.title == "The build" and main.updated
+    read = check_records(opened.content(main), "zed")
+    assert said(read, "user") == ["build it"] and (read.folder, read.model) == ("/srv/app", "a-model")
+    command = calls(read)[0]
+    assert isinstance(command, Command) and (command.words, command.failed, command.output) == ("make", True, "no rule")
+    assert said(read, "assistant")[-1] == "Done." and said(check_records(opened.content(helper), "zed"), "user") == []
+    monkeypatch.setattr("core.conversations.collections.zed.unpack", lambda data: None)
+    if packed:
+        with pytest.raises(OSError, match="packed with Zstandard"):
+            opened.content(main)
+    opened.close()
+
+
 def test_crush(tmp_path: Path) -> None:
     def parts(*rows: tuple[str, dict[str, Any]]) -> str:
         return json.dumps([{"type": kind, "data": data} for kind, data in rows])

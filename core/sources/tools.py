@@ -161,6 +161,16 @@ SOURCES: tuple[Source, ...] = (
         ("*/*/session.jsonl", "*/*/session.jsonl.zstd"),
         keep=2,
     ),
+    Source(
+        "zed",
+        "Zed",
+        (
+            Root("zed/threads", "~/.local/share", "XDG_DATA_HOME", _LINUX),
+            Root("Zed/threads", "~/Library/Application Support", "", _MAC),
+            Root("Zed/threads", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS),
+        ),
+        ("threads.db",),
+    ),
     Source("droid", "Droid", (Root("sessions", "~/.factory"),), ("*/*.jsonl", "*.jsonl")),
     Source("grok", "Grok Build", (Root("sessions", "~/.grok", "GROK_HOME"),), ("*/*/chat_history.jsonl",), keep=2),
     Source("kimi", "Kimi CLI", (Root("sessions", "~/.kimi", "KIMI_SHARE_DIR"),), ("*/*/wire.jsonl",), keep=2),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from core.conversations.collections import crush, cursor, goose, hermes, llm, opencode
+from core.conversations.collections import crush, cursor, goose, hermes, llm, opencode, zed
 from core.conversations.collections.store_file import StoreChangedError, StoredSession, StoreError, StoreFile
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
@@ -37,7 +37,7 @@ class Store(NamedTuple):
 
 STORES: tuple[Store, ...] = tuple(
     Store(row.NAME, row.fits, row.sessions, row.records, row.read_record)
-    for row in (opencode, goose, cursor, llm, hermes, crush)
+    for row in (opencode, goose, cursor, llm, hermes, crush, zed)
 )
 STORE = {row.name: row for row in STORES}
 
