@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from core.commands.context import ContextPrefix, DigestState
 
 
+FAILED = "Tell the user once: knowledge memory could not harvest, and 'knowledge status' says why."
+
+
 def digest_text(state: DigestState) -> str:
     return state.text + ("" if state.text.endswith("\n") or not state.text else "\n") + f"({state.why})\n"
 
@@ -22,9 +25,11 @@ def context_text(context: ContextPrefix) -> str:
         return text
     if not text and not context.message:
         return "{}\n" if context.hook == "antigravity" else ""
-    if context.hook in ("cursor", "antigravity"):  # they show their user nothing of it
-        told = f"Tell the user: {context.message}" if context.message else ""
-        said = "\n".join(filter(None, (text, told)))
+    if context.hook in (
+        "cursor",
+        "antigravity",
+    ):  # they show their user nothing of it, and what servers said is no order
+        said = "\n".join(filter(None, (text, FAILED if context.message else "")))
         row = (
             {"additional_context": said} if context.hook == "cursor" else {"injectSteps": [{"ephemeralMessage": said}]}
         )
