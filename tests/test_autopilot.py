@@ -631,7 +631,7 @@ def test_a_session_end_hook_ends_in_a_harvest(day: Day) -> None:
     settings(day, provider="offline", model="", base_url="", sources=["home"])
     path = day.say("claude_code", 1, "topic-one")
     os.utime(path)
-    assert call("connect", "claude_code")[0] == 0
+    assert call("connect", "claude_code", "--yes")[0] == 0
     hooks = json.loads((day.home / ".claude" / "settings.json").read_text())["hooks"]
     line = hooks["SessionEnd"][0]["hooks"][0]["command"]
     told = json.dumps({"transcript_path": str(path), "hook_event_name": "SessionEnd"})
@@ -674,7 +674,10 @@ def test_a_timer_is_shown_set_checked_and_taken_away(
     dry = value(schedule(workspace, dry_run=True))
     assert dry.changes and dry.commands and not dry.on
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
-    done = value(schedule(workspace))
+    refused = value(schedule(workspace))
+    assert [error.code for error in refused.errors] == ["needs-yes"] and not refused.applied and not refused.on
+    assert {path for path in day.home.rglob("*") if path.is_file()} == before, "nobody was there to say yes"
+    done = value(schedule(workspace, yes=True))
     assert done.on and done.applied
     texts = [row.path.read_text() for row in done.changes]
     assert any("--since-last" in text and "harvest" in text for text in texts)
@@ -683,13 +686,13 @@ def test_a_timer_is_shown_set_checked_and_taken_away(
     )
     (finding,) = check_schedule(workspace)
     assert finding.code == "scheduled" and finding.note
-    again = value(schedule(workspace))
+    again = value(schedule(workspace, yes=True))
     assert not again.changes and not again.commands
     (scheduler / "on").unlink()
     (finding,) = check_schedule(workspace)
     assert finding.code == "schedule-off" and not finding.note
     (scheduler / "on").touch()
-    assert not value(schedule(workspace, remove=True)).on and check_schedule(workspace) == []
+    assert not value(schedule(workspace, remove=True, yes=True)).on and check_schedule(workspace) == []
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
 
 
@@ -699,7 +702,7 @@ def test_a_system_that_refuses_leaves_no_half_timer(day: Day, scheduler: Path, m
     monkeypatch.setattr(timers, "this_system", lambda: "linux")
     (scheduler / "refuse").touch()
     workspace = settings(day)
-    done = schedule(workspace)
+    done = schedule(workspace, yes=True)
     assert isinstance(done, Err) and "no bus" in done.error.message
     assert not list((day.home / ".config").rglob("knowledge-harvest.*"))
     monkeypatch.setenv("PATH", str(scheduler / "nowhere"))

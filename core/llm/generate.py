@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.base import files
 from core.base.answer import Answer, Generate
+from core.base.paths import ASKED
 from core.base.result import Err, Ok, Result, fail
 from core.llm import anthropic, gemini, ollama, openai_compatible
-from core.llm.command import finished, output_of, run_command
+from core.llm.command import asking_place, finished, no_place, output_of, run_command
 from core.llm.credentials import KeyFinder
 from core.llm.local import connect_local
-from core.llm.presets import PRESETS, SETTINGS_FILE, Preset, explained
+from core.llm.presets import PRESETS, Preset, explained
 from core.llm.transport import RetryPolicy, complaint, never, post, refusal
 from core.llm.wire import (
     MODEL_CHARACTERS,
@@ -167,6 +165,7 @@ def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[G
             seconds=settings.timeout_seconds,
             max_bytes=settings.max_answer_bytes,
             cancelled=cancelled,
+            folder=settings.folder,
         )
         if isinstance(result, Ok):
             result = Ok(replace(result.value, text=without_thinking(result.value.text)))
@@ -176,34 +175,25 @@ def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[G
 
 
 def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool]) -> Result[Generate]:
-    """`Generate` over the command line of a coding agent, in an empty folder. Errors: `command-missing`,
-    `folder-failed`."""
+    """`Generate` over the command line of a coding agent. Errors: `command-missing`."""
     if shutil.which(preset.program) is None:
         hint = f"install {preset.title}, or set another provider"
         return fail("command-missing", f"the program {preset.program} of {preset.title} was not found", hint=hint)
-    folder = Path(settings.folder)
-    settings_file = folder.with_name(f"{preset.program}-settings.json")
-    try:
-        files.make_folder(folder, durable=False)
-        if any(folder.iterdir()):
-            return fail("folder-failed", "the folder in which agents are asked must be empty", folder, "empty it")
-        if preset.settings is not None and not files.write_cache(settings_file, json.dumps(preset.settings).encode()):
-            raise OSError(0, "it cannot be written", str(settings_file))
-    except OSError as error:
-        message = f"the folder in which agents are asked cannot be made: {error.strerror}"
-        return fail("folder-failed", message, error.filename or folder, "check its rights")
-    environment = {key: value.replace(SETTINGS_FILE, str(settings_file)) for key, value in preset.environment.items()}
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        ended = finished(
-            preset.command(settings.model.strip()),
-            _encodable(prompt),
-            seconds=settings.timeout_seconds,
-            max_bytes=settings.max_answer_bytes,
-            cancelled=cancelled,
-            environment=environment,
-            folder=str(folder),
-        )
+        try:
+            with asking_place(settings.folder) as place:
+                ended = finished(
+                    preset.command(settings.model.strip(), place),
+                    _encodable(prompt),
+                    seconds=settings.timeout_seconds,
+                    max_bytes=settings.max_answer_bytes,
+                    cancelled=cancelled,
+                    folder=place / ASKED,
+                    environment=preset.prepare(place),
+                )
+        except OSError as error:
+            return no_place(error)
         if isinstance(ended, Err):
             return ended
         said = ended.value.output.decode("utf-8", "replace")

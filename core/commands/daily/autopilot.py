@@ -155,12 +155,13 @@ def sources_of(workspace: Workspace) -> tuple[str, ...]:
     """Whose conversations are read: those of the settings, and of the tools that are connected. () where the settings
     are wrong: the harvest says so."""
     from core.agents.connections import known_tools, read_record
-    from core.commands.sources import NAMES, set_sources
+    from core.agents.tools import AGENT
+    from core.commands.sources import set_sources
 
     names, problem = set_sources(workspace)
     if problem:
         return ()
-    connected = [tool for tool in known_tools(read_record(workspace.environment)) if tool in NAMES]
+    connected = [name for tool in known_tools(read_record(workspace.environment)) for name in AGENT[tool].sources]
     return tuple(dict.fromkeys((*names, *connected)))
 
 
