@@ -87,8 +87,8 @@ class KnownProjects(dict[str, frozenset[str]]):
 @dataclass(frozen=True)
 class Here:
     """The project that somebody asks in. `root` is its top folder, "" for no project; `roots` those whose lines are its
-    own: itself, and other places of the same project. `waits` is the place whose lines it would get by the user's word,
-    "" for none."""
+    own: itself, plain folders in it (a repository there is a project of its own), and other places of the same project.
+    `waits` is the place whose lines it would get by the user's word, "" for none."""
 
     root: str
     roots: frozenset[str] = frozenset()
@@ -168,23 +168,24 @@ def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | No
     root = _known_above(project_root(folder), places)
     if not root:
         return Here("")
+    own = {root, *(other for other, one in places.items() if not one and is_below(other, root))}
     key = places.get(root, "")
     if any(places.values()) and (not key or f"remote:{remote_of(f'{root}/.git')}" not in key.split(" ")):
         now = identity_of(root)
-        # Where another repository lies now than the one that was known there, nothing is its own yet.
-        own = frozenset((root,)) if not (key and now) or same_key(key, now) else frozenset[str]()
+        if key and now and not same_key(key, now):
+            own = set()  # another repository lies here now than the one that was known: nothing is its own yet
         key = now or key
-    else:
-        own = frozenset((root,))
     same = [other for other, one in places.items() if (other == root and own) or same_key(one, key)]
     if not key or set(same) <= own:
-        return Here(root, own)
+        return Here(root, frozenset(own))
     from core.base.trust import read_trust
 
     trust = read_trust(environment)
     if root != same[0] and not trust.has_repository(Path(root)):
-        return Here(root, own, same[0])
-    return Here(root, own.union(other for other in same if other == same[0] or trust.has_repository(Path(other))))
+        return Here(root, frozenset(own), same[0])
+    return Here(
+        root, frozenset(own).union(other for other in same if other == same[0] or trust.has_repository(Path(other)))
+    )
 
 
 def _known_above(root: str, places: Mapping[str, str]) -> str:
@@ -226,19 +227,12 @@ def nearness(bullets: Iterable[Bullet], projects: Projects, here: Here) -> int:
 def _near(row: Bullet, projects: Projects, here: Here) -> int:
     name = row.provenance.source if row.provenance is not None else ""
     roots = projects.get(name, frozenset()) if row.provenance is not None else frozenset()
-    inside = all(is_own(root, projects, here) for root in roots if root != NOWHERE)
-    if inside:
-        return NONE if not roots or NOWHERE in roots else OWN
+    if roots <= here.roots:
+        return OWN if roots else NONE
     persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
-    return NONE if persons and (name, mark_of_text(row.text)) in persons else OTHER
-
-
-def is_own(root: str, projects: Projects, here: Here) -> bool:
-    """A repository in a project's folder is a project of its own; a plain folder there is not."""
-    if root in here.roots:
-        return True
-    places = projects.places if isinstance(projects, KnownProjects) else {}
-    return bool(here.root) and not places.get(root) and is_below(root, here.root)
+    if persons and (name, mark_of_text(row.text)) in persons:
+        return NONE
+    return NONE if NOWHERE in roots and roots - {NOWHERE} <= here.roots else OTHER
 
 
 # --- facts that would have been notes ---------------------------------------------------------------------------------
