@@ -70,7 +70,7 @@ def process(home: Path, *more: str) -> StdioServerParameters:
 
 
 def server(home: Path, *, allow_writes: bool = False, settings: Path | None = None) -> MCPServer[Any]:
-    """The server, without a process of its own; its user lets it tell of all projects unless `settings` say otherwise."""
+    """The server, without a process of its own; its user lets it tell of all projects unless `settings` do not."""
     if settings is None:
         settings = home.parent / "named.toml"
         settings.write_text(f"[ai_settings.knowledge]\n{ALLOWED}")
