@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -11,6 +12,7 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.days import day_of, written_day
 from core.conversations.read import read_conversation
 from core.knowledge.categories import read_category
+from core.knowledge.same import mark_of_text
 from tests.harvest_world import FakeModel, World
 
 FILE = int(datetime(2026, 6, 12, 1, tzinfo=UTC).timestamp() * 1e9)
@@ -77,3 +79,19 @@ def test_a_copied_export_neither_leads_the_digest_nor_counts_as_later(world: Wor
     world.run(FakeModel(lambda number, prompt: {"facts": ["Rounding cuts"]}))
     days = [row.provenance.date for row in read_category(world.paths, "facts") if row.provenance]
     assert days == ["2024-12-09"], os.path.basename(copied)
+
+
+def test_a_copied_export_outdates_nothing_that_was_said_since(world: World) -> None:
+    world.knowledge("facts.md", "# Facts\n\n- Cache entries live for one hour [from: x, 2025-06-01]\n")
+
+    def answering(number: int, prompt: str) -> dict[str, object]:
+        [known] = re.findall(r"(k\d+) \(fact, [^)]*\): Cache entries live for one hour", prompt)
+        return {"facts": [{"statement": "Cache entries live for one day", "quote": "", "supersedes": known}]}
+
+    world.converse(
+        "## SpecStory\n\n## Cache (12/9/2024, 4:34:35 PM)\n\n_**User**_\n\nhow long do cache entries live?\n\n---\n\n"
+        "_**Assistant**_\n\nCache entries live for one day.\n"
+    )
+    world.run(FakeModel(answering))
+    [[offer]] = [entry["offers"] for entry in world.entries().values()]
+    assert offer["old"] == mark_of_text("Cache entries live for one day"), "what was said later stands"

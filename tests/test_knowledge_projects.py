@@ -43,7 +43,7 @@ PROJECTS = {
 }
 
 
-APP = Here("/srv/app", frozenset({"/srv/app"}))
+APP = Here("/srv/app", frozenset({"/srv/app", "/srv/app/web"}))
 
 
 def near(statement: Statement) -> int:
@@ -136,7 +136,7 @@ def test_a_name_that_several_folders_share_may_be_anothers() -> None:
     known = {"two": {"/a", "/b"}, "within": {"/a", "/a/web"}, "half": {"/a", ""}, "far": {"/b", "/c"}}
 
     def found(name: str) -> int:
-        return nearness(parse_bullets(line("x", name)), known, here_in("/a", known))
+        return nearness(parse_bullets(line("x", name)), known, Here("/a", frozenset({"/a", "/a/web"})))
 
     assert {name: found(name) for name in (*known, "unknown")} == {
         "two": OTHER,

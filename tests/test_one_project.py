@@ -191,6 +191,9 @@ def test_a_clone_sees_its_lines_after_a_word_of_the_user(disk: Disk, same: str) 
     out, told = disk.asked(clone, "context")
     assert "paint" not in out
     assert told.count("WARNING") == 1 and str(shop) in told and "'knowledge trust allow'" in told
+    assert (
+        "knowledge trust allow" in json.loads(disk.asked(clone, "context", "--hook", "claude_code")[0])["systemMessage"]
+    )
     assert "waiting" in disk.asked(clone, "trust")[0]
     disk.asked(clone, "trust", "allow")
     assert disk.context(clone) == {"paint"}
@@ -219,7 +222,7 @@ def test_a_folder_that_moved_is_the_project_by_a_word(disk: Disk) -> None:
     disk.harvest()
     shop.rename(disk.src / "store")
     assert disk.context(disk.src / "store") == set()
-    disk.asked(disk.src / "store", "trust", "allow")
+    disk.asked(disk.top, "trust", "allow", str(disk.src / "store" / ".git"))
     git(disk.src / "store", *COMMIT, "second")
     assert disk.context(disk.src / "store") == {"paint"}
 
@@ -234,6 +237,20 @@ def test_another_folder_in_the_place_of_an_allowed_one_waits_again(disk: Disk) -
     time.sleep(0.02)
     git(disk.src, "clone", "-q", str(shop), "copy")
     assert disk.context(disk.src / "copy") == set()
+
+
+def test_another_repository_in_the_place_of_a_known_one_has_none_of_its_lines(disk: Disk) -> None:
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    disk.harvest()
+    shop.rename(disk.src / "store")
+    repository(shop, commit="another beginning")
+    assert disk.context(shop) == set()
+    disk.session(rule("boil"), shop)
+    disk.harvest()
+    assert disk.context(shop) == {"boil"}
+    disk.asked(disk.src / "store", "trust", "allow")
+    assert disk.context(disk.src / "store") == {"paint"}
 
 
 # --- what bears it out -----------------------------------------------------------------------------------------------

@@ -111,9 +111,7 @@ def project_root(folder: str) -> str:
     if not folder or len(folder) > 4096 or "\0" in folder:
         return ""
     if _WINDOWS.match(folder) and os.name != "nt":
-        parts = PureWindowsPath(folder).parts
-        own = parts[2:] if len(parts) > 1 and parts[1].casefold() == "users" else parts
-        return str(PureWindowsPath(folder)) if len(own) > 1 else ""
+        return str(PureWindowsPath(folder)) if is_working_place(folder) else ""
     if not os.path.isabs(folder) or folder[:2] in ("//", "\\\\"):  # another computer's
         return ""
     path = os.path.normpath(folder)
@@ -150,6 +148,10 @@ def is_below(folder: str, top: str) -> bool:
 def is_working_place(path: str) -> bool:
     """Whether somebody works in a folder of that (normal, absolute) path: not the root, a folder of the system, a home
     directory itself or a folder for temporary files itself."""
+    if _WINDOWS.match(path):
+        names = PureWindowsPath(path).parts
+        own = names[2:] if len(names) > 1 and names[1].casefold() == "users" else names
+        return len(own) > 1 and path not in _own_places()
     parts = path.removeprefix("/private").strip("/").split("/")  # where macOS keeps /tmp and /var
     if not parts[0] or parts[0].casefold() in _SYSTEM or path in _own_places():
         return False

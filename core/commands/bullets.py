@@ -154,7 +154,7 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:
         return fail("unreadable", f"the notes cannot be read: {error}", asked)
-    about = facts_about(facts, current, _projects(workspace))
+    about = facts_about(facts, current, _projects(workspace), workspace.environment)
     named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
         return Ok(Notes(current, "", tuple(named)))

@@ -159,10 +159,9 @@ class Scope:
     def holds(self, root: str) -> bool:
         """Whether the top folder of a project is this one's, or a plain one in it. Another repository in the project's
         folder is none of it, whether anything was harvested there or not."""
-        from core.knowledge.projects import is_own
-
-        own = bool(root and self.folder) and is_own(root, self.projects, self.here)
-        return own and (root in self.here.roots or repository_root(root) in ("", *self.here.roots))
+        roots = self.here.roots
+        inside = bool(root and roots) and is_below(root, self.folder) and repository_root(root) in ("", *roots)
+        return root in roots or inside
 
     def tells_file(self, path: str, project: str | None = None) -> bool:
         """Whether what is known about a file or folder (an absolute path) may be told: it belongs to the project, or to

@@ -306,6 +306,8 @@ def _named(workspace: Workspace, file: str) -> Result[list[TrustRow]]:
         return fail("no-file", "there is nothing of that name", path, "'knowledge trust' lists what waits here")
     if is_home(path if path.name == PROJECT_FOLDER else inside or path / PROJECT_FOLDER, workspace.paths.home):
         return fail("usage", "a home is your own and needs no yes", path)
+    if path.name == ".git" and (rows := _repository_rows(workspace, path.parent)):
+        return Ok(rows)
     if path.name == PROJECT_FOLDER:
         path = path.parent
     elif inside is not None:

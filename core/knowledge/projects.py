@@ -29,10 +29,10 @@ from core.base.project import (
     GLOBAL,
     UNPLACED,
     domain_named,
-    domain_of,
     identity_of,
     is_below,
     project_root,
+    remote_of,
     repository_root,
     same_key,
 )
@@ -71,6 +71,10 @@ _PLACE = late(
 )
 
 
+_Place = tuple[str, str]
+"""The root of a project and its key when a conversation was held there."""
+
+
 class KnownProjects(dict[str, frozenset[str]]):
     """`Projects` with what else the ledger tells. `persons`: the lines that are known to be the user's, as pairs of
     name and mark. `places`: the root of every project -> its key, "" where it has none but its path, in the order in
@@ -83,8 +87,8 @@ class KnownProjects(dict[str, frozenset[str]]):
 @dataclass(frozen=True)
 class Here:
     """The project that somebody asks in. `root` is its top folder, "" for no project; `roots` those whose lines are its
-    own: itself, and other places of the same project. `waits` is the place whose lines it would get by the user's word,
-    "" for none."""
+    own: itself, plain folders in it (a repository there is a project of its own), and other places of the same project.
+    `waits` is the place whose lines it would get by the user's word, "" for none."""
 
     root: str
     roots: frozenset[str] = frozenset()
@@ -107,34 +111,46 @@ def is_persons(text: str) -> bool:
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
     """The projects of every name in the ledger. A name that only conversations of the host have is left out while no
     project of theirs is known."""
-    found: dict[str, dict[str, set[str]]] = {}
+    found: dict[str, dict[str, set[_Place]]] = {}
     persons: set[tuple[str, str]] = set()
     roots: dict[str, str] = {}
-    seen: dict[str, tuple[str, str]] = {}
-    keys: dict[str, str] = {}
+    first: dict[_Place, tuple[str, str]] = {}
+    newest: dict[str, tuple[str, str, str]] = {}
     for entry in entries.values():
         path, folder = str(entry.get("path", "")), entry.get("project")
         name = sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
         if isinstance(marks := entry.get("person"), list):
             persons |= {(name, mark) for mark in marks if isinstance(mark, str)}
         if isinstance(folder, str) and folder:
-            root = entry.get("project_root")
+            root, key = entry.get("project_root"), str(entry.get("project_key") or "")
             if not isinstance(root, str) or not root:
                 root = roots[folder] if folder in roots else roots.setdefault(folder, project_root(folder) or UNTOLD)
-            found.setdefault(name, {}).setdefault(path, set()).add(root)
+            place = (root, key)
+            found.setdefault(name, {}).setdefault(path, set()).add(place)
             if root != UNTOLD:
                 when = (str(entry.get("at", "")), str(entry.get("date", "")))
-                seen[root] = min(seen.get(root, when), when)
-                keys[root] = str(entry.get("project_key") or "") or keys.get(root, "")
+                first[place] = min(first.get(place, when), when)
+                newest[root] = max(newest.get(root, ("", "", "")), (*when, key) if key else ("", "", ""))
         elif entry.get("status") == "harvested":
             places = found.setdefault(name, {}).setdefault(path, set())
-            places |= set() if is_users(entry) else {UNTOLD}
+            places |= set() if is_users(entry) else {(UNTOLD, "")}
+
+    def called(place: _Place) -> str:
+        root, key = place
+        # Another repository lay there before: what was learned in it is not this one's.
+        return f"{key} {root}" if key and not same_key(key, newest[root][2]) else root
+
     # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
-    told = {name: [at - {UNTOLD} or at or {NOWHERE} for at in by.values()] for name, by in found.items()}
-    folders = {name: frozenset(one for at in rows for one in at) for name, rows in told.items()}
+    folders: dict[str, frozenset[str]] = {}
+    for name, by in found.items():
+        told = [{*map(called, at)} for at in by.values()]
+        folders[name] = frozenset(one for at in told for one in at - {UNTOLD} or at or {NOWHERE})
     projects = KnownProjects({name: known for name, known in folders.items() if known != {NOWHERE}})
     projects.persons = frozenset(persons)
-    projects.places = {root: keys[root] for root in sorted(seen, key=lambda root: (seen[root], root))}
+    order = sorted(first, key=lambda place: (first[place], place))
+    projects.places = {
+        one: newest[place[0]][2] if one == place[0] else place[1] for place in order for one in (called(place),)
+    }
     return projects
 
 
@@ -152,15 +168,24 @@ def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | No
     root = _known_above(project_root(folder), places)
     if not root:
         return Here("")
-    key = places.get(root) or (identity_of(root) if any(places.values()) else "")
-    same = [other for other, one in places.items() if other == root or same_key(one, key)]
-    if not key or same in ([], [root]):
-        return Here(root, frozenset((root,)))
+    own = {root, *(other for other, one in places.items() if not one and is_below(other, root))}
+    key = places.get(root, "")
+    if any(places.values()) and (not key or f"remote:{remote_of(f'{root}/.git')}" not in key.split(" ")):
+        now = identity_of(root)
+        if key and now and not same_key(key, now):
+            own = set()  # another repository lies here now than the one that was known: nothing is its own yet
+        key = now or key
+    same = [other for other, one in places.items() if (other == root and own) or same_key(one, key)]
+    if not key or set(same) <= own:
+        return Here(root, frozenset(own))
     from core.base.trust import read_trust
 
     trust = read_trust(environment)
-    shared = {other for other in (*same, root) if other == same[0] or trust.has_repository(Path(other))}
-    return Here(root, frozenset(shared)) if root in shared else Here(root, frozenset((root,)), same[0])
+    if root != same[0] and not trust.has_repository(Path(root)):
+        return Here(root, frozenset(own), same[0])
+    return Here(
+        root, frozenset(own).union(other for other in same if other == same[0] or trust.has_repository(Path(other)))
+    )
 
 
 def _known_above(root: str, places: Mapping[str, str]) -> str:
@@ -202,19 +227,12 @@ def nearness(bullets: Iterable[Bullet], projects: Projects, here: Here) -> int:
 def _near(row: Bullet, projects: Projects, here: Here) -> int:
     name = row.provenance.source if row.provenance is not None else ""
     roots = projects.get(name, frozenset()) if row.provenance is not None else frozenset()
-    inside = all(is_own(root, projects, here) for root in roots if root != NOWHERE)
-    if inside:
-        return NONE if not roots or NOWHERE in roots else OWN
+    if roots <= here.roots:
+        return OWN if roots else NONE
     persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
-    return NONE if (name, mark_of_text(row.text)) in persons else OTHER
-
-
-def is_own(root: str, projects: Projects, here: Here) -> bool:
-    """A repository in a project's folder is a project of its own; a plain folder there is not."""
-    if root in here.roots:
-        return True
-    places = projects.places if isinstance(projects, KnownProjects) else {}
-    return bool(here.root) and not places.get(root) and is_below(root, here.root)
+    if persons and (name, mark_of_text(row.text)) in persons:
+        return NONE
+    return NONE if NOWHERE in roots and roots - {NOWHERE} <= here.roots else OTHER
 
 
 # --- facts that would have been notes ---------------------------------------------------------------------------------
@@ -224,39 +242,43 @@ def is_own(root: str, projects: Projects, here: Here) -> bool:
 LONG_PATH = 4096
 
 
-def facts_about(bullets: Sequence[Bullet], source: str, projects: Projects) -> list[Bullet]:
+def facts_about(
+    bullets: Sequence[Bullet], source: str, projects: Projects, environment: Mapping[str, str] | None = None
+) -> list[Bullet]:
     """Those of the `bullets` of facts.md that name the file `source` (an absolute path; it need not be there).
 
-    A whole path is the same file, or the same place below a folder of the repository's name; a path within a
-    repository is the same file only if the conversation worked in a repository of that name, or, where no folder is
-    known of it, if the path has a folder in it.
+    The very path is that file, whoever spoke of it. A path within a repository, or a whole one on another computer
+    below a folder of the repository's name, is the same file only if the conversation was of the same project; where
+    nobody knows its project, if the path has a folder in it. `environment` as in `here_in`.
     """
     root = repository_root(os.path.dirname(source))
+    here = here_in(os.path.dirname(source), projects, environment)
     found = []
     for bullet in bullets:
         named, colon, _ = bullet.text.partition(": ")
-        if colon and not bullet.struck and len(named) < LONG_PATH and _names(named, source, root, bullet, projects):
+        if not colon or bullet.struck or len(named) >= LONG_PATH:
+            continue
+        if os.path.normpath(os.path.expanduser(named)) == source:
             found.append(bullet)
+        elif root and _names(named, source, root) and (near := _near(bullet, projects, here)) != OTHER:
+            deep = len(PurePath(source).relative_to(root).parts) > 1
+            found += [bullet] if near == OWN or deep or _is_whole(named) else []
     return found
 
 
-def _names(named: str, source: str, root: str, bullet: Bullet, projects: Projects) -> bool:
-    if os.path.normpath(os.path.expanduser(named)) == source:
-        return True
-    if not root:
-        return False
+def _names(named: str, source: str, root: str) -> bool:
     inside, name = PurePath(source).relative_to(root).parts, os.path.basename(project_root(root))
-    plain = named.replace("\\", "/")
-    parts = tuple(part for part in plain.split("/") if part not in ("", "."))
+    parts = tuple(part for part in named.replace("\\", "/").split("/") if part not in ("", "."))
     above, below = parts[: -len(inside)], parts[-len(inside) :]
     if below != inside:
         return False
-    if plain.startswith(("/", "~")) or plain[1:3] == ":/":
+    if _is_whole(named):
         return above[-1:] == (name,) or (len(inside) > 1 and name in above)
-    roots = projects.get(bullet.provenance.source, frozenset()) if bullet.provenance is not None else frozenset()
-    known = {domain_of(one) for one in roots if one not in (NOWHERE, UNTOLD)}
-    at_home = domain_of(root) in known if known else len(inside) > 1
-    return at_home and above in ((), (name,))
+    return above in ((), (name,))
+
+
+def _is_whole(named: str) -> bool:
+    return named.startswith(("/", "\\", "~")) or named[1:3] in (":/", ":\\")
 
 
 # --- remembered ---
