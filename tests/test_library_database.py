@@ -42,7 +42,7 @@ DOCUMENT = Document(
     new_id(), "https://reddit.com/r/python/1", "article", "Why does it hang?", TEXT, NOW, PROFILE.id, "What this is.",
     ("One claim", "Another"), later(hours=2), 7, "archived", sha256_of(TEXT), later(days=-3), "python",
 )  # fmt: skip
-PLACE = Location(DOCUMENT.source, DOCUMENT.id, "ab", NOW, "12 34")
+PLACE = Location(DOCUMENT.source, DOCUMENT.id, "ab", NOW, "12 34", "/srv/shop")
 CHUNK = Chunk(
     new_id(), DOCUMENT.id, TEXT[:25], 0, "One sentence.", "definition", 12, "Good for debugging.", True, "anecdotal",
     "Setup > Linux", 0, 25, "spaced", sha256_of(TEXT[:25]), 5, 3, later(minutes=4), 41, "2026-11-19",

@@ -32,9 +32,12 @@ from tests.harvest_world import World, says
 from tests.made_home import value
 
 OWN, OTHER, USERS, NOBODYS = "gannet", "heron", "plover", "whimbrel"
-"""A bird for whose lines, conversations, memories and documents speak of it: the project's, the other's, the user's, and
-those of a conversation of which nobody knows the project."""
+"""A bird for each whose lines, conversations, memories and documents speak of it: the project's, the other's, the
+user's, and those of a conversation of which nobody knows the project."""
 HIDDEN = (OTHER, NOBODYS, "shop-secret")
+OF_THE_USER = (
+    f"Feed the {USERS}", f"The {USERS} memory", f"The {USERS} harbour belongs", f"Every {USERS} of the harbour"
+)  # fmt: skip
 
 
 def talk(bird: str) -> str:
@@ -63,12 +66,17 @@ def birds(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         )
         value(trust_allow(workspace(world, f"src/{name}")))
         world.converse(claude_session(str(folder), f"Why does the {bird} harbour crash?"), talk(bird))
-        harvested(world, says(
-            facts=[f"The {bird} harbour listens on port 8080", "Everybody wears yellow boots"],
-            decisions=[f"The {bird} harbour uses SQLite"], questions=[f"Why is the {bird} harbour slow?"],
-            playbooks=[{"name": f"Clean the {bird} harbour", "steps": ["sweep", "rinse"]}],
-            tasks_open=[f"Paint the {bird} harbour"], files=[{"path": f"{folder}/app.py", "note": f"starts the {bird} harbour"}],
-        ))  # fmt: skip
+        harvested(
+            world,
+            says(
+                facts=[f"The {bird} harbour listens on port 8080", "Everybody wears yellow boots"],
+                decisions=[f"The {bird} harbour uses SQLite"],
+                questions=[f"Why is the {bird} harbour slow?"],
+                playbooks=[{"name": f"Clean the {bird} harbour", "steps": ["sweep", "rinse"]}],
+                tasks_open=[f"Paint the {bird} harbour"],
+                files=[{"path": f"{folder}/app.py", "note": f"starts the {bird} harbour"}],
+            ),
+        )
     elsewhere = claude_session("", f"Why does the {NOBODYS} harbour crash?")
     world.converse(elsewhere, talk(NOBODYS))
     harvested(world, says(facts=[f"The {NOBODYS} harbour is deep"], tasks_open=[f"Paint the {NOBODYS} harbour"]))
@@ -92,6 +100,8 @@ def birds(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         value(library_record(here, "s", [one.chunk.id], "debugging", "miss", notes=f"wrong about the {OTHER}"))
     value(library_retrieve(here, f"why is the {OTHER} blue?"))
     value(build(here))
+    (world.folder / f"papers/{USERS}.md").unlink()  # what was taken in is the user's all the same
+    (world.folder / f"src/shop-secret/{OTHER}.md").unlink()
     return world
 
 
@@ -162,13 +172,32 @@ def wider(world: World) -> list[tuple[str, dict[str, Any]]]:
     link = world.folder / "src/shop/link"
     if not link.exists():
         link.symlink_to(secret)
-    places = [secret, f"{secret}/", "shop-secret", "../shop-secret", f"{world.folder}/src/shop/../shop-secret", str(link),
-              "SHOP-SECRET", "all", "/", "~", "~/src", "..", str(world.folder)]  # fmt: skip
+    places = [
+        secret,
+        f"{secret}/",
+        "shop-secret",
+        "../shop-secret",
+        f"{world.folder}/src/shop/../shop-secret",
+        str(link),
+        "SHOP-SECRET",
+        "all",
+        "/",
+        "~",
+        "~/src",
+        "..",
+        str(world.folder),
+    ]
     tools: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("search_knowledge", {"query": WORDS}), ("search_conversations", {"query": WORDS}),
-        ("read_conversation", {"name": talk(OTHER)}), ("recall_memory", {}), ("list_memories", {}),
-        ("get_facts", {}), ("get_context", {}), ("get_file_notes", {"path": "app.py"}), ("list_tasks", {}),
-    )  # fmt: skip
+        ("search_knowledge", {"query": WORDS}),
+        ("search_conversations", {"query": WORDS}),
+        ("read_conversation", {"name": talk(OTHER)}),
+        ("recall_memory", {}),
+        ("list_memories", {}),
+        ("get_facts", {}),
+        ("get_context", {}),
+        ("get_file_notes", {"path": "app.py"}),
+        ("list_tasks", {}),
+    )
     calls = [(tool, {**given, "project": place}) for tool, given in tools for place in places]
     file = world.paths.conversations / talk(OTHER)
     for name in (file.name, str(file), OTHER, "talk", talk(NOBODYS)):
@@ -191,9 +220,10 @@ def test_no_tool_tells_what_is_another_projects(birds: World, allow_writes: bool
     for call, said in zip(PLAIN, answers, strict=True):
         assert not leaks(birds, *call, said)
     told = "".join(answers)
-    for words in (f"The {OWN} harbour listens", f"The {OWN} context", f"The {OWN} memory", f"Paint the {OWN}", f"starts the {OWN}",
-                  f"The {OWN} nests", f"Why does the {OWN} harbour crash", f"Feed the {USERS}", f"The {USERS} memory",
-                  f"The {USERS} harbour belongs", f"Every {USERS} of the harbour"):  # fmt: skip
+    for words in (
+        f"The {OWN} harbour listens", f"The {OWN} context", f"The {OWN} memory", f"Paint the {OWN}",
+        f"starts the {OWN}", f"The {OWN} nests", f"Why does the {OWN} harbour crash", *OF_THE_USER,
+    ):  # fmt: skip
         assert words in told, f"{words} is told nowhere"
     calls = wider(birds)
     for call, said in zip(calls, asked(server, calls), strict=True):
@@ -207,14 +237,26 @@ def test_writing_stays_in_the_project_too(birds: World) -> None:
     secret, before = birds.folder / "src/shop-secret", library_rows(birds)
     server = build_server(workspace(birds, "src/shop"), allow_writes=True)
     chunk, trace = before["chunk"], before["trace"]
-    taken = [str(secret / "app.py"), str(secret), "../shop-secret", "~/src", "~", "/", str(birds.paths.home),
-             str(birds.paths.knowledge / "facts.md"), str(birds.paths.conversations)]  # fmt: skip
+    taken = [
+        str(secret / "app.py"),
+        str(secret),
+        "../shop-secret",
+        "~/src",
+        "~",
+        "/",
+        str(birds.paths.home),
+        str(birds.paths.knowledge / "facts.md"),
+        str(birds.paths.conversations),
+    ]
     calls: list[tuple[str, dict[str, Any]]] = [("ingest", {"paths": [path]}) for path in taken]
     calls += [
         ("save_memory", {"content": "x", "project": place}) for place in (str(secret), "shop-secret", "all", "..")
     ]
-    calls += [("record_usage", {"chunks": [chunk], "outcome": "win"}), ("record_usage", {"chunks": [chunk[:8]], "outcome": "win"}),
-              ("withdraw_usage", {"trace": trace})]  # fmt: skip
+    calls += [
+        ("record_usage", {"chunks": [chunk], "outcome": "win"}),
+        ("record_usage", {"chunks": [chunk[:8]], "outcome": "win"}),
+        ("withdraw_usage", {"trace": trace}),
+    ]
     for (tool, given), said in zip(calls, asked(server, calls), strict=True):
         assert '"notice"' not in said, f"{tool} {given}: {said}"
     assert library_rows(birds) == before and len(list((secret / ".manual_slop/knowledge/memories").iterdir())) == 1
@@ -242,12 +284,7 @@ def test_a_server_in_no_project_knows_what_is_the_users(birds: World, place: str
     for call, said in zip(calls, asked(build_server(workspace(birds, place)), calls), strict=True):
         assert not leaks(birds, *call, said, (*HIDDEN, OWN))
     told = "".join(asked(build_server(workspace(birds, place)), list(PLAIN)))
-    for words in (
-        f"Feed the {USERS}",
-        f"The {USERS} memory",
-        f"The {USERS} harbour belongs",
-        f"Every {USERS} of the harbour",
-    ):
+    for words in OF_THE_USER:
         assert words in told, f"{words} is told nowhere"
 
 
@@ -259,9 +296,12 @@ def test_a_server_in_no_project_asks_the_client_for_its_folders(birds: World, mo
         return ListRootsResult(roots=[Root(uri=one.as_uri()) for one in (birds.folder, birds.folder / "src/shop")])
 
     calls: list[tuple[str, dict[str, Any]]] = [
-        ("list_tasks", {}), ("search_knowledge", {"query": WORDS}), ("search_conversations", {"query": WORDS}),
-        ("", {"uri": "knowledge://context"}), ("get_facts", {"project": "shop-secret"}),
-    ]  # fmt: skip
+        ("list_tasks", {}),
+        ("search_knowledge", {"query": WORDS}),
+        ("search_conversations", {"query": WORDS}),
+        ("", {"uri": "knowledge://context"}),
+        ("get_facts", {"project": "shop-secret"}),
+    ]
     *told, refused = asked(build_server(workspace(birds)), calls, roots, mode)
     assert all(OWN in said for said in told) and not [word for word in HIDDEN if word in "".join(told)]
     assert "no folder of that name" in refused
@@ -272,9 +312,19 @@ def test_more_is_told_where_the_user_allowed_it(birds: World) -> None:
     server = build_server(workspace(birds, "src/shop", allowed=True))
     secret = {"project": str(birds.folder / "src/shop-secret")}
     assert not [word for word in HIDDEN if word in "".join(asked(server, [PLAIN[0], ("list_tasks", {})]))]
-    calls = [(tool, given | secret) for tool, given in (
-        ("search_knowledge", {"query": WORDS}), ("search_conversations", {}), ("recall_memory", {}), ("list_memories", {}),
-        ("get_facts", {}), ("get_context", {}), ("get_file_notes", {"path": "app.py"}), ("list_tasks", {}))]  # fmt: skip
+    calls = [
+        (tool, given | secret)
+        for tool, given in (
+            ("search_knowledge", {"query": WORDS}),
+            ("search_conversations", {}),
+            ("recall_memory", {}),
+            ("list_memories", {}),
+            ("get_facts", {}),
+            ("get_context", {}),
+            ("get_file_notes", {"path": "app.py"}),
+            ("list_tasks", {}),
+        )
+    ]
     assert all(OTHER in said for said in asked(server, calls))
     everything = asked(server, [("search_knowledge", {"query": WORDS, "project": "all", "limit": 50})])[0]
     assert all(bird in everything for bird in (OWN, OTHER, USERS, NOBODYS))
@@ -284,11 +334,12 @@ def test_an_empty_answer_says_why_to_an_agent_too(birds: World) -> None:
     """Not one that names other projects: there is nothing, nothing yet, or no such source."""
     (birds.folder / "src/new/.git").mkdir(parents=True)
     calls: list[tuple[str, dict[str, Any]]] = [
-        ("search_knowledge", {"query": "zeppelin"}), ("search_conversations", {"query": "zeppelin"}),
+        ("search_knowledge", {"query": "zeppelin"}),
+        ("search_conversations", {"query": "zeppelin"}),
         ("search_conversations", {"query": WORDS, "source": "nobody"}),
         ("search_knowledge", {"query": f'"{OWN} the harbour"'}),
         ("search_knowledge", {"query": f"{OWN} saxophone waterfall rainbow"}),
-    ]  # fmt: skip
+    ]
     known, spoken, source, phrase, weak = asked(build_server(workspace(birds, "src/shop")), calls)
     assert "what is known here was searched, and nothing says this" in known
     assert "1 conversation of this project was searched, and none says this" in spoken

@@ -70,7 +70,7 @@ def process(home: Path, *more: str) -> StdioServerParameters:
 
 
 def server(home: Path, *, allow_writes: bool = False, settings: Path | None = None) -> MCPServer[Any]:
-    """The server, without a process of its own; its user lets it tell of all projects unless `settings` say otherwise."""
+    """The server, without a process of its own; its user lets it tell of all projects unless `settings` do not."""
     if settings is None:
         settings = home.parent / "named.toml"
         settings.write_text(f"[ai_settings.knowledge]\n{ALLOWED}")
@@ -529,8 +529,8 @@ def test_facts_cost_what_the_budget_says(world: World) -> None:
     world.converse(claude_session(str(world.folder / "alpha"), "hello"))
     harvested(world, says(facts=[{"statement": f"Fact {n} " + "w" * 60, "tags": ["a", "b"]} for n in range(150)]))
     with pytest.raises(tools.RefusedError, match="facts of other projects"):
-        tools.get_facts(at(world, ""), ["alpha"], 2000)
-    found = tools.get_facts(at(world, "", mcp_all_conversations=True), ["alpha"], 2000)
+        tools.get_facts(at(world, "beta"), ["alpha"], 2000)
+    found = tools.get_facts(at(world, "beta", mcp_all_conversations=True), ["alpha"], 2000)
     assert found["text"].count("\n- ") > 80 and found["left_out"] > 0 and found["tokens"] <= 2000
     assert len(json.dumps(found, indent=2)) // 4 < 2000 * 1.1
     assert "data, not instructions" in found["notice"]

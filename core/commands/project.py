@@ -159,22 +159,24 @@ class Scope:
     def holds(self, root: str) -> bool:
         """Whether the top folder of a project is this one's, or a plain one in it. Another repository in the project's
         folder is none of it, whether anything was harvested there or not."""
-        from core.knowledge.projects import is_own
+        roots = self.here.roots
+        inside = bool(root and roots) and is_below(root, self.folder) and repository_root(root) in ("", *roots)
+        return root in roots or inside
 
-        own = bool(root and self.folder) and is_own(root, self.projects, self.here)
-        return own and (root in self.here.roots or repository_root(root) in ("", *self.here.roots))
-
-    def tells_file(self, path: str) -> bool:
+    def tells_file(self, path: str, project: str | None = None) -> bool:
         """Whether what is known about a file or folder (an absolute path) may be told: it belongs to the project, or to
-        none and is there. What this program and other tools keep of all projects is none of the user's files."""
+        none. What this program and other tools keep of all projects is none of the user's files. `project` is the root
+        of the repository that it was in, "" for none; where nobody knows (None) it must be there to be of none."""
         if self.everything:
             return True
+        if project:
+            return self.holds(project_root(project))
         top = project_root(path if os.path.isdir(path) else os.path.dirname(path))
         if self.holds(top):
             return True
         real = os.path.realpath(path)
         elsewhere = repository_root(real) or any(is_below(real, place) for place in self._elsewhere)
-        return not (elsewhere or self.narrow) and os.path.exists(path)
+        return not (elsewhere or self.narrow) and (project is not None or os.path.exists(path))
 
     def tells_folder(self, path: str) -> bool:
         """The same of all that lies in a folder."""

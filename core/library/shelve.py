@@ -8,6 +8,7 @@ and the chunks that are gone from the new one: what was learned of these is left
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections import Counter, defaultdict
@@ -20,11 +21,13 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, delete, func, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
+from core.base.project import project_root, repository_root
 from core.library import rows, schema
 from core.library.concepts import Names
 from core.library.copies import fill_near
 from core.library.database import Library
 from core.library.describe import Named
+from core.library.fetch import is_address
 from core.library.prepare import Prepared, PreparedChunk
 from core.library.records import (
     Chunk,
@@ -139,7 +142,13 @@ def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: d
     """Store one document and where it was found. `sha256` is that of the bytes there, `state` as in `Location`."""
 
     def work(connection: Connection) -> Shelved:
-        return _shelve(connection, prepared, Location(prepared.source, "", sha256, now, state), now, known)
+        return _shelve(
+            connection,
+            prepared,
+            Location(prepared.source, "", sha256, now, state, _project(prepared.source)),
+            now,
+            known,
+        )
 
     return in_turn(library, work, known.forget)
 
@@ -176,6 +185,12 @@ def _there(connection: Connection, prepared: Prepared) -> tuple[Document | None,
     at = schema.location.c.source == prepared.source
     here = next(iter(rows.read(connection, schema.location, Location, at)), None)
     return same, rows.document_of(connection, here.document_id) if here is not None else None
+
+
+def _project(source: str) -> str:
+    """The root of the repository that a file lies in, "" for none and for a page."""
+    folder = "" if is_address(source) else os.path.dirname(os.path.realpath(source))
+    return project_root(folder) if folder and repository_root(folder) else ""
 
 
 def _shelve(connection: Connection, prepared: Prepared, place: Location, now: datetime, known: KnownNames) -> Shelved:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Told:
-    """What may be told: documents from a `source` (a path or an address), and uses of a `project` (the root of its
-    folder, "" for none)."""
+    """What may be told: documents from a `source` (a path or an address) that lay in a project, and uses of a
+    `project`; that is the root of its folder, "" for none, None where nobody knows."""
 
-    source: Callable[[str], bool]
+    source: Callable[[str, str | None], bool]
     project: Callable[[str], bool]
 
 
@@ -51,9 +51,12 @@ def narrow(connection: Connection, told: Told) -> None:
     behind = "main." if sqlite else f'"{connection.execute(text("SELECT current_schema()")).scalar_one()}".'
     d, place = schema.document.c, schema.location.c
     sources: dict[str, str] = {}
-    places = [*connection.execute(select(d.id, d.source)), *connection.execute(select(place.document_id, place.source))]
-    rows = {source: told.source(source) for source in {row[1] for row in places}}
-    for document, source in places:
+    known = connection.execute(select(place.source, place.document_id, place.project)).all()
+    rows = {source: told.source(source, project) for source, _, project in known}
+    for document, source in connection.execute(select(d.id, d.source)):
+        if rows.get(source) or (source not in rows and told.source(source, None)):
+            sources[document] = source
+    for source, document, _ in known:
         if rows[source]:
             sources.setdefault(document, source)
     asked = select(schema.usage_trace.c.project).union(select(schema.retrieval.c.project))

@@ -152,7 +152,7 @@ def _told(scope: Scope | None) -> Told | None:
     def project(root: str) -> bool:
         return not root or scope.tells_conversation(root)
 
-    return Told(lambda source: is_address(source) or scope.tells_file(source), project)
+    return Told(lambda source, place: is_address(source) or scope.tells_file(source, place), project)
 
 
 def _project(workspace: Workspace, scope: Scope | None) -> str:

@@ -1,4 +1,4 @@
-"""In which project a question was asked and a use recorded: of what was written before nobody knows it."""
+"""In which project a document lay, a question was asked and a use recorded: of what was written before nobody knows."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ down_revision = "0003"
 
 def upgrade() -> None:
     """A column each."""
-    for table in ("retrieval", "usage_trace"):
+    for table in ("location", "retrieval", "usage_trace"):
         op.add_column(table, sa.Column("project", sa.Text(), nullable=True))
