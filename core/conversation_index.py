@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
 from core.base.paths import Paths
-from core.base.repository import outside_work_trees
+from core.base.project import project_root
 from core.search import conversations as index
 from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
@@ -423,7 +423,7 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.
         nonlocal count
         said = searched(turn, count, secrets.clear)
         if said is not None:
-            pieces.append(index.Piece(said.turn, said.role, _day(said.time) or _day_of(item), said.text))
+            pieces.append(index.Piece(said.turn, said.role, _day(said.time), said.text))
         if turn.role == "user" and not kept:
             kept.append(turn)
         count += 1
@@ -431,6 +431,8 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.
     found = stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), take)
     if found is None:
         raise ValueError(f"it is larger than {WHOLE_BYTES >> 20} MB, and its format must be read as a whole")
+    day = _day_of(found.conversation, item)
+    pieces = [piece if piece.date else piece._replace(date=day) for piece in pieces]
     return _with_heading(_described(row, found.conversation, kept, count, secrets, item), pieces, secrets)
 
 
@@ -506,7 +508,7 @@ def _pieces(
 ) -> list[index.Piece]:
     from core.conversations.searched import searched
 
-    day = _day(conversation.ended or conversation.started) or _day_of(item)
+    day = _day_of(conversation, item)
     made = []
     for number, turn in enumerate(turns, start=first):
         said = searched(turn, number, secrets.clear)
@@ -523,7 +525,7 @@ def _described(
 
     first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
     folder = found.folder or folder_at(item.path)
-    started = found.started or next((turn.time for turn in turns if turn.time), "") or iso(item.mtime_ns)
+    started = found.started or next((turn.time for turn in turns if turn.time), "") or _day_of(found, item)
     return row._replace(
         tool=found.format, title=title_of(secrets.title(found.title), secrets.clear(first)[:2000]),
         folder=secrets.clear(folder), project=secrets.clear(place_of(folder)), branch=secrets.clear(found.branch),
@@ -532,7 +534,7 @@ def _described(
 
 
 def _ended(found: Conversation, turns: Sequence[Turn], item: Artifact) -> str:
-    return found.ended or next((turn.time for turn in reversed(turns) if turn.time), "") or iso(item.mtime_ns)
+    return found.ended or next((turn.time for turn in reversed(turns) if turn.time), "") or _day_of(found, item)
 
 
 def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets) -> tuple[index.Held, list[index.Piece]]:
@@ -549,8 +551,8 @@ def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets) 
 
 
 def place_of(folder: str) -> str:
-    """The folder of a project: that of a session, without what only a work tree adds."""
-    return outside_work_trees(os.path.normpath(folder)) if folder.startswith("/") else folder
+    """The top folder of the project that a session worked in; else its own folder."""
+    return project_root(folder) or folder
 
 
 @lru_cache(maxsize=512)
@@ -562,8 +564,10 @@ def _day(when: str) -> str:
         return ""
 
 
-def _day_of(item: Artifact) -> str:
-    return _day(iso(item.mtime_ns))
+def _day_of(conversation: Conversation, item: Artifact) -> str:
+    from core.conversations.days import day_of
+
+    return day_of(conversation, os.path.basename(item.path), item.mtime_ns)
 
 
 def iso(nanoseconds: int) -> str:

@@ -24,13 +24,14 @@ from core.base.homes import closed_folder, is_home
 from core.base.late import dataclass
 from core.base.marks import for_prompt, without_images
 from core.base.paths import PROJECT_FOLDER, Paths, cache_folder, choose_home, project_paths
+from core.base.project import GLOBAL
 from core.base.ready import kept_ready
-from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail
+from core.base.trust import trust_file
 from core.context_files import Context, load_context
 from core.knowledge.categories import CATEGORY
 from core.knowledge.digest import CONFIRMED, HEADER, project_digest
-from core.knowledge.projects import Projects, known_projects, project_around
+from core.knowledge.projects import domains_in, here_in, known_projects, waiting_sentence
 
 __all__ = ["CLOSE", "OPEN", "Prefix", "join_prompt", "prompt_prefix"]
 
@@ -49,6 +50,8 @@ class ShownDigest:
     text: str
     why: str
     warning: str = ""
+    waits: str = ""
+    """What waits for the user's word, as a sentence."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Prefix:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return (*self.context.warnings, *filter(None, (self.digest.warning,)), *self.notes)
+        waits = f"WARNING: {self.digest.waits}" if self.digest.waits else ""
+        return (*self.context.warnings, *filter(None, (self.digest.warning, waits)), *self.notes)
 
 
 def prompt_prefix(
@@ -129,7 +133,7 @@ def stable_prefix(
     known = knowledge_block(digest.text, secrets=config.redact)
     notes: tuple[str, ...] = ()
     if facts is None and config.bootstrap_facts:
-        facts, notes = _facts(paths, config, project, around)
+        facts, notes = _facts(paths, config, project or around, environment)
     if facts:
         known += f"{OPEN}\n{for_prompt(facts, secrets=config.redact)}{CLOSE}\n"
     text = context.text + (f"{NOTICE}\n{known}" if known else "")
@@ -175,16 +179,16 @@ def _shown_digest(
         return ready
     here = str(project if project is not None else around)
     variables = os.environ if environment is None else environment
-    failed: list[ShownDigest] = []
+    unsure: list[ShownDigest] = []
 
     def made() -> list[str] | None:
-        """The text and the reason; None for the digest as it is."""
-        found = _digest_here(paths, config, here, variables, text)
-        failed.extend([found] if found is not None and found.warning else [])
-        return [found.text, found.why] if found is not None else None
+        """The text, the reason and what waits; None for the digest as it is."""
+        found, sure = _digest_here(paths, config, here, variables, text)
+        unsure.extend([found] if found is not None and not sure else [])
+        return [found.text, found.why, found.waits] if found is not None else None
 
     inputs = [paths.knowledge / row.file for row in CATEGORY.values() if row.file]
-    inputs += [paths.ledger, paths.digest, paths.state / CONFIRMED]
+    inputs += [paths.ledger, paths.digest, paths.state / CONFIRMED, trust_file(variables)]
     inputs += [above / ".git" for above in (Path(here), *Path(here).parents)]
     place = cache_folder(paths.home, variables) / "ready" / f"digest-{sha256(os.fsencode(here)).hexdigest()[:16]}"
     shown = kept_ready(
@@ -192,44 +196,37 @@ def _shown_digest(
         inputs,
         made,
         asked=[here, config.digest_scope, config.digest_max_bytes],
-        read=lambda kept: None if kept is None else [str(kept[0]), str(kept[1])],
-        whole=lambda: not failed,
+        read=lambda kept: None if kept is None else [str(kept[at]) for at in range(3)],
+        whole=lambda: not unsure,
     )
-    return failed[0] if failed else ready if shown is None else ShownDigest(*shown)
+    return unsure[0] if unsure else ready if shown is None else ShownDigest(shown[0], shown[1], waits=shown[2])
 
 
 def _digest_here(
-    paths: Paths, config: Config, here: str, environment: Mapping[str, str], text: str
-) -> ShownDigest | None:
-    """The digest of the project that a folder belongs to; None where that is the digest as it is."""
+    paths: Paths, config: Config, folder: str, environment: Mapping[str, str], text: str
+) -> tuple[ShownDigest | None, bool]:
+    """The digest of the project that a folder belongs to, None where that is the digest as it is; and whether the
+    ledger could be asked."""
     only = config.digest_scope == "project"
     known = known_projects(paths, environment)
     if isinstance(known, Err):
         # Only the ledger knows which words are whose: without it the fence stays shut.
         so = "nothing of the digest is shown"
         warning = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
-        return ShownDigest("", f"not injected: {so}", warning)
-    projects = known.value
-    folder = _project_of(here, projects)
-    if not folder:
-        return None
+        return ShownDigest("", f"not injected: {so}", warning), False
+    here = here_in(folder, known.value, environment)
+    if not here.root:
+        return None, True
+    waits = waiting_sentence(here) if here.waits else ""
     if not text.startswith(HEADER):
-        none = "not injected: digest.md is your own text, and digest_scope is project"
-        return ShownDigest("", none) if only else None
-    found = project_digest(paths, config.digest_max_bytes, projects, folder, only=only)
+        none = ShownDigest("", "not injected: digest.md is your own text, and digest_scope is project", waits=waits)
+        return none if only else ShownDigest(text, READY, waits=waits), True
+    found = project_digest(paths, config.digest_max_bytes, known.value, here, only=only)
     if found is not None:
-        return ShownDigest(found.text, READY)
+        return ShownDigest(found.text, READY, waits=waits), True
     rest = "" if only else ", and none of it is yours in every project"
-    return ShownDigest("", f"not injected in this folder: what it says comes from other projects{rest}")
-
-
-def _project_of(folder: str, projects: Projects) -> str:
-    """The project that somebody works on in a folder, named or around them: a known one, its repository, or the folder
-    itself, for a new project is one too; "" in a place where nobody works, such as a home folder: there the digest is
-    that of all projects."""
-    here = os.path.normpath(folder)
-    known = project_around(here, projects) or repository_root(here)
-    return known or (here if is_working_place(here) else "")
+    why = f"not injected in this folder: what it says comes from other projects{rest}"
+    return ShownDigest("", why, waits=waits), True
 
 
 def knowledge_block(digest: str, *, secrets: bool = True) -> str:
@@ -238,11 +235,17 @@ def knowledge_block(digest: str, *, secrets: bool = True) -> str:
     return f"{OPEN}\n{for_prompt(digest, secrets=secrets, origins=True)}\n{CLOSE}\n" if digest.strip() else ""
 
 
-def _facts(paths: Paths, config: Config, project: Path | None, around: Path | None) -> tuple[str, tuple[str, ...]]:
+def _facts(
+    paths: Paths, config: Config, folder: Path | None, environment: Mapping[str, str] | None
+) -> tuple[str, tuple[str, ...]]:
     from core.factindex.bootstrap import from_index  # off unless the settings want facts
 
-    domains = dict.fromkeys((*(domain_of(str(folder)) for folder in (project, around) if folder is not None), GLOBAL))
-    found = from_index(paths.knowledge, tuple(domains), datetime.now(UTC), secrets=config.redact)
+    variables = os.environ if environment is None else environment
+    known = known_projects(paths, variables)
+    if isinstance(known, Err):
+        return "", (f"the conversation starts without the facts: {known.error}",)
+    domains = domains_in(here_in(str(folder or ""), known.value, variables), known.value)
+    found = from_index(paths.knowledge, (*domains, GLOBAL), datetime.now(UTC), secrets=config.redact)
     if isinstance(found, Err):
         return "", (f"the conversation starts without the facts: {found.error}",)
     return found.value.text, ()

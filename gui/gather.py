@@ -77,8 +77,16 @@ def gather(
     seen_by = {} if renamed else data or {}  # what a conversation is called stands in many rows
     fresh = {name: _view_data(name, call, now, seen_by.get(name), problems) for name, call in gatherers.items()}
     problems += [ErrorInfo(NOT_TRUSTED, asked(row), row.path) for row in waiting]
+    problems += odd_settings(now)
     found = replace(found, problems=tuple(dict.fromkeys(problems)), waiting=waiting)
     return Ok(Gathered(now, before if before == found and before is not None else found, fresh, seen))
+
+
+def odd_settings(workspace: Workspace) -> list[ErrorInfo]:
+    """What the command line says of the settings with every command; a folder's own file is asked about by itself."""
+    file, folder = workspace.loaded.file, workspace.loaded.folder
+    told = [words for words in workspace.loaded.warnings if folder is None or words != folder.warning]
+    return [ErrorInfo("odd-settings", words.replace(str(file), file.name), str(file)) for words in told]
 
 
 def _ledger(

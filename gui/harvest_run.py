@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.base.answer import price
 from core.base.figures import count
@@ -14,7 +14,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.harvest import finish_harvest, harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.panel.titles import UNCALLED, Called, titles_of
-from core.commands.workspace import Workspace
+from core.commands.workspace import Workspace, reopened
 from core.harvest.report import THROUGH, HarvestReport, NewLine, Progress
 from core.knowledge.run_state import ELSEWHERE
 from gui.shell import RUN, Shell
@@ -165,6 +165,14 @@ class Run:
     """What the dry run looked at; the harvest is of the same, whatever the window shows by then."""
 
 
+class Planned(NamedTuple):
+    """A dry run, what its conversations are called by their paths, and the home with the settings that it was for."""
+
+    report: HarvestReport
+    names: Mapping[str, Called]
+    workspace: Workspace
+
+
 class HarvestRun:
     """At most one dry run or harvest at a time. `now` is what stands; `on_change()` hears of every step."""
 
@@ -188,16 +196,19 @@ class HarvestRun:
         self._set(asked)
         request = HarvestRequest(sources=sources)
 
-        def planned(result: Result[tuple[HarvestReport, Mapping[str, Called]]]) -> None:
+        def planned(result: Result[Planned]) -> None:
             if self.now is asked:  # else another home has been asked about since
                 self._planned(result)
 
-        def work(_job: Job) -> Result[tuple[HarvestReport, Mapping[str, Called]]]:
-            report = harvest(workspace, request)
+        def work(_job: Job) -> Result[Planned]:
+            settled = reopened(workspace)  # no run on settings that are not those of the file
+            if isinstance(settled, Err):
+                return settled
+            report = harvest(settled.value, request)
             if isinstance(report, Err):
                 return report
-            plan = report.value.plan
-            return Ok((report.value, titles_of(workspace, [row.artifact for row in plan.classified])))
+            names = titles_of(workspace, [row.artifact for row in report.value.plan.classified])
+            return Ok(Planned(report.value, names, settled.value))
 
         self._job = self._shell.submit("The dry run", work, planned, lane=RUN)
 
@@ -219,7 +230,9 @@ class HarvestRun:
             self._ended(result, time.monotonic() - begun)
 
         def work(job: Job) -> Result[HarvestReport]:
-            request = HarvestRequest(apply=True, sources=sources)
+            request, settled = HarvestRequest(apply=True, sources=sources), reopened(workspace)
+            if isinstance(settled, Err):
+                return settled
             return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
         self._job = self._shell.submit("The harvest", work, finish, progress=self._step, lane=RUN)
@@ -247,7 +260,11 @@ class HarvestRun:
                 self._shell.toast("The harvest that was cut off is finished: its lines are in your files")
             self._shell.refresh()
 
-        self._shell.submit("Finishing the harvest", lambda _job: finish_harvest(workspace), finished, lane=RUN)
+        def work(_job: Job) -> Result[HarvestReport]:
+            settled = reopened(workspace)
+            return finish_harvest(settled.value) if isinstance(settled, Ok) else settled
+
+        self._shell.submit("Finishing the harvest", work, finished, lane=RUN)
 
     def undo(self) -> None:
         """Take back what the run did."""
@@ -273,13 +290,14 @@ class HarvestRun:
         self.now = run
         self.on_change()
 
-    def _planned(self, result: Result[tuple[HarvestReport, Mapping[str, Called]]]) -> None:
+    def _planned(self, result: Result[Planned]) -> None:
         self._job = None
         if isinstance(result, Err):
             self._set(replace(self.now, phase=FAILED, error=result.error))
             return
-        report, names = result.value
-        self._set(replace(self.now, phase=PLANNED, plan=report, names=names))
+        report, names, workspace = result.value
+        provider = workspace.config.provider
+        self._set(replace(self.now, phase=PLANNED, plan=report, names=names, workspace=workspace, provider=provider))
 
     def _step(self, news: Progress) -> None:
         activity, watch = self._shell.state.activity, self.now.watch

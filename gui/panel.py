@@ -45,7 +45,7 @@ GAP = 8
 SCALE_STEP = 0.125
 PANES = ("rail", "inspector")  # those that can be hidden
 AGES_SECONDS = 60  # how often times like "5 min" are counted anew
-_living: WeakSet[KnowledgePanel] = WeakSet()
+_living: WeakSet[KnowledgePanel] = WeakSet()  # for whoever measures them
 
 
 class KnowledgePanel:
@@ -76,7 +76,6 @@ class KnowledgePanel:
         self.shell.choices.update(choices or {})
         self._own = own or workspace
         self._minute = self._turned = 0
-        self._clicked_at = time.monotonic()
         self._first: bool | None = None
         self._inspects: bool | None = None
         self._past_first = False
@@ -89,6 +88,7 @@ class KnowledgePanel:
         look, shell = self.look, self.shell
         self.root = int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1, no_scrollbar=True))
         look.bind(self.root)
+        look.corner = int(dpg.add_drawlist(1, 1, parent=self.root, pos=[0, 0]))
         inside = look.theme(box(look, self.root, "root"), "root")
         self.header = Header(look, shell, SHORTCUTS)
         self.header.build(inside)
@@ -133,10 +133,9 @@ class KnowledgePanel:
         shell.on_home = self._use_home
         shell.on_banner = self.workbench.show_error
         shell.on_success = lambda _name: self.workbench.banner.outlive()
-        self.keyboard = Keyboard(look, SHORTCUTS, shell.run, self._is_active, lambda: shell.settling.waiting)
+        self.keyboard = Keyboard(look, SHORTCUTS, shell.run, look.focus.mine, lambda: shell.settling.waiting)
         self.keyboard.layers = shell.layers
         shell.on_refused = self.keyboard.forget
-        dpg.add_mouse_click_handler(parent=self.keyboard.registry, callback=lambda: self.jobs.post(self._clicked))
         add_actions(shell, self._acts(), self._open_view, self.harvest.open)
         shell.choices.setdefault("view", VIEWS[0].name)
         shell.change(view=shell.choices["view"], away=self.homes.away)
@@ -158,6 +157,12 @@ class KnowledgePanel:
         """Take the keys from a window of one's own, after `build`: nothing that is typed is lost then."""
         self.look.gate = gate
         self.keyboard.hear(gate)
+        self.look.focus.alone = True
+        self.focus()
+
+    def focus(self) -> None:
+        """Give the panel the keyboard, as a click into it does; what is typed elsewhere is never the panel's."""
+        self.look.focus.take()
 
     def tick(self) -> float | None:
         """Before each frame: do what was posted, show what workers found. 0.0: another frame is wanted; None: idle."""
@@ -281,25 +286,6 @@ class KnowledgePanel:
         if self.reading.is_open:
             return self.reading.press(label, typing)
         return self.workbench.press(label, typing) or self.inspector.press(label, typing)
-
-    def _is_active(self) -> bool:
-        """Whether the keyboard is this panel's: it has a dialog open, or was clicked last, or is the only one."""
-        others = [panel for panel in _living if panel is not self]
-        if not dpg.is_item_shown(self.root) or any(panel.has_dialog() for panel in others):
-            return False
-        return not others or self.has_dialog() or all(panel._clicked_at < self._clicked_at for panel in others)
-
-    def has_dialog(self) -> bool:
-        """Whether something modal of this panel is open."""
-        return self.palette.is_open or self.harvest.dialog.is_open or self.keys.dialog.is_open or self.shell.asking
-
-    def _clicked(self) -> None:
-        """Somewhere the mouse was pressed; in the panel?"""
-        x, y = dpg.get_mouse_pos(local=False)
-        left, top = dpg.get_item_rect_min(self.header.mark)
-        width, height = dpg.get_item_rect_size(self.root)
-        if 0 <= x - left + self.look.px(16) <= width and 0 <= y - top + self.look.px(16) <= height:
-            self._clicked_at = time.monotonic()
 
     def switch_theme(self) -> None:
         """Dark to light, or back."""

@@ -55,7 +55,9 @@ def write_ledger(workspace: Workspace, rows: list[dict[str, Any]]) -> None:
 class Seat:
     """One panel in the desk's window."""
 
-    def __init__(self, desk: Desk, workspace: Workspace, *, width: int = -1, **options: Any) -> None:
+    def __init__(
+        self, desk: Desk, workspace: Workspace, *, width: int = -1, hears: bool = True, **options: Any
+    ) -> None:
         from gui.panel import KnowledgePanel
 
         self.desk, self.workspace = desk, workspace
@@ -63,7 +65,8 @@ class Seat:
         self.page = int(desk.dpg.add_child_window(parent=desk.page, border=False, width=width, height=-1))
         self.panel = KnowledgePanel(workspace, wake=desk.loop.wake, **options)
         self.panel.build(self.page)
-        self.panel.hear(desk.gate)
+        if hears:  # as in a window of its own
+            self.panel.hear(desk.gate)
         self._tick: Callable[[], object] = lambda: self.panel.tick() is not None
         desk.ticks.append(self._tick)
 

@@ -21,7 +21,7 @@ from core.base.markdown import (
     split_provenance,
 )
 from core.base.marks import MARKS, TAGS, WORDS, tame, without_invisible
-from core.base.repository import domain_of, repository_root, slug
+from core.base.project import domain_of, repository_root, slug
 from core.conversations.lines import INJECTED
 from tests.corpus import need_corpus, text_conversations
 from tests.cpu_time import grows_faster

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from core import conversation_index
+from core.base.project import project_root as project_of
 from core.base.result import Err, Ok
 from core.base.secrets.repeats import REPEATED, Secrets
 from core.commands import transcript
 from core.commands.conversations import index_folder, read
-from core.commands.transcript import project_of
 from core.commands.workspace import Workspace
 from core.conversations.readable import without_codes, without_tags
 from core.conversations.searched import output

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.base.markdown import parse_bullets, sanitise_line, without_emphasis
-from core.base.repository import slug
+from core.base.project import slug
 from core.base.result import Ok
 from core.base.secrets.redact import redact
 from core.commands.facts import bootstrap, validate

@@ -197,8 +197,9 @@ def test_it_opens_and_closes_by_its_button_or_says_why_not(
 
 # --- the host program of the page ------------------------------------------------------------------------------------
 
-# What a person does with the host: looks at it once it has read the store, presses a key, closes the window. It runs
-# inside of the host's own loop, and takes no part in the program above it.
+# What a user does with the host: looks at it once it has read the store, presses a key, which is not the panel's before
+# a click into it, clicks, presses it again, closes the window. It runs inside of the host's own loop, and takes no part
+# in the program above it.
 PERSON = """
 import subprocess, time
 import dearpygui.dearpygui as dpg
@@ -207,6 +208,7 @@ drawing, begun, told = dpg.render_dearpygui_frame, time.monotonic(), []
 def person():
     drawing()
     panel = host["panel"]
+    panel.jobs.wake()  # a window at rest draws nothing
     if time.monotonic() - begun > 270:
         print("it did not come about:", told)
         dpg.stop_dearpygui()
@@ -216,7 +218,14 @@ def person():
         print("waiting:", panel.shell.state.snapshot.overview.status.pending["conversations"])
         found = subprocess.run(["xdotool", "search", "--name", "^My program$"], capture_output=True, text=True)
         subprocess.run(["xdotool", "windowfocus", "--sync", found.stdout.split()[-1], "key", "3"], check=True)
-    elif told == ["read"] and panel.shell.state.view == "knowledge":
+        told.append(time.monotonic() + 1)
+    elif len(told) == 2 and time.monotonic() > told[1]:
+        told.append("clicked")
+        print("view:", panel.shell.state.view)
+        (left, top), (x, y) = dpg.get_item_rect_min(panel.header.mark), dpg.get_viewport_pos()
+        place = [str(int(left + x + 8)), str(int(top + y + 8))]
+        subprocess.run(["xdotool", "mousemove", *place, "click", "1", "sleep", "0.3", "key", "3"], check=True)
+    elif len(told) == 3 and panel.shell.state.view == "knowledge":
         told.append("key")
         print("view:", panel.shell.state.view, "mistakes:", panel.jobs.errors)
         dpg.stop_dearpygui()
@@ -243,4 +252,4 @@ def test_the_example_of_the_page_draws_answers_a_key_and_ends_cleanly(tmp_path: 
     )  # fmt: skip
     desk.focus()  # the other tests' window had the keyboard before
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["visible: True", "waiting: 6", "view: knowledge mistakes: []"]
+    assert done.stdout.splitlines() == ["visible: True", "waiting: 6", "view: timeline", "view: knowledge mistakes: []"]

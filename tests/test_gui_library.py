@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from core.commands.library.ingest import library_ingest
+from core.commands.library.use import library_record
 from core.commands.panel import library as commands
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import matching
@@ -339,7 +340,7 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
 
     begun, real = threading.Event(), library_ingest
 
-    def slow(workspace: Workspace, paths: list[str], *, progress: Any, cancelled: Any) -> Any:
+    def slow(workspace: Workspace, paths: list[str], *, yes: bool, progress: Any, cancelled: Any) -> Any:
         """The real one, which after the first document waits for the person."""
 
         def told(step: Any) -> None:
@@ -348,7 +349,7 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
             while not cancelled():
                 time.sleep(0.01)
 
-        return real(workspace, paths, progress=told, cancelled=cancelled)
+        return real(workspace, paths, yes=yes, progress=told, cancelled=cancelled)
 
     monkeypatch.setattr(view, "library_ingest", slow)
     page(stand, "documents")
@@ -395,3 +396,23 @@ def test_a_change_is_told_in_words() -> None:
     assert [(row.label, row.words) for row in value_lines(after)] == [
         ("Outcomes", "implementation how-to: 8 wins, 1 miss"), ("Tags", "a, b"), ("Weight", "0.25"),
     ]  # fmt: skip
+
+
+def test_a_new_text_that_leaves_experience_behind_is_taken_in_after_a_yes(
+    stand: Stand, home: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(home, files)
+    best = value(commands.search(home, QUESTION)).retrieved.dossiers[0]
+    value(library_record(home, chunk=[best.chunk.id], outcome="win"))
+    changed = Path(best.document.source)
+    changed.write_text("# Nothing\n\nOf what stood here before, no word stands here any more at all.\n")
+    asked: list[tuple[str, Any]] = []
+    monkeypatch.setattr(stand.shell, "ask", lambda _title, words, _yes, act, **_more: asked.append((words, act)))
+    page(stand, "documents")
+    stand.desk.dpg.set_value(stand.view.path, str(changed))
+    stand.view.ingest()
+    stand.settle()
+    assert "Nothing" not in stand.texts() and "1 usage record of 1 chunk" in asked[0][0]
+    asked[0][1]()
+    stand.settle()
+    assert "Nothing" in stand.texts() and len(asked) == 1 and stand.errors == []

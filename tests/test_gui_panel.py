@@ -256,6 +256,42 @@ def test_a_broken_settings_file_is_told_and_mended_without_a_restart(desk: Desk,
         assert seat.panel.workbench.banner.shown is None
 
 
+def test_no_harvest_runs_on_settings_that_are_not_those_of_the_file(desk: Desk, at_home: Path) -> None:
+    """The banner said that config.toml is broken, and Harvest ran on what it had said an hour ago."""
+    workspace = workspace_at(at_home)
+    file, good = workspace.loaded.file, workspace.loaded.file.read_text(encoding="utf-8")
+    with seated(desk, workspace) as seat:
+        run = seat.panel.run
+        file.write_text("[ai_settings.knowledge\n", encoding="utf-8")
+        desk.press("ctrl+h")
+        seat.until(lambda: run.now.phase == "failed")
+        assert run.now.error is not None and "config.toml" in str(run.now.error)
+        assert "config.toml" in desk.dpg.get_value(seat.panel.harvest._wait)
+        file.write_text(good, encoding="utf-8")
+        desk.press("Return")
+        seat.until(lambda: run.now.phase == "planned")
+        file.write_text("[ai_settings.knowledge\n", encoding="utf-8")
+        desk.press("Return")
+        seat.until(lambda: run.now.phase == "failed")
+        assert not workspace.paths.ledger.exists(), "it harvested on older settings"
+        file.write_text(good, encoding="utf-8")
+
+
+def test_a_misspelt_setting_is_told_in_the_window_too(desk: Desk, at_home: Path) -> None:
+    """Only the command line said that a setting has no effect."""
+    workspace = workspace_at(at_home)
+    file, good = workspace.loaded.file, workspace.loaded.file.read_text(encoding="utf-8")
+    with seated(desk, workspace) as seat:
+        banner = seat.panel.workbench.banner
+        file.write_text(good + "digest_max_byte = 9\n", encoding="utf-8")
+        desk.press("F5")
+        seat.until(lambda: banner.shown is not None)
+        assert "unknown setting 'digest_max_byte' is ignored" in desk.dpg.get_value(banner._words)
+        file.write_text(good, encoding="utf-8")
+        desk.press("F5")
+        seat.until(lambda: banner.shown is None)
+
+
 def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home: Path, tmp_path: Path) -> None:
     """A host opens the panel in a clone: its settings wait, the banner says so, and a yes there lets them count."""
     clone = tmp_path / "clone"

@@ -11,6 +11,7 @@ import pytest
 
 from core.base.result import Err
 from core.cli.parser import parse
+from core.commands.conversations import find as find_conversations
 from core.commands.memories import save
 from core.commands.workspace import Workspace
 from gui.views.search_rows import (
@@ -28,6 +29,7 @@ from gui.views.search_rows import (
     without,
     written,
 )
+from tests.cli_call import call
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value, write
@@ -341,3 +343,24 @@ def test_the_palette_hands_its_words_over_and_a_result_opens_its_view(desk: Desk
         seat.settle()
         knowledge = seat.panel.workbench.views["knowledge"]
         assert knowledge.category == "decisions" and "Green tea" in knowledge.list.current.text
+
+
+def test_the_window_says_what_was_searched_and_what_is_left_as_the_command_line_does(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ "Nothing found", and 30 of 233 conversations had been looked through."""
+    workspace = workspace_at(at_home)
+    place = ["--home", str(workspace.paths.home), "--config", str(workspace.loaded.file)]
+    with seated(desk, workspace, choices={"view": "search"}) as seat:
+        view: Any = seat.panel.workbench.views["search"]
+        monkeypatch.setitem(find_conversations.__kwdefaults__ or {}, "seconds", 0.0)
+        said = []
+        for words in ("xyzzyqu", "xyzzyqu again"):
+            view.typed(words)
+            seat.until(lambda: not view.pending)
+            seat.settle()
+            said.append(str(desk.dpg.get_value(view.remark)))
+            monkeypatch.setitem(find_conversations.__kwdefaults__ or {}, "seconds", 9.0)
+        assert said[0].startswith("Searched: ") and said[0].endswith(" conversations are left")
+        told = call("search", "xyzzyqu", *place)[1]
+        assert told == f"nothing found for 'xyzzyqu' in {said[1].removeprefix('Searched: ')}\n"

@@ -21,8 +21,9 @@ from core.commands.panel.settings import explained, shipped_help
 from core.commands.runs import Run
 from core.commands.settings import config_show
 from core.commands.workspace import Workspace
+from core.harvest.classify import fate_of
 from core.harvest.report import HarvestReport, NewLine, Progress
-from core.harvest.steps import HarvestPlan, Step
+from core.harvest.steps import HarvestPlan, Limits, Step
 from core.knowledge.run_state import (
     DELETED,
     ELSEWHERE,
@@ -49,6 +50,7 @@ from gui.views.harvest_dialog import (
     DIGEST_BEGINS,
     ended_lines,
     estimate_words,
+    fate_lines,
     group_counts,
     has_work,
     plan_lines,
@@ -61,6 +63,8 @@ from gui.views.ledger import Wish, arrange, chip_counts, items_of, row_of
 from gui.views.palette import action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.settings import set_words, setting_rows
 from gui.watch import folders_of, matters
+from tests.cli_call import call
+from tests.harvest_world import says
 from tests.panel_desk import at_home_fixture, workspace_at  # noqa: F401 - pytest finds the fixture by itself
 
 
@@ -217,13 +221,13 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
         "harvest 6 conversations", "write digest.md, the summary that new conversations begin with",
     ]  # fmt: skip
     assert has_work(planned.value)
-    assert "nothing is sent anywhere" in provider_line(home.config, planned.value).words
+    assert "nothing is sent anywhere" in provider_line(home.config).words
     assert any("every conversation stays where it is" in note for note in planned.value.notes)
-    sent = provider_line(replace(home.config, provider="openai", model="m", redact=False), planned.value).words
+    sent = provider_line(replace(home.config, provider="openai", model="m", redact=False)).words
     assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
-    near = provider_line(replace(home.config, provider="ollama", model="m"), planned.value).words
+    near = provider_line(replace(home.config, provider="ollama", model="m")).words
     assert near.startswith("Sent to ollama m on this computer.")
-    far = provider_line(replace(home.config, provider="ollama", model="m", base_url="http://10.0.0.8:1"), planned.value)
+    far = provider_line(replace(home.config, provider="ollama", model="m", base_url="http://10.0.0.8:1"))
     assert far.words.startswith("Sent to ollama m. ")
     assert estimate_words(planned.value).endswith("nothing")
     assert estimate_words(HarvestReport(False, tokens=9, price=None)).endswith("price unknown")
@@ -247,22 +251,35 @@ def test_the_dry_run_threatens_no_conversation_that_stays(home: Workspace) -> No
     assert isinstance(planned, Ok) and planned.value.plan is not None
     own = planned.value.plan.steps
     other = tuple(row._replace(artifact=row.artifact._replace(source="codex")) for row in own)
-    config = replace(home.config, provider="openai", model="m")
+    limits = Limits("openai", 10**9)
 
-    def said(steps: tuple[Step, ...], **settings: Any) -> str:
-        report = HarvestReport(False, plan=replace(planned.value.plan, steps=steps))
-        return provider_line(replace(config, **settings), report).words
+    def said(steps: tuple[Step, ...], interrupted: bool = False, **settings: Any) -> str:
+        return fate_of(replace(planned.value.plan, steps=steps), replace(limits, **settings), 14, interrupted).words
 
-    assert "in the trash" not in said(other) and said(other).endswith("Every conversation stays where it is.")
-    assert said(own).endswith("Harvested conversations wait 14 days in the trash.")
-    assert "in this home wait 14 days" in said((*own, *other)) and said((*own, *other)).endswith("stay where they are.")
-    assert said(other, reclaim_foreign=True).endswith("in the trash.")
-    assert "in the trash" not in said(own, reclaim="never")
+    assert said(other) == "every conversation stays where it is"
+    assert said(own) == "6 conversations go to the trash for 14 days (once harvested)"
+    assert said((*own, *other)) == f"{said(own)}; 6 are harvested and left in place"
+    assert said(other, reclaim_foreign=True) == said(own)
+    assert said(own, reclaim="never") == "every conversation stays where it is"
+    assert said(own, provider="offline").endswith("what a language model has read would go to the trash")
     stored = tuple(row._replace(artifact=row.artifact._replace(kind="session")) for row in other)
-    assert said(stored, reclaim_foreign=True).endswith("Every conversation stays where it is."), "no store is cut up"
-    mixed = said((*other, *stored), reclaim_foreign=True)
-    assert "in this home" not in mixed and mixed.endswith("; those in another tool's store stay where they are.")
-    assert "stays" not in said(()), "a run that was interrupted may take what it has harvested"
+    assert said(stored, reclaim_foreign=True) == "every conversation stays where it is", "no store is cut up"
+    assert said((*other, *stored), reclaim_foreign=True).endswith("; 6 are harvested and left in place")
+    assert said(()) == "" == said(own, interrupted=True, reclaim="never"), "a run that was cut off may take its own"
+
+
+def test_window_and_command_line_say_of_a_plan_what_it_holds(home: Workspace) -> None:
+    """A model had read three; of the next dry run one line moved these to the trash, and the other let all stay."""
+    model = says(facts=[])
+    read = HarvestRequest(apply=True, keep=True, limit=3, provider="openai", model="m")
+    assert isinstance(harvest(home, read, generate=model), Ok)
+    report = harvest(home, HarvestRequest())
+    assert isinstance(report, Ok)
+    words = "3 conversations go to the trash for 14 days (harvested before); 3 are harvested and left in place"
+    assert [line.words for line in fate_lines(report.value.fate)] == [words]
+    place = ["--home", str(home.paths.home), "--config", str(home.loaded.file)]
+    for shown in (call("harvest", *place)[1], call("harvest", *place, "--json")[1]):
+        assert shown.count(words) == 1 and "stays where it is" not in shown
 
 
 def test_the_best_bullets_say_how_long_ago_they_came() -> None:
@@ -370,8 +387,15 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     there = state.snapshot
     assert there is not None
     failed = replace(there.overview.status, ledger={"harvest-failed": 2}, pending={})
-    sign, _, line = resting_words(State(snapshot=replace(there, overview=replace(there.overview, status=failed))), 0.0)
-    assert (sign, line) == ("triangle-alert", "No harvest yet · 2 failed"), "never green beside a failure"
+    row = {"status": "harvest-failed", "run": "one", "at": "1970-01-02T00:00:00+00:00"}
+    rows = tuple(LedgerRow(str(number), row) for number in range(2))
+    there = replace(there, overview=replace(there.overview, status=failed), ledger=rows)
+    sign, _, line = resting_words(State(snapshot=there), 86460.0)
+    assert (sign, line) == ("triangle-alert", "Last harvest 1 min ago · 2 failed"), "never green beside a failure"
+    newer = LedgerRow("9", {"status": "harvested", "run": "two", "at": "1970-01-02T00:01:00+00:00"})
+    sign, color, line = resting_words(State(snapshot=replace(there, ledger=(newer, *rows))), 86520.0)
+    words = "Nothing is waiting · last harvest 1 min ago · 2 of earlier harvests not read"
+    assert (sign, color, line) == ("circle-check", "muted", words), "amber for ever tells nothing"
     assert begin_words(state) == begin_words(State()) == NOTHING_SENT
     for run, words in (
         (RunState(ELSEWHERE, "harvest", 4711, 12, 41), "'knowledge harvest' is at work (process 4711): 12 of 41"),

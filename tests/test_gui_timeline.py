@@ -18,7 +18,7 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.history import LedgerRow, ledger
 from core.commands.panel import titles as titles_module
 from core.commands.panel.overview import overview
-from core.commands.panel.timeline import LEFT, LOST, Line, costs, lines_now, timeline
+from core.commands.panel.timeline import FAILED, LOST, TOO_LARGE, TRASHED, Line, costs, lines_now, timeline
 from core.commands.panel.titles import titles
 from core.commands.workspace import utc_now
 from core.knowledge.edit import add_bullet
@@ -51,7 +51,7 @@ def test_all_figures_are_those_of_the_files(at_home: Path) -> None:
     workspace = workspace_at(at_home)
     assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
     rows = value(ledger(workspace))
-    found = timeline(rows, titles(workspace, rows), lines_now(workspace))
+    found = timeline(rows, titles(workspace, rows), lines_now(workspace), workspace.paths.trash)
     files = value(overview(workspace)).files
     whole = sum(row.bullets or 0 for row in files if row.file != "quarantine.md")
     assert len(found.talks) == 6 and sum(talk.kept for talk in found.talks) == whole > 5
@@ -59,28 +59,49 @@ def test_all_figures_are_those_of_the_files(at_home: Path) -> None:
     facts = workspace.paths.knowledge / "decisions.md"
     lines = facts.read_text("utf-8").split("\n")
     facts.write_text("\n".join([*(line for line in lines if not line.startswith("- ")), "- Mine"]), "utf-8")
-    after = timeline(rows, titles(workspace, rows), lines_now(workspace))
+    after = timeline(rows, titles(workspace, rows), lines_now(workspace), workspace.paths.trash)
     assert not any(talk.lines.get("decisions") for talk in after.talks) and after.own == {"decisions": 1}
 
 
 def test_what_went_unread_is_told_from_what_waits(tmp_path: Path) -> None:
+    """A conversation that failed had "nothing new", and one that lay in the trash was lost."""
+    workspace = workspace_at(tmp_path)
     there = tmp_path / "talk"
     there.write_text("hello\n", "utf-8")
+    workspace.paths.trash.mkdir(parents=True)
+    (workspace.paths.trash / "d").write_text("hello\n", "utf-8")
     base: dict[str, Any] = {"at": "2026-05-01T12:00:00+00:00", "deleted": False}
     rows = [
         LedgerRow("a", {**base, "status": "too-large", "path": str(there)}),
         LedgerRow("b", {**base, "status": "harvest-failed", "path": str(tmp_path / "gone")}),
-        LedgerRow("c", {**base, "status": "deleted-unharvested", "path": "/x"}),
+        LedgerRow("c", {**base, "status": "deleted-unharvested", "path": "/x", "trash": {"c": "/x"}}),
+        LedgerRow("d", {**base, "status": "deleted-unharvested", "path": "/y", "trash": {"d": "/y"}}),
+        LedgerRow("e", {**base, "status": "harvest-failed", "path": str(there)}),
+        LedgerRow("f", {**base, "status": "harvested", "path": str(there)}),
         LedgerRow("path:/leftover", {**base, "status": "pruned", "path": "/leftover"}),
     ]
-    fates = {talk.key: talk.fate for talk in timeline(rows, titles(workspace_at(tmp_path), rows), ()).talks}
-    assert fates == {"a": LEFT, "b": LOST, "c": LOST}
+    found = timeline(rows, titles(workspace, rows), (), workspace.paths.trash)
+    fates = {talk.key: talk.fate for talk in found.talks}
+    assert fates == {"a": TOO_LARGE, "b": LOST, "c": LOST, "d": TRASHED, "e": FAILED, "f": "harvested"}
+    told = {str(row.key[0]): row.meta for row in talk_rows(found.talks)}
+    for key, words in zip("abcdef", ("too large, not read", "lost unread", "lost unread", "in the trash, unread",
+                                     "failed, not read", "nothing new"), strict=True):  # fmt: skip
+        assert words in told[key], key
+    assert sum(day.lost for day in by_day(found.talks).values()) == 2
+
+
+def test_every_harvest_is_counted_and_its_price_not_made_up() -> None:
+    """A program that is asked tells no tokens: its harvests were none, and cost nothing."""
+    rows = [LedgerRow(str(at), {"run": f"run-{at}", "provider": "command", "model": "", "status": "harvested"})
+            for at in range(3)]  # fmt: skip
+    found = spending(costs(rows), 7, ["run-0", "run-9"])
+    assert (found.runs, found.dollars, found.models) == (4, None, (("command", "price unknown"),))
 
 
 def test_a_year_is_filtered_zoomed_and_summed(at_home: Path) -> None:
     workspace = year_home(at_home)
     rows = value(ledger(workspace))
-    found = timeline(rows, titles(workspace, rows), lines_now(workspace))
+    found = timeline(rows, titles(workspace, rows), lines_now(workspace), workspace.paths.trash)
     today = date.today()
     everything = by_day(found.talks)
     assert sum(day.talks for day in everything.values()) == len(found.talks) == len(rows)
@@ -166,7 +187,7 @@ def test_lines_written_by_hand_stand_on_their_day(desk: Desk, at_home: Path) -> 
         assert sum(bar.sum.lines["facts"] for bar in view._bars) == 3
     day = date(2026, 5, 1)
     lines = [Line("", day, "facts"), Line("", day + timedelta(days=1), "decisions"), Line("", None, "facts")]
-    found = timeline((), titles(workspace, ()), lines)
+    found = timeline((), titles(workspace, ()), lines, workspace.paths.trash)
     days = with_own(found.talks, found.own_days, Wish(), day)
     assert found.own == {"facts": 2, "decisions": 1}
     assert {at: dict(sums.lines) for at, sums in days.items()} == {day: {"facts": 1, "decisions": 1}}, "UTC is ahead"

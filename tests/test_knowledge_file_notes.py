@@ -177,12 +177,15 @@ def test_a_row_that_knows_only_another_path_is_another_file() -> None:
 # --- facts: Notes on files that were on another computer became facts. If these fail, they are lost to whoever asks
 # about the file, or a stranger's file of the same name speaks for it.
 
-ALEX = {"talk": frozenset({"/Users/alex/code/cli"}), "other": frozenset({"/srv/shop"})}
+
+def told_in(clone: Path) -> dict[str, frozenset[str]]:
+    """Conversations of the repository itself, of another one of its name, and of another one."""
+    return {"talk": frozenset({str(clone)}), "namesake": frozenset({"/srv/cli"}), "other": frozenset({"/srv/shop"})}
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone of a repository called `cli`."""
+    """A repository called `cli`."""
     (tmp_path / "cli" / ".git").mkdir(parents=True)
     (tmp_path / "cli" / "cmd" / "log").mkdir(parents=True)
     return tmp_path / "cli"
@@ -199,6 +202,8 @@ def clone(tmp_path: Path) -> Path:
         ("- cli/cmd/log/logger.go: rotates [from: talk, 2026-01-01]", True),
         ("- cmd/log/logger.go: rotates [from: nobody knows where, 2026-01-01]", True),
         ("- cmd/log/logger.go: rotates [from: other, 2026-01-01]", False),
+        ("- cmd/log/logger.go: rotates [from: namesake, 2026-01-01]", False),
+        ("- /srv/cli/cmd/log/logger.go: rotates [from: namesake, 2026-01-01]", False),
         ("- /Users/alex/code/shop/cmd/log/logger.go: rotates", False),
         ("- logger.go: rotates [from: talk, 2026-01-01]", False),
         ("- cmd/log/logger.go.bak: rotates [from: talk, 2026-01-01]", False),
@@ -209,7 +214,7 @@ def clone(tmp_path: Path) -> Path:
 def test_which_facts_speak_of_a_file(clone: Path, line: str, told: bool) -> None:
     found = parse_bullets(line.replace("{clone}", str(clone)) + "\n")
     assert len(found) == 1
-    assert bool(facts_about(found, str(clone / "cmd" / "log" / "logger.go"), ALEX)) is told
+    assert bool(facts_about(found, str(clone / "cmd" / "log" / "logger.go"), told_in(clone))) is told
 
 
 def test_a_work_tree_is_the_repository_that_it_belongs_to(clone: Path) -> None:
@@ -218,7 +223,7 @@ def test_a_work_tree_is_the_repository_that_it_belongs_to(clone: Path) -> None:
     (tree / "cmd").mkdir(parents=True)
     (tree / ".git").write_text("gitdir: ../../.git/worktrees/7\n")
     rows = parse_bullets("- cmd/run.go: slow [from: talk, 2026-01-01]\n- /Users/alex/code/cli/cmd/run.go: fast\n")
-    assert len(facts_about(rows, str(tree / "cmd" / "run.go"), ALEX)) == 2
+    assert len(facts_about(rows, str(tree / "cmd" / "run.go"), told_in(clone))) == 2
 
 
 def test_a_file_at_the_top_is_not_every_file_of_its_name(clone: Path) -> None:
@@ -227,7 +232,7 @@ def test_a_file_at_the_top_is_not_every_file_of_its_name(clone: Path) -> None:
         "- README.md: theirs [from: other, 2026-01-01]\n- /Users/alex/code/cli/README.md: ours too\n"
         "- /Users/alex/cli/deep/README.md: a deep one\n"
     )
-    found = facts_about(rows, str(clone / "README.md"), ALEX)
+    found = facts_about(rows, str(clone / "README.md"), told_in(clone))
     assert [row.text.partition(": ")[2] for row in found] == ["ours", "ours too"]
 
 

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from core.base import ready
 from core.base.markdown import parse_bullets
 from core.base.paths import cache_folder
+from core.base.project import is_below
 from core.commands.context import context, digest_show
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge import projects
 from core.knowledge.digest import NOTE, SECTIONS, project_digest, regenerate_digest, render_digest
 from core.knowledge.ledger import Entries, write_ledger
-from core.knowledge.projects import NONE, OTHER, OWN, is_inside, nearness, project_around, projects_of
+from core.knowledge.projects import NONE, OTHER, OWN, Here, here_in, nearness, projects_of
 from core.knowledge.same import Statement
 from tests.harvest_world import FakeModel, World, workspace_of
 from tests.made_home import value
@@ -42,8 +43,11 @@ PROJECTS = {
 }
 
 
+APP = Here("/srv/app", frozenset({"/srv/app"}))
+
+
 def near(statement: Statement) -> int:
-    return nearness((statement.bullet, *statement.others), PROJECTS, "/srv/app")
+    return nearness((statement.bullet, *statement.others), PROJECTS, APP)
 
 
 def world_of_three(tmp_path: Path) -> World:
@@ -56,7 +60,7 @@ def world_of_three(tmp_path: Path) -> World:
 
 def test_a_projects_own_items_come_first_then_the_persons_and_no_others(tmp_path: Path) -> None:
     world = world_of_three(tmp_path)
-    both = project_digest(world.paths, 4096, PROJECTS, "/srv/app", only=False)
+    both = project_digest(world.paths, 4096, PROJECTS, APP, only=False)
     assert both is not None
     facts = [row for row in both.text.split("\n") if "fact [" in row]
     assert [row[2:].partition(" [")[0] for row in facts] == [
@@ -65,11 +69,11 @@ def test_a_projects_own_items_come_first_then_the_persons_and_no_others(tmp_path
         "nobody's fact",
     ]
     assert "heir" not in both.text
-    own = project_digest(world.paths, 4096, PROJECTS, "/srv/app", only=True)
+    own = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
     assert own is not None
     assert own.shown == {"facts": 2}
     assert "heir" not in own.text
-    assert project_digest(world.paths, 4096, PROJECTS, "/srv/none", only=True) is None
+    assert project_digest(world.paths, 4096, PROJECTS, here_in("/srv/none", PROJECTS), only=True) is None
 
 
 def test_another_projects_questions_take_no_room_from_ones_own_facts(tmp_path: Path) -> None:
@@ -77,7 +81,7 @@ def test_another_projects_questions_take_no_room_from_ones_own_facts(tmp_path: P
     world = World(tmp_path)
     world.knowledge("questions.md", "# Questions\n\n" + "".join(line(f"Q{n} {'x' * 90}?", "theirs") for n in range(90)))
     world.knowledge("facts.md", "# Facts\n\n" + "".join(line(f"mine {n}", "mine") for n in range(20)))
-    found = project_digest(world.paths, 4096, PROJECTS, "/srv/app", only=False)
+    found = project_digest(world.paths, 4096, PROJECTS, APP, only=False)
     assert found is not None
     assert found.shown["facts"] == 20
     assert "Q89" not in found.text and NOTE not in found.text
@@ -103,10 +107,8 @@ def test_bytes_are_kept_and_nothing_is_shown_twice(rows: list[tuple[str, str, in
 
 
 def test_a_folder_is_told_from_one_whose_name_begins_alike() -> None:
-    assert is_inside("/srv/app/web", "/srv/app/")
-    assert not is_inside("/srv/application", "/srv/app")
-    assert project_around("/srv/app/web/src", PROJECTS) == "/srv/app/web"
-    assert project_around("/home", PROJECTS) == ""
+    assert is_below("/srv/app/web", "/srv/app/")
+    assert not is_below("/srv/application", "/srv/app")
 
 
 def test_a_name_knows_every_folder_that_its_conversations_worked_in() -> None:
@@ -134,7 +136,7 @@ def test_a_name_that_several_folders_share_may_be_anothers() -> None:
     known = {"two": {"/a", "/b"}, "within": {"/a", "/a/web"}, "half": {"/a", ""}, "far": {"/b", "/c"}}
 
     def found(name: str) -> int:
-        return nearness(parse_bullets(line("x", name)), known, "/a")
+        return nearness(parse_bullets(line("x", name)), known, here_in("/a", known))
 
     assert {name: found(name) for name in (*known, "unknown")} == {
         "two": OTHER,

@@ -26,6 +26,7 @@ from core.cli.main import main
 from core.commands.library.cluster import on_cluster
 from core.commands.library.ingest import library_ingest
 from core.commands.workspace import open_workspace
+from core.library import workers
 from core.library.database import problems_of
 from core.library.prepare import Item, Prepared, Way, prepare
 from core.library.workers import LostError, Workers, cluster
@@ -137,6 +138,40 @@ def test_documents_are_taken_in_on_the_cluster(place: Cluster, tmp_path: Path) -
     folder = texts(tmp_path / "many", 2)
     made = value(library_ingest(workspace, [str(folder)], provider="offline", scheduler=place.address))
     assert not made.errors and [row["status"] for row in made.documents] == ["new"] * 2
+
+
+def test_a_cluster_whose_last_worker_is_gone_says_so_and_is_not_waited_for_for_ever(
+    place: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who starts it in the evening finds a sentence in the morning, and goes on with the same command; so does a
+    harvest, whose conversations stay."""
+    place.man(1)
+    found = workers.cluster(place.address)
+
+    def gone(_address: str) -> object:
+        for worker in place.workers:
+            place.kill(worker)
+        return found
+
+    settings = tmp_path / "config.toml"
+    settings.write_text(f'[ai_settings.knowledge]\nworkers = "{place.address}"\nworkers_wait_seconds = 1.5\n')
+    words = ["library", "ingest", str(texts(tmp_path / "many", 3)), "--home", str(tmp_path / "home")]
+    words += ["--provider", "offline", "--config", str(settings)]
+    begun = time.monotonic()
+    with monkeypatch.context() as patched:
+        patched.setattr(workers, "cluster", gone)
+        assert main(words) == 1
+        assert time.monotonic() - begun < 20
+        out, err = capsys.readouterr()
+        told, ended = "the cluster has no workers, waiting 1.5 s", "has had no workers for 1.5 seconds"
+        assert told in err and ended in err and err.index(told) < err.index(ended) and "run it again to go on" in out
+        workspace = value(open_workspace(str(tmp_path / "home"), settings))
+        far = value(on_cluster(workspace, "openai", "m"))
+        asked = far("a question")
+        assert isinstance(asked, Err) and ended in str(asked.error)
+        far.close()
+    place.man(1)
+    assert main(words) == 0 and "3 new" in capsys.readouterr().out
 
 
 def test_a_harvest_asks_its_model_on_the_cluster_and_writes_each_item_once(place: Cluster, tmp_path: Path) -> None:

@@ -162,6 +162,59 @@ def test_what_was_learned_of_a_chunk_stays_with_its_words_when_the_file_changes(
     assert problems_of(library) == []
 
 
+def test_a_used_chunk_that_grew_is_the_same_and_one_that_went_is_told_first(library: Library, guide: Path) -> None:
+    """Archived uses count too; and a name with a key in it is replaced where it was stored."""
+    take_in(library, guide)
+    (old,) = documents(library)
+    kept = next(row for row in chunks(library, old.id) if row.heading == "Locks > Deadlocks")
+    trace = UsageTrace(new_id(), (kept.id,), "debugging", "win", NOW, "s")
+    count = {"chunk_id": kept.id, "task_type": "debugging", "outcome": "win", "count": 4, "latest": NOW}
+    with library.writing() as connection:
+        rows.add_trace(connection, trace)
+        connection.execute(schema.trace_count.insert().values(**count))
+    first = guide.read_text()
+    guide.write_text(first.replace("nobody is told.", "nobody is told. It may be told later."))
+    assert [row.status for row in take_in(library, guide).documents] == ["changed"]
+    (new,) = [row for row in documents(library) if row.status == "active"]
+    (grown,) = [row for row in chunks(library, new.id) if row.id == kept.id]
+    assert "told later" in grown.content and problems_of(library) == []
+    guide.write_text("# Soup\n\nLentils need twenty minutes.\n")
+    report = take_in(library, guide)
+    assert not report.documents and [row.code for row in report.errors] == ["would-drop"]
+    assert "5 usage records of 1 chunk" in report.errors[0].message
+    allowed = take_in(library, guide, may_drop=lambda lost: {row.source for row in lost})
+    assert [row.status for row in allowed.documents] == ["changed"] and not allowed.errors
+    token = guide.with_name(f"ghp_{'a1B2' * 9}.md")
+    token.write_text(GUIDE)
+    take_in(library, token, way=Way(redact=False))
+    assert any(row.source == str(token) for row in documents(library))
+    assert take_in(library, token).unchanged == 1
+    assert not any("a1B2" in row.source for row in documents(library)) and problems_of(library) == []
+
+
+@ONE_DATABASE
+@pytest.mark.parametrize("on_top", [False, True])
+def test_a_list_that_grows_keeps_the_experience_of_all_its_chunks(
+    library: Library, tmp_path: Path, *, on_top: bool
+) -> None:
+    """A category file grows at each harvest, at its end or by hand at its beginning, and chunks have other borders."""
+    facts = tmp_path / "facts.md"
+    lines = [
+        f"- The port number {n} of the host named h{n}x is {n * 7919}, as was said. [from: t{n}, 2026-11-01]"
+        for n in range(99)
+    ]
+    facts.write_text("# Facts\n\n" + "\n".join(lines[9:90]) + "\n")
+    take_in(library, facts)
+    used = {row.id for row in chunks(library, documents(library)[0].id)}
+    with library.writing() as connection:
+        for key in used:
+            rows.add_trace(connection, UsageTrace(new_id(), (key,), "debugging", "win", NOW, "s"))
+    facts.write_text("# Facts\n\n" + "\n".join(lines[:90] if on_top else lines[9:]) + "\n")
+    assert not take_in(library, facts).errors and len(used) > 2
+    (new,) = [row for row in documents(library) if row.status == "active"]
+    assert used <= {row.id for row in chunks(library, new.id)}
+
+
 def test_a_document_that_a_person_took_out_stays_out(library: Library, guide: Path) -> None:
     take_in(library, guide)
     with library.writing() as connection:

@@ -73,7 +73,7 @@ def talk(shelf: Shelf, *rest: tuple[str, str]) -> list[UsageTrace]:
     turns = (Turn("user", "why does my callback hang?"), Turn("tool", f'{{"retrieval": "{found.id}", "results": []}}'),
              *(Turn(role, text) for role, text in rest))  # fmt: skip
     with shelf.library.writing() as connection:
-        return record_heard(connection, heard_in(Conversation("chat-7", "plain", turns, title="A hang")), shelf.now)
+        return record_heard(connection, heard_in(Conversation("chat-7", "plain", turns, title="A hang")))
 
 
 USING = "You are calling await inside a sync callback; schedule it with create_task or move it to an executor."
@@ -96,7 +96,7 @@ def test_a_conversation_is_read_once_and_what_was_told_is_not_guessed(shelf: She
     shelf.used("hang", outcome="misleading", session="chat-8", query="why does my callback hang")
     turns = (Turn("tool", found.id), Turn("assistant", USING), Turn("user", "thanks"))
     with shelf.library.writing() as connection:
-        assert record_heard(connection, heard_in(Conversation("chat-8", "plain", turns)), shelf.now) == []
+        assert record_heard(connection, heard_in(Conversation("chat-8", "plain", turns))) == []
 
 
 def test_an_answer_that_used_nothing_says_nothing(shelf: Shelf) -> None:

@@ -16,7 +16,7 @@ from core.base import homes
 from core.base.config import SHIPPED_FILE, LoadedConfig, load_config
 from core.base.homes import why_refused
 from core.base.paths import project_paths
-from core.base.repository import folders_around
+from core.base.project import folders_around
 from core.base.result import Ok
 from core.base.settings import SETTINGS
 from core.base.trust import allow, left_out, read_trust, trust_file

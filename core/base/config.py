@@ -89,6 +89,7 @@ class Config:
     embedder_base_url: str
     library_url: str
     workers: str
+    workers_wait_seconds: float
     library_infers: bool
     fact_index: bool
     bootstrap_facts: bool

@@ -181,6 +181,7 @@ SETTINGS: tuple[Setting, ...] = (
         "an absolute path, postgresql://USER@HOST/DATABASE without a password in it, or an empty text",
     ),
     _row("workers", "text", _scheduler, "the address of a scheduler such as tcp://host:8786, or an empty text"),
+    _row("workers_wait_seconds", "number", _between(0, 86_400), "a number of seconds from 0 to 86400"),
     _switch("library_infers"),
     _switch("fact_index"),
     _switch("bootstrap_facts"),

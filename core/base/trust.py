@@ -72,6 +72,12 @@ class Trust:
         row = self.rows.get(str(place_of(project / PROJECT_FOLDER)))
         return row is not None and row.is_folder and row.mark == folder_mark(project)
 
+    def has_repository(self, root: Path) -> bool:
+        """Whether the user said of that very folder that it is the project it claims to be; of one that is gone,
+        whether they said it while it was there."""
+        row = self.rows.get(str(place_of(root / ".git")))
+        return row is not None and row.is_folder and (row.mark == folder_mark(root) or not os.path.lexists(root))
+
     def allows(self, project: Path, path: Path, sha256: str = "") -> bool:
         """Whether a file in a project's `.manual_slop` may be read: its folder was allowed and nobody else can write
         this file, or it was allowed with its content (`sha256`; looked at when it is not given)."""

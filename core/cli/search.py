@@ -30,11 +30,11 @@ def search_text(report: FoundReport) -> str:
     lines += [one_line(report.note)] if report.note else []
     if not report.hits:
         what = f"nothing found for {one_line(report.query)!r}" if report.query else "nothing found"
-        return "\n".join([*lines, f"{what} in {_searched(report)}"]) + "\n"
+        return "\n".join([*lines, f"{what} in {report.searched}"]) + "\n"
     rows = [*lines]
     for number, hit in enumerate(report.hits, start=1):
         rows += _entry(number, hit) if hasattr(hit, "entry") else _conversation(number, hit)
-    rows.append(f"{count(len(report.hits), 'hit')} shown, {_searched(report)} searched")
+    rows.append(f"{count(len(report.hits), 'hit')} shown, {report.searched} searched")
     first: Any = next((hit for hit in report.hits if not hasattr(hit, "entry")), None)
     if first is not None:
         turn = f":{first.turn}" if first.turn else ""
@@ -74,12 +74,6 @@ def _conversation(number: int, hit: Any) -> Iterator[str]:
     about += ["in the trash"] if hit.in_trash else []
     about += [", ".join(hit.why)]
     yield f"   ({'; '.join(one_line(one) for one in about if one)})"
-
-
-def _searched(report: FoundReport) -> str:
-    spoken = f"{count(report.conversations, 'conversation')} with {count(report.turns, 'turn')}"
-    kinds = [_entries(report.entries)] if report.entries or not report.conversations else []
-    return " and ".join(kinds + ([spoken] if report.conversations else []))
 
 
 def _entries(number: int) -> str:

@@ -25,7 +25,7 @@ from core.knowledge.file_notes import notes_for, refresh_notes
 from core.knowledge.same import by_date
 
 if TYPE_CHECKING:
-    from core.knowledge.projects import Projects
+    from core.knowledge.projects import Here, Projects
 
 
 def add(
@@ -155,7 +155,7 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:
         return fail("unreadable", f"the notes cannot be read: {error}", asked)
-    about = facts_about(facts, current, _projects(workspace))
+    about = facts_about(facts, current, _projects(workspace), workspace.environment)
     named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
         return Ok(Notes(current, "", tuple(named)))
@@ -187,17 +187,17 @@ class ProjectTasks:
 def tasks_in(workspace: Workspace, state: str, project: str = "") -> Result[ProjectTasks]:
     """The tasks that are `open` or `done`: those of a project, and those that the person wrote by hand."""
     projects = _projects(workspace)
-    folder, rows = _folder(workspace, project, projects), list_tasks(workspace, state)
-    if isinstance(folder, Err):
-        return folder
+    here, rows = _here(workspace, project, projects), list_tasks(workspace, state)
+    if isinstance(here, Err):
+        return here
     if isinstance(rows, Err):
         return rows
     valid = [row for row in rows.value if not row.bullet.struck]
-    own = [row for row in valid if not folder.value or _is_own(row, projects, folder.value)]
+    own = [row for row in valid if not here.value.root or _is_own(row, projects, here.value)]
     order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in own))}
     own.sort(key=lambda row: order[id(row.bullet)], reverse=True)
     named = tuple((row, _name(row, projects)) for row in own)
-    return Ok(ProjectTasks(folder.value, named, len(valid) - len(own)))
+    return Ok(ProjectTasks(here.value.root, named, len(valid) - len(own)))
 
 
 @dataclass(frozen=True)
@@ -271,31 +271,29 @@ def _projects(workspace: Workspace) -> Projects:
     return known.value if isinstance(known, Ok) else {}
 
 
-def _folder(workspace: Workspace, project: str, projects: Projects) -> Result[str]:
-    """The folder that is meant, "" for all. A folder where nobody works, such as a person's home, stands for all."""
-    from core.base.repository import is_working_place, repository_root
+def _here(workspace: Workspace, project: str, projects: Projects) -> Result[Here]:
+    """The project that is meant; without a root for all. A folder of no project, such as `~`, stands for all."""
     from core.commands.project import find_project
-    from core.knowledge.projects import project_around
+    from core.knowledge.projects import Here, here_in
 
     if project == ALL:
-        return Ok("")
+        return Ok(Here(""))
     found = find_project(workspace, project)
     if isinstance(found, Err):
         return found
-    here = os.path.abspath(workspace.cwd)
-    around = str(found.value or "") or project_around(here, projects) or repository_root(here)
-    return Ok(around or (here if is_working_place(here) else ""))
+    return Ok(here_in(str(found.value or os.path.abspath(workspace.cwd)), projects, workspace.environment))
 
 
-def _is_own(row: Found, projects: Projects, folder: str) -> bool:
+def _is_own(row: Found, projects: Projects, here: Here) -> bool:
     from core.knowledge.projects import OWN, nearness
 
-    return row.bullet.provenance is None or nearness((row.bullet,), projects, folder) == OWN
+    return row.bullet.provenance is None or nearness((row.bullet,), projects, here) == OWN
 
 
 def _name(row: Found, projects: Projects) -> str:
     """What the projects of a task are called, as the fact index calls them."""
-    from core.base.repository import domain_of
+    from core.knowledge.projects import NOWHERE, UNTOLD, domain_in
 
     source = row.bullet.provenance.source if row.bullet.provenance is not None else ""
-    return ", ".join(sorted({domain_of(folder) for folder in projects.get(source, ()) if folder}))
+    roots = [root for root in projects.get(source, ()) if root not in (NOWHERE, UNTOLD)]
+    return ", ".join(sorted({domain_in(root, projects) for root in roots}))

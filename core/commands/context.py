@@ -11,7 +11,7 @@ from core.agents.hand_over import is_ours
 from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.late import asdict, dataclass
-from core.base.repository import is_working_place
+from core.base.project import is_working_place
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
@@ -156,6 +156,8 @@ def context(workspace: Workspace, project: str = "", hook: str = "") -> Result[C
         from core.commands.daily.autopilot import at_session_start
 
         message = at_session_start(workspace)
+        if (waits := prefix.digest.waits) and not message:
+            message = waits
     return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(notes), hook, message))
 
 

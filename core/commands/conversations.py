@@ -18,10 +18,10 @@ from core.base import files, locks
 from core.base.figures import size
 from core.base.result import Err, Ok, Result, fail
 from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
-from core.commands.transcript import project_of as project_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.conversation_index import Brought, look, place_of
+from core.knowledge.projects import here_in, known_projects
 from core.search import conversations as stored
 from core.search import store
 from core.search.candidates import Filters
@@ -299,15 +299,15 @@ def find(
             if isinstance(project, Err):
                 return project
             note = ""
-            span, text, folder = bounds.value, words, project.value
+            span, text, (folder, *also) = bounds.value, words, project.value
             if asked.said:
                 named = known_project(database, asked.place) if asked.place and not folder else ""
                 text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
-                span, folder = asked.span, named or folder
+                span, folder, also = asked.span, named or folder, [] if named else also
                 note = _understood(span, folder)
             wanted = Filters(
                 since=span.since, before=span.before, project=folder, sources=filters.sources,
-                roles=(filters.role,) if filters.role else (),
+                roles=(filters.role,) if filters.role else (), also=tuple(also),
             )  # fmt: skip
             left, tools = _of_a_tool(text) if not filters.sources else (text, ())
             if tools and stored.newest(database, "source = ?", tools, 1):
@@ -319,7 +319,8 @@ def find(
             warnings += [warning] if warning else []
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
             if not hits and (tools or (asked.said and (asked.words or (text and not asked.open)))):
-                wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
+                folder, *also = project.value
+                wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
                 near, _ = _meant(workspace, database, words)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
             number, turns = stored.totals(database)
@@ -356,18 +357,21 @@ def _bounds(filters: ConversationFilters, today: date) -> Result[Span]:
     return before if isinstance(before, Err) else Ok(Span(since.value, before.value))
 
 
-def _project(workspace: Workspace, database: Database, asked: str) -> Result[str]:
-    """The place of a project: a folder, or the name of one that conversations were held in."""
+def _project(workspace: Workspace, database: Database, asked: str) -> Result[tuple[str, ...]]:
+    """The places of a project, the one that was asked for first: a folder, or the name of one that conversations were
+    held in; one place "" for all."""
     if not asked:
-        return Ok("")
+        return Ok(("",))
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
     if os.path.isdir(folder):
-        return Ok(place_of(folder))
-    known = known_project(database, asked) if "/" not in asked else ""
-    if not known and has_project(database, place_of(folder)):
-        known = place_of(folder)  # a folder that is gone, and in which conversations were held
-    if known:
-        return Ok(known)
+        known, here = known_projects(workspace.paths, workspace.environment), place_of(folder)
+        roots = here_in(folder, known.value, workspace.environment).roots if isinstance(known, Ok) else ()
+        return Ok((here, *sorted(set(roots) - {here})))
+    named = known_project(database, asked) if "/" not in asked else ""
+    if not named and has_project(database, place_of(folder)):
+        named = place_of(folder)  # a folder that is gone, and in which conversations were held
+    if named:
+        return Ok((named,))
     hint = "give its folder, or the name of one that conversations were held in"
     return fail("no-project", "there is no folder of that name", folder, hint)
 

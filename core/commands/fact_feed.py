@@ -33,8 +33,8 @@ from typing import Any, NamedTuple, TypeVar
 from core.base import files, locks
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
+from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
 from core.base.ready import has_settled, keep, look, recalled
-from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.commands.runs import UNDO_RUN
@@ -53,7 +53,7 @@ from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
-from core.knowledge.projects import is_inside
+from core.knowledge.projects import domain_in, is_users, projects_of
 from core.knowledge.swap import clear_leftovers, replace_expected
 from core.sources.tools import SOURCES
 
@@ -108,8 +108,7 @@ class Places:
         none): a file below a known project belongs there, whoever spoke of it."""
         if os.path.isabs(about):
             path = os.path.normpath(about)
-            around = [folder for folder in self.projects if is_inside(path, folder)]
-            if around:
+            if around := [folder for folder in self.projects if is_below(path, folder)]:
                 return self.projects[max(around, key=len)]
         if said in self.names:
             return said
@@ -125,26 +124,29 @@ class KnownProjects:
 
     @cached_property
     def folders(self) -> Mapping[str, str]:
-        """The working folder of each harvested conversation -> its domain. Raises OSError for a ledger that cannot be
+        """The root of each project that the ledger knows -> its domain. Raises OSError for a ledger that cannot be
         read: a fact that went to the wrong place stays there."""
         ledger = seen_ledger(self._paths)
         if isinstance(ledger, Err):
             raise OSError(errno.EIO, ledger.error.message, ledger.error.path)
-        folders = {str(entry.get("project") or "") for entry in ledger.value.values()}
-        known = {os.path.normpath(folder): domain_of(folder) for folder in folders if os.path.isabs(folder)}
-        return {folder: domain for folder, domain in known.items() if _is_place(domain)}
+        projects = projects_of(ledger.value)
+        known = {root: domain_in(root, projects) for root in projects.places if os.path.isabs(root)}
+        return {root: domain for root, domain in known.items() if _is_place(domain)}
 
     def places_of(self, plan: FrozenPlan | None, entry: Mapping[str, Any]) -> Places:
         """Those of the conversation that a plan and its entry are about. A plan from before domains were kept has the
         project of its entry alone; without a plan nothing is known."""
         facts = plan.facts if plan is not None else {}
-        own = str(facts.get("domain") or "")
+        folder = str(entry.get("project") or "")
+        own = self.folders.get(str(entry.get("project_root") or "") or project_root(folder), "")
+        own = own or str(facts.get("domain") or "")
         if not _is_place(own) and plan is not None:
-            own = domain_of(str(entry.get("project") or ""))
+            own = domain_of(folder)
         repositories = facts.get("repositories")
         names = {str(name) for name in repositories} if isinstance(repositories, list) else set()
         names = {name for name in (*names, *self.folders.values(), own) if _is_place(name)}
-        return Places(own if _is_place(own) else GLOBAL, frozenset(names), self.folders)
+        unplaced = UNPLACED if plan is not None and not is_users(entry) else GLOBAL
+        return Places(own if _is_place(own) else unplaced, frozenset(names), self.folders)
 
 
 def _is_place(domain: str) -> bool:
@@ -511,7 +513,7 @@ def _lesson(category: str, text: str, row: dict[str, Any], place: Places, usual:
     about = str(row.get("about") or "")
     domain = place.of(str(row.get("domain") or ""), about)
     if row.get("by_tool") and domain == GLOBAL:
-        return None  # a tool's word of a project that nobody knows would be told in all of them
+        domain = UNPLACED  # a tool's word of a project that nobody knows is not told in all of them
     tags = tuple(tag for tag in row.get("tags") or () if isinstance(tag, str))
     return Lesson(
         plain,

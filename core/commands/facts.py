@@ -18,7 +18,7 @@ from typing import Any
 from core.base import files
 from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
-from core.base.repository import GLOBAL, domain_of
+from core.base.project import GLOBAL, is_below
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
@@ -43,7 +43,7 @@ from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project, record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
 from core.knowledge.hunks import Hunk, becoming, made
-from core.knowledge.projects import is_inside
+from core.knowledge.projects import domains_in, here_in, known_projects
 
 FEW = 5
 """So many damaged files are named one by one."""
@@ -174,7 +174,12 @@ def bootstrap(
 def _bootstrap(
     workspace: Workspace, domains: Sequence[str], budget: int, now: datetime
 ) -> Result[tuple[Bootstrap, list[Problem]]]:
-    wanted = tuple(dict.fromkeys((*(domains or (domain_of(str(workspace.cwd)),)), GLOBAL)))
+    if not domains:
+        around = domains_around(workspace, workspace.cwd)
+        if isinstance(around, Err):
+            return around
+        domains = around.value
+    wanted = tuple(dict.fromkeys((*domains, GLOBAL)))
     secrets = workspace.config.redact
     read = from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets)
     if isinstance(read, Ok):
@@ -186,15 +191,23 @@ def _bootstrap(
     return Ok((choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems))
 
 
+def domains_around(workspace: Workspace, folder: Path) -> Result[tuple[str, ...]]:
+    """The domains of the project that a folder belongs to. Err for a ledger that cannot be read."""
+    known = known_projects(workspace.paths, workspace.environment)
+    if isinstance(known, Err):
+        return known
+    here = here_in(os.path.abspath(folder), known.value, workspace.environment)
+    return Ok(domains_in(here, known.value))
+
+
 def facts_for_context(workspace: Workspace, project: Path | None = None) -> tuple[str, str]:
     """What `knowledge context` puts behind the digest when `bootstrap_facts` is on, "" otherwise or for no facts; and a
     sentence about why they cannot be had, "" for nothing."""
     if not workspace.config.bootstrap_facts:
         return "", ""
-    # Below a project there may be a repository of its own, or a folder in which conversations worked.
-    inside = project is None or is_inside(os.path.abspath(workspace.cwd), str(project))
-    around = [str(workspace.cwd)] * inside + [str(project)] * (project is not None)
-    chosen = _bootstrap(workspace, tuple(dict.fromkeys(map(domain_of, around))), BUDGET, utc_now())
+    inside = project is None or is_below(os.path.abspath(workspace.cwd), str(project))
+    around = domains_around(workspace, workspace.cwd if inside or project is None else project)
+    chosen = around if isinstance(around, Err) else _bootstrap(workspace, around.value, BUDGET, utc_now())
     if isinstance(chosen, Err):
         return "", f"the conversation starts without the facts: {chosen.error}"
     broken = next((str(problem.error) for problem in chosen.value[1] if problem.code in DAMAGE), "")

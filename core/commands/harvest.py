@@ -28,6 +28,7 @@ from core.commands.harvest_options import (
 )
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Clock, Workspace, utc_now
+from core.harvest.classify import fate_of
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
@@ -96,7 +97,7 @@ def harvest(
         _estimate(workspace, request, options.value, report.value)
     if isinstance(report, Ok) and report.value.applied:
         _feed_facts(workspace, report.value, now)
-        report.value.notes += filter(None, [reader.record(now()) if reader is not None else ""])
+        report.value.notes += filter(None, [reader.record() if reader is not None else ""])
         try:
             report.value.lines = _new_lines(workspace, report.value.run)
         except OSError as error:
@@ -251,20 +252,17 @@ def _dry_run(
         return fail("scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or "")
     if plan.careful:
         notes.append(f"nothing will be reclaimed: {plan.careful}")
-    notes += [*plan.notes, *_before_applying(workspace, request, options)]
+    fate = fate_of(plan, options.limits, options.trash_days, interrupted)
+    notes += [*plan.notes, *_before_applying(workspace, request, options), *([fate.words] if fate.words else [])]
     if request.look_around and not request.sources:  # who names a source knows what they want
         notes += elsewhere(workspace, workspace.config.sources, entries)
     errors = [*plan.errors]
     report = HarvestReport(
-        False, plan=plan, interrupted=interrupted, notes=notes, ledger=str(paths.ledger), errors=errors
+        False, plan=plan, interrupted=interrupted, notes=notes, ledger=str(paths.ledger), errors=errors, fate=fate
     )
     actions = [step.action for step in plan.steps]
     report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
     return Ok(report)
-
-
-NONE_TAKEN = "no conversation is taken away"
-ALL_STAY = "every conversation stays where it is; what a language model has read would go to the trash"
 
 
 def _before_applying(workspace: Workspace, request: HarvestRequest, options: HarvestOptions) -> list[str]:
@@ -283,11 +281,7 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
         if isinstance(connected, Err):
             notes.append(f"the model cannot be asked: {connected.error}")
     if not limits.harvest:
-        notes.append("--no-harvest: nothing is read; what would be harvested goes to the trash as it is")
-    elif limits.keep or limits.reclaim == "never":
-        notes.append(NONE_TAKEN)
-    elif limits.provider == "offline" and limits.reclaim == "model":
-        notes.append(ALL_STAY)
+        notes.append("--no-harvest: nothing is read")
     return notes
 
 

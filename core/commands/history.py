@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,8 @@ from core.commands.workspace import Workspace
 from core.knowledge.ledger import Entry, find_entry, seen_ledger
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.commands.runs import Run, UndoReport
 
 
@@ -39,6 +42,15 @@ def ledger(workspace: Workspace, sha: str = "", status: str = "") -> Result[list
     rows = [LedgerRow(key, entry) for key, entry in entries.items() if status in ("", entry.get("status"))]
     rows.sort(key=itemgetter(0), reverse=True)  # two sorts of text take half of what one of pairs takes
     return Ok(sorted(rows, key=lambda row: str(row.entry.get("at", "")), reverse=True))
+
+
+def newest_harvest(rows: Sequence[LedgerRow]) -> tuple[str, int]:
+    """When the newest entry of a ledger was made (ISO 8601, "" for none), and how many conversations failed in its run;
+    `rows` with the newest first."""
+    run = rows[0].entry.get("run") if rows else None
+    same = takewhile(lambda row: row.entry.get("run") == run, rows)
+    failed = sum(row.entry.get("status") == "harvest-failed" for row in same)
+    return (str(rows[0].entry.get("at") or ""), failed) if rows else ("", 0)
 
 
 def undo_command(workspace: Workspace, run: str = "") -> Result[list[Run]] | Result[UndoReport]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.base.homes import is_home, why_foreign_file, why_refused
 from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
-from core.base.repository import folders_around
+from core.base.project import folders_around
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import REFUSED, left_out, read_trust
 from core.commands.workspace import Workspace

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from core import memories
 from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
+from core.base.figures import count
 from core.base.homes import own_target
 from core.base.late import asdict, dataclass, field, replace
 from core.base.paths import Paths
@@ -61,7 +62,8 @@ class SearchReport:
 @dataclass(frozen=True)
 class FoundReport:
     """Entries and conversations together, best first. `entries`, `conversations` and `turns` are how many of each there
-    are in all; `note` says how a question was understood; `built` what a build did that was asked for."""
+    were searched, `waiting` how many conversations were not; `note` says how a question was understood; `built` what a
+    build did that was asked for."""
 
     query: str
     hits: tuple[Hit | ConversationHit, ...]
@@ -71,6 +73,15 @@ class FoundReport:
     note: str = ""
     warnings: tuple[str, ...] = field(default=())
     built: BuildReport | None = None
+    waiting: int = 0
+
+    @property
+    def searched(self) -> str:
+        """What was looked through, in words."""
+        entries = [f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}"]
+        spoken = f"{count(self.conversations, 'conversation')} with {count(self.turns, 'turn')}"
+        kinds = entries if self.entries or not self.conversations else []
+        return " and ".join(kinds + ([spoken] if self.conversations else []))
 
     def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
         """The list of `--json`; of a build alone, what it did."""
@@ -368,7 +379,7 @@ def _together(
     return FoundReport(
         text, tuple(hit for _, hit in rows[:limit]), entries.entries if entries else 0,
         spoken.conversations if spoken else 0, spoken.turns if spoken else 0, spoken.note if spoken else "",
-        warnings, built,
+        warnings, built, spoken.waiting if spoken else 0,
     )  # fmt: skip
 
 

@@ -13,11 +13,12 @@ from core.base import files
 from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_config, writable_config_file
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
-from core.base.repository import folders_around
+from core.base.project import folders_around
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
+from core.knowledge.projects import here_in, known_projects
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def _key_of(name: str) -> str:
 
 # --- what a folder's own settings and knowledge may do ----------------------------------------------------------------
 
-FOLDER_SETTINGS, PROJECT, FILE = "settings", "project", "file"
+FOLDER_SETTINGS, PROJECT, FILE, REPOSITORY = "settings", "project", "file", "repository"
 TRUSTED, WAITING, HARMLESS, REFUSED, CHANGED, GONE = "trusted", "waiting", "harmless", "refused", "changed", "gone"
 
 
@@ -146,9 +147,10 @@ TRUSTED, WAITING, HARMLESS, REFUSED, CHANGED, GONE = "trusted", "waiting", "harm
 class TrustRow:
     """One thing that a yes is about.
 
-    `kind`: `settings` (a config.toml), `project` (a `.manual_slop`, whatever it will hold) or `file` (one file in a
-    project, as it is). `state`: `trusted`, `waiting`, `harmless` (settings that only narrow), `refused` (no yes helps),
-    and of what was allowed once `changed` or `gone`. `says` is what it would do or holds, `mark` what was looked at.
+    `kind`: `settings` (a config.toml), `project` (a `.manual_slop`, whatever it will hold), `file` (one file in a
+    project, as it is) or `repository` (the `.git` of a copy of a project, which gets that project's lines). `state`:
+    `trusted`, `waiting`, `harmless` (settings that only narrow), `refused` (no yes helps), and of what was allowed once
+    `changed` or `gone`. `says` is what it would do or holds, `mark` what was looked at.
     """
 
     path: str
@@ -206,7 +208,7 @@ def trust_forget(workspace: Workspace, file: str = "") -> Result[TrustReport]:
     known = read_trust(workspace.environment)
     if file:
         path = place_of(Path(os.path.abspath(workspace.cwd / os.path.expanduser(file))))
-        inside = {str(path), str(path / "config.toml"), str(path / PROJECT_FOLDER)}
+        inside = {str(path), str(path / "config.toml"), str(path / PROJECT_FOLDER), str(path / ".git")}
         gone = [name for name in known.rows if name in inside or name.startswith(f"{path}{os.sep}{PROJECT_FOLDER}")]
         gone += [name for name in known.rows if path.name == PROJECT_FOLDER and name.startswith(f"{path}{os.sep}")]
     else:
@@ -228,7 +230,7 @@ def here(workspace: Workspace) -> list[TrustRow]:
     for folder in folders_around(workspace.cwd):
         if files.exists(project_paths(folder).home) and not is_home(folder / PROJECT_FOLDER, workspace.paths.home):
             rows += [row] if (row := _project_row(workspace, folder)) is not None else []
-    return rows
+    return [*rows, *_repository_rows(workspace, workspace.cwd)]
 
 
 NOT_TRUSTED = "not-trusted"
@@ -237,7 +239,7 @@ NOT_TRUSTED = "not-trusted"
 def unanswered(workspace: Workspace) -> list[TrustRow]:
     """What lies here, would be read, and is not: a face with a screen asks about it."""
     in_force = workspace.loaded.folder is not None
-    rows = [row for row in here(workspace) if row.kind == PROJECT or in_force]
+    rows = [row for row in here(workspace) if row.kind != FOLDER_SETTINGS or in_force]
     return [row for row in rows if row.state == WAITING or (row.state == REFUSED and row.kind == PROJECT)]
 
 
@@ -245,6 +247,8 @@ def asked(row: TrustRow) -> str:
     """One sentence about something that waits or is refused, for a person who may answer at once."""
     if row.state == REFUSED:
         return row.says[0]
+    if row.kind == REPOSITORY:
+        return f"This repository {row.says[0]}: {row.path}"
     if row.kind == PROJECT:
         return f"This project's own knowledge is not read before you trust it: {row.path}"
     return f"This folder's own settings do not count before you trust them: {row.path}"
@@ -277,6 +281,22 @@ def _project_row(workspace: Workspace, project: Path) -> TrustRow | None:
     return TrustRow(path, PROJECT, WAITING, (f"holds {' and '.join(waiting)}",), mark=mark) if waiting else None
 
 
+def _repository_rows(workspace: Workspace, folder: Path) -> list[TrustRow]:
+    """The repository around a folder, where it claims to be a project that was worked on elsewhere first."""
+    known = known_projects(workspace.paths, workspace.environment)
+    here = here_in(os.path.abspath(folder), known.value, workspace.environment) if isinstance(known, Ok) else None
+    if here is None or not here.root:
+        return []
+    root = Path(here.root)
+    path, mark = str(place_of(root / ".git")), folder_mark(root)
+    if here.waits:
+        return [
+            TrustRow(path, REPOSITORY, WAITING, (f"is a copy of {here.waits}, whose lines it would get",), mark=mark)
+        ]
+    trusted = read_trust(workspace.environment).has_repository(root)
+    return [TrustRow(path, REPOSITORY, TRUSTED, mark=mark)] if trusted else []
+
+
 def _named(workspace: Workspace, file: str) -> Result[list[TrustRow]]:
     """What a person means by a path: a settings file, a project's folder or its `.manual_slop`, a file in that, or a
     folder with any of them."""
@@ -286,6 +306,8 @@ def _named(workspace: Workspace, file: str) -> Result[list[TrustRow]]:
         return fail("no-file", "there is nothing of that name", path, "'knowledge trust' lists what waits here")
     if is_home(path if path.name == PROJECT_FOLDER else inside or path / PROJECT_FOLDER, workspace.paths.home):
         return fail("usage", "a home is your own and needs no yes", path)
+    if path.name == ".git" and (rows := _repository_rows(workspace, path.parent)):
+        return Ok(rows)
     if path.name == PROJECT_FOLDER:
         path = path.parent
     elif inside is not None:
@@ -305,6 +327,7 @@ def _named(workspace: Workspace, file: str) -> Result[list[TrustRow]]:
         place = str(place_of(folder / PROJECT_FOLDER))
         state, says = (REFUSED, (refused,)) if refused else (WAITING, ())
         rows.append(TrustRow(place, PROJECT, state, says, mark=folder_mark(folder)))
+    rows += _repository_rows(workspace, folder) if path.is_dir() else []
     if not rows:
         hint = f"name a config.toml with settings of ours, or a project that has {PROJECT_FOLDER}"
         return fail("no-file", "there is nothing in it that needs a yes", path, hint)
@@ -320,12 +343,14 @@ def _report(workspace: Workspace, action: str, changed: tuple[TrustRow, ...] = (
 
 def _record_row(path: str, row: Yes, known: Trust | None = None) -> TrustRow:
     place = Path(path)
-    kind = PROJECT if row.is_folder else FOLDER_SETTINGS if place.name == "config.toml" else FILE
+    kind = FOLDER_SETTINGS if place.name == "config.toml" else FILE
+    if row.is_folder:
+        kind = REPOSITORY if place.name == ".git" else PROJECT
     state = TRUSTED
     if known is not None:
         if not files.exists(place.parent if row.is_folder else place):
             state = GONE
-        elif not (known.has_folder(place.parent) if row.is_folder else _is_same(known, place)):
+        elif not (row.mark == folder_mark(place.parent) if row.is_folder else _is_same(known, place)):
             state = CHANGED
     return TrustRow(path, kind, state, at=row.at, mark=row.mark)
 

@@ -13,7 +13,7 @@ from core import conversation_index
 from core.base import files
 from core.base.figures import count
 from core.base.late import dataclass
-from core.base.repository import is_working_place, project_root
+from core.base.project import project_root
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
@@ -55,7 +55,7 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
         tuple(place for place in all_places if place not in slow),
         tuple(slow),
         lambda: known_entries(workspace),
-        project_root(here) if is_working_place(here) else "",
+        project_root(here),
     )
     problem = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
     return where, problem if unknown else ""
@@ -113,15 +113,6 @@ def beginning_and_end(text: str, head: int, tail: int) -> str:
     from core.conversations.turns import cut
 
     return cut(text, head, tail)
-
-
-def project_of(folder: str) -> str:
-    """The project that a folder belongs to: the root of its repository, or the folder itself; a work tree is of its
-    repository. "" for no folder, a person's home and places where nobody works."""
-    if not folder.startswith("/") or "\0" in folder:
-        return ""
-    path = os.path.realpath(folder)
-    return project_root(path) if is_working_place(path) else ""
 
 
 def show(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from core.base.markdown import ITEM_CHARACTERS, sanitise_line
-from core.base.repository import slug
+from core.base.project import slug
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.harvest.known import NOTHING, Known, Shown

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from core import __version__
-from core.base.late import dataclass, field
-from core.harvest.steps import CLASSES, Classified, HarvestPlan, Limits, Step
+from core.base.late import dataclass, field, replace
+from core.harvest.steps import CLASSES, Classified, Fate, HarvestPlan, Limits, Step
 from core.knowledge.ledger import restored_paths
 from core.knowledge.ledger_index import LedgerOnDemand
 from core.sources.artifact import Artifact
@@ -100,6 +101,18 @@ def may_reclaim(entry: Mapping[str, Any], limits: Limits, item: Artifact) -> boo
     if item.is_foreign and not (limits.reclaim_foreign and limits.harvest):
         return False
     return limits.reclaim == "always" or not limits.harvest or entry.get("provider") != "offline"
+
+
+def fate_of(plan: HarvestPlan, limits: Limits, trash_days: int, interrupted: bool = False) -> Fate:
+    """What a run with these limits makes of the conversations of its plan; see `Fate`."""
+    by_model = replace(limits, provider="", reclaim="always" if limits.reclaim == "model" else limits.reclaim)
+    read = [step.artifact for step in plan.steps if step.action in ("harvest", "duplicate")]
+    later = sum(may_reclaim({}, by_model, item) for item in read)
+    if plan.careful:
+        return Fate(stay=len(read), interrupted=interrupted)
+    new = sum(may_reclaim({"provider": limits.provider}, limits, item) for item in read)
+    taken = Counter(step.action for step in plan.steps)
+    return Fate(taken["reclaim"], new, taken["discard"], len(read) - new, trash_days, later > new, interrupted)
 
 
 def plan_steps(

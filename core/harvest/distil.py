@@ -18,11 +18,8 @@ import json
 import ntpath
 import os
 import posixpath
-import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -30,11 +27,13 @@ from typing import Any, NamedTuple
 
 from core.base import files
 from core.base.answer import Generate
+from core.base.project import normal_remote, project_at, project_root, repository_root
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets, clear_title
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Edit, with_text
+from core.conversations.days import day_of
+from core.conversations.events import Edit, FileRead, with_text
 from core.conversations.read import Streamed, read_conversation, stream_turns, why_unread
 from core.conversations.render import transcript
 from core.conversations.searched import title_of
@@ -118,9 +117,9 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         return fail(
             "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
         )
-    if not tail.conversation.folder and (folder := folder_at(item.path)):
+    if not project_root(tail.conversation.folder) and (folder := _folder_of(item.path, whole or tail.conversation)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
-    date = day_of(tail.conversation, item.mtime_ns)
+    date = day_of(tail.conversation, os.path.basename(item.path), item.mtime_ns)
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
     if isinstance(found, Err):
         return found
@@ -159,7 +158,7 @@ def _entry_of(step: Step, tail: Tail, harvest: Harvest) -> dict[str, Any]:
     if title := title_of(harvest.title):
         entry["title"] = title
     if harvest.folder:
-        entry["project"] = harvest.folder
+        entry |= project_entry(harvest.folder, tail.conversation.repository)
     elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):
         entry["project"] = UNTOLD  # it changed files of a project, and nothing tells of which
     if step.earlier is not None:
@@ -167,6 +166,37 @@ def _entry_of(step: Step, tail: Tail, harvest: Harvest) -> dict[str, Any]:
     if harvest.date:
         entry["date"] = harvest.date
     return entry
+
+
+def project_entry(folder: str, repository: str = "") -> dict[str, str]:
+    """What the ledger keeps of the project that a folder belongs to, so that the folder need not be there later: the
+    folder, the top folder of the project and by what it is known again. `repository` is the remote's address that the
+    conversation itself tells, for a folder that is not here."""
+    project = project_at(folder)
+    if project is None:
+        return {"project": folder} if folder else {}
+    remote = normal_remote(repository) if project.key.startswith("path:") else ""
+    key = f"remote:{remote}" if remote else "" if project.key.startswith("path:") else project.key
+    return {"project": folder, "project_root": project.root} | ({"project_key": key} if key else {})
+
+
+def _folder_of(path: str, conversation: Conversation) -> str:
+    """Where a conversation that does not tell its folder worked: around its own file, where a tool keeps it in a
+    project, else where the files lie that it changed, or read where it changed none; "" where they are of several
+    projects, or named from a folder that nobody knows."""
+    if kept := folder_at(path):
+        return kept
+    events = [event for turn in conversation.turns for event in turn.events]
+    for kind in (Edit, FileRead):
+        named = {path for event in events if isinstance(event, kind) for path in event.path.split(", ")}
+        roots = {root for path in named if (root := project_root(os.path.dirname(path)))}
+        repositories = set(filter(repository_root, roots))
+        if roots:
+            try:
+                return os.path.commonpath(repositories or roots) if len(repositories) < 2 else ""
+            except ValueError:  # on two drives
+                return ""
+    return ""
 
 
 def redacted_conversation(
@@ -327,19 +357,6 @@ class ShownSizes:
         return self._known[sha256]
 
 
-def day_of(conversation: Conversation, mtime_ns: int) -> str:
-    """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end or the beginning that its file
-    tells, else of the file itself; "" where nothing does."""
-    times = (turn.time for turn in reversed(conversation.turns) if turn.time)
-    for written in (next(times, ""), conversation.ended, conversation.started):
-        with suppress(ValueError, OverflowError):
-            at = datetime.fromisoformat(written)
-            return (at if at.tzinfo is None else at.astimezone(UTC)).date().isoformat()
-    with suppress(ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(mtime_ns / 1e9, UTC).date().isoformat() if mtime_ns > 0 else ""
-    return ""
-
-
 def _with_clear_title(tail: Tail, turns: Iterable[Turn]) -> Tail:
     """A title is often cut from the first request, and what is new of a conversation may not have it."""
     title = clear_title(tail.conversation.title, (turn.text for turn in turns))
@@ -423,6 +440,5 @@ def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str
 
 
 def project_of(conversation: Conversation) -> str:
-    """What the sessions of one project have in common: the repository, else the folder without its work tree."""
-    folder = re.split(r"[\\/]\.?worktrees?[\\/]", conversation.folder.rstrip("/\\"))[0]
-    return redact(conversation.repository or folder).text
+    """What the sessions of one project have in common: the repository that they tell, else its top folder."""
+    return redact(normal_remote(conversation.repository) or project_root(conversation.folder)).text

@@ -27,7 +27,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
-from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
+from core.base.project import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import ErrorInfo
 from core.harvest.answer import Item
 from core.harvest.named_paths import source_file
@@ -37,7 +37,7 @@ from core.knowledge.changes import EDIT_RUN, read_changes, removed_by_hand
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, note_now, read_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import PlannedFile, missing_lines
-from core.knowledge.projects import is_persons, names_place
+from core.knowledge.projects import is_persons
 from core.knowledge.same import mark_of_text as mark_of_text
 
 ABOUT_CHARACTERS = 1024
@@ -103,17 +103,15 @@ def _repositories(paths: Iterable[str]) -> list[str]:
 
 
 def persons_of(items: Iterable[Item]) -> list[str]:
-    """The marks of the lines that are the user's rather than a project's: as the model says, else by what they say; the
-    quirk of a tool that names no file is met in every project. What only a tool told never is."""
+    """The marks of the lines that are the user's rather than a project's: as the model says, else by what they say.
+    What a tool told is its project's, whatever it is called."""
     return sorted({mark_of_text(item.text) for item in items if not item.held and _is_persons(item)})
 
 
 def _is_persons(item: Item) -> bool:
     if item.category not in ("facts", "decisions", "playbooks") or item.scope == "project" or item.domain:
         return False
-    if item.by_tool:
-        return False
-    return item.scope == "person" or is_persons(item.text) or (item.kind == "tool-quirk" and not names_place(item.text))
+    return not item.by_tool and (item.scope == "person" or is_persons(item.text))
 
 
 _MARK = "~~"

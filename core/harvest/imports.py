@@ -26,12 +26,11 @@ from core.base import files, locks
 from core.base.homes import advice
 from core.base.markdown import sanitise_name
 from core.base.paths import Paths
-from core.base.repository import repository_root
+from core.base.project import repository_root
 from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer
-from core.harvest.distil import Harvest
-from core.harvest.freeze import mark_of_text
+from core.harvest.distil import Harvest, project_entry
 from core.harvest.orders import guides
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import recover
@@ -279,11 +278,7 @@ def _stage(row: ImportRow, before: Mapping[str, str], committer: Committer) -> N
     item = Artifact(row.path, row.name, "conversation", row.size, source=SOURCE)
     earlier = Earlier(before[row.path]) if row.path in before else None
     step = Step(item, "harvest", row.sha256, "imported", earlier)
-    entry: dict[str, Any] = {"bytes": row.size}
-    if row.project:
-        entry["project"] = row.project
-    else:
-        entry["person"] = sorted(mark_of_text(item.text) for item in row.items if not item.held)
+    entry = {"bytes": row.size, **project_entry(row.project)}
     committer.stage(step, Harvest(row.items, dict(row.skipped), {}, row.project, entry), None)
     if committer.is_full():
         committer.flush()

@@ -22,7 +22,7 @@ from core.base.marks import for_prompt
 from core.base.paths import Paths
 from core.base.secrets.redact import redact
 from core.knowledge.categories import read_category
-from core.knowledge.projects import OTHER, OWN, Projects, nearness, projects_of
+from core.knowledge.projects import OTHER, OWN, Here, Projects, here_in, nearness, projects_of
 from core.knowledge.same import normalised, statements
 
 SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions")
@@ -107,9 +107,9 @@ class KnownStore:
     def nearest(self, text: str, folder: str, room: int) -> list[Known]:
         """What is nearest to a text, in at most `room` bytes. `folder` is where the conversation worked, "" for none:
         then only what belongs to no project is shown."""
-        here = words_of(text)
+        words, here = words_of(text), here_in(folder, self._projects)
         score: dict[int, float] = {}
-        for word in here & self._having.keys():
+        for word in words & self._having.keys():
             for at in self._having[word]:
                 score[at] = score.get(at, 0.0) + self._weight[word]
         # A long line shares more words with anything: what counts is which part of its own is there.
@@ -118,21 +118,21 @@ class KnownStore:
         waiting = [at for at, row in enumerate(self._rows) if row.known.category in ("tasks_open", "questions")]
         waiting.sort(key=lambda at: self._rows[at].known.date, reverse=True)
         chosen: dict[int, None] = {}
-        left = self._take((at for at in waiting if self._is_own(at, folder)), chosen, folder, int(room * ALWAYS))
-        self._take(ranked, chosen, folder, room - int(room * ALWAYS) + left)
+        left = self._take((at for at in waiting if self._is_own(at, here)), chosen, here, int(room * ALWAYS))
+        self._take(ranked, chosen, here, room - int(room * ALWAYS) + left)
         return [self._rows[at].known for at in chosen]
 
     def _whole(self, at: int) -> float:
         return math.sqrt(sum(self._weight[word] for word in self._rows[at].words)) or 1.0
 
-    def _is_own(self, at: int, folder: str) -> bool:
-        return bool(folder) and nearness(self._rows[at].bullets, self._projects, folder) == OWN
+    def _is_own(self, at: int, here: Here) -> bool:
+        return nearness(self._rows[at].bullets, self._projects, here) == OWN
 
-    def _take(self, rows: Iterable[int], chosen: dict[int, None], folder: str, room: int) -> int:
+    def _take(self, rows: Iterable[int], chosen: dict[int, None], here: Here, room: int) -> int:
         """Choose rows until the room is full; how much of it is left."""
         for at in rows:
             row = self._rows[at]
-            if at in chosen or nearness(row.bullets, self._projects, folder or "/\0") == OTHER:
+            if at in chosen or nearness(row.bullets, self._projects, here) == OTHER:
                 continue
             size = _size(row.known)
             if size > room:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from core.base.late import dataclass, field
 from core.base.result import ErrorInfo
-from core.harvest.steps import CLASSES, HarvestPlan
+from core.harvest.steps import CLASSES, Fate, HarvestPlan
 from core.knowledge.categories import CATEGORIES
 
 THROUGH, BEGUN, ANSWERED = "through", "begun", "answered"
@@ -105,6 +105,8 @@ class HarvestReport:
     cancelled: bool = False
     interrupted: bool = False
     """Of a dry run: the last run was cut off, and the next one finishes it first."""
+    fate: Fate = field(default_factory=Fate)
+    """Of a dry run: what becomes of the conversations; its sentence is one of `notes`."""
     lines: list[tuple[str, str, int]] = field(default_factory=list)
     """What a run wrote that was not there before: category, text, and how many conversations have said it now."""
     facts: dict[str, int] | None = None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.base.figures import count
 from core.base.late import dataclass, field
 from core.base.result import ErrorInfo
 from core.knowledge.spending import Caps
@@ -70,6 +71,40 @@ class Step(NamedTuple):
         """About how many bytes are to be read: of a conversation that has grown, what was added."""
         known = 0 if self.earlier is None or self.earlier.whole else self.earlier.bytes
         return self.artifact.size - known if known < self.artifact.size else self.artifact.size
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What becomes of the conversations of a plan, in numbers of them: those that leave their place were harvested
+    `before`, are `new` (this run harvests them) or go `unread`; `stay` counts those that it harvests and leaves. `days`
+    they lie in the trash, 0 for none at all. `later`: some would leave if a language model read them. `interrupted`:
+    the run before was cut off, and what it has harvested may leave as well."""
+
+    before: int = 0
+    new: int = 0
+    unread: int = 0
+    stay: int = 0
+    days: int = 0
+    later: bool = False
+    interrupted: bool = False
+
+    @property
+    def going(self) -> int:
+        """How many leave their place."""
+        return self.before + self.new + self.unread
+
+    @property
+    def words(self) -> str:
+        """The same in one sentence, for every face; "" for a plan that neither reads nor takes anything."""
+        if not self.going:
+            later = "; what a language model has read would go to the trash" if self.later else ""
+            return f"every conversation stays where it is{later}" if self.stay and not self.interrupted else ""
+        where = f"to the trash for {count(self.days, 'day')}" if self.days else "for good, for trash_days is 0"
+        kinds = ((self.before, "harvested before"), (self.new, "once harvested"), (self.unread, "unread"))
+        parts = [(number, words) for number, words in kinds if number]
+        which = ", ".join(f"{number:,} {words}" for number, words in parts) if len(parts) > 1 else parts[0][1]
+        rest = f"; {self.stay:,} {'is' if self.stay == 1 else 'are'} harvested and left in place" if self.stay else ""
+        return f"{count(self.going, 'conversation')} {'goes' if self.going == 1 else 'go'} {where} ({which}){rest}"
 
 
 class SourceCount(NamedTuple):

@@ -1,10 +1,16 @@
-"""Which project a bullet belongs to: the working folder of the conversation that its provenance names.
+"""Which project a bullet belongs to: that of the conversation that its provenance names.
 
-The ledger entry of a harvest records that folder (`project`), and which lines are the person's rather than the
-project's (`person`: the marks of their texts); nothing else is needed, so moving the files about costs nothing. A
-bullet without a provenance, or from a conversation without a folder, is the person's too. A provenance knows its
-conversation by name alone, and conversations of several folders may share one: where one of them is outside of a
-project, such a line may be another project's, and is not shown in this one.
+The ledger entry of a harvest records where the conversation worked (`project`), the top folder of that project and by
+what it is known again (`project_root`, `project_key`: base/project.py), and which lines are the user's rather than the
+project's (`person`: the marks of their texts). A bullet without a provenance is the user's too, and so is one of the
+host's own conversations while nothing names their project. A conversation of another tool whose project is not known is
+of none: its lines are shown where no project is asked for.
+
+A provenance knows its conversation by name alone, and conversations of several projects may share one: where one of
+them is outside of a project, such a line may be another project's, and is not shown in this one.
+
+A place that claims to be a project which was worked on elsewhere first (a clone, a fork, a moved folder, a stranger's
+copy) shares its lines once the user has said so (`knowledge trust allow`).
 """
 
 from __future__ import annotations
@@ -12,49 +18,81 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from pathlib import PurePath
+from hashlib import sha256
+from pathlib import Path, PurePath
 from typing import Any
 
+from core.base.late import dataclass, late
 from core.base.markdown import Bullet, sanitise_name
 from core.base.paths import Paths, cache_folder
+from core.base.project import (
+    GLOBAL,
+    UNPLACED,
+    domain_named,
+    identity_of,
+    is_below,
+    project_root,
+    remote_of,
+    repository_root,
+    same_key,
+)
 from core.base.ready import kept_ready
-from core.base.repository import domain_of, outside_work_trees, project_root, repository_root
 from core.base.result import Err, Ok, Result
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text
 
 OWN, NONE, OTHER = 0, 1, 2
-"""How near words are to a project: said in it; the person's own, in whatever project; said in another one."""
+"""How near words are to a project: said in it; the user's own, in whatever project; said in another one."""
 UNTOLD = "?"
-"""Stands for the folder of a session that changed the files of a project where nothing tells which: its lines are no
-other project's either."""
+"""Stands for the project of a conversation where nothing tells which: its lines are no other project's either."""
 NOWHERE = ""
-"""Stands among the folders of a name that a conversation without any folder has too."""
+"""Stands among the projects of a name that a conversation of the host has too whose project nobody named."""
+_OF_HOST = ("", "home", "manual_slop", "plain")
+"""The formats of what the host leaves in its folder; one of another tool that was put there is not the host's own."""
 
 Projects = Mapping[str, Set[str]]
-"""A conversation's name as provenances tell it -> every folder that conversations of that name worked in."""
+"""A conversation's name as provenances tell it -> the root of every project that its conversations worked in."""
 
-_PREFERS = re.compile(
+_PREFERS = late(
     r"(?:\W*(?:the )?(?:user|person|developer|owner)\b.{0,40}?\bprefer(?:s|red)?\b|\W*(?:I|we) prefer\b|\W*prefers?\b)",
     re.IGNORECASE,
 )
-_SYSTEM = re.compile(
-    r"\bon (?:windows|macos|mac os|wsl\d?|linux|debian|ubuntu|fedora|arch|git bash|powershell)\b", re.I
+_SYSTEM = late(
+    r"\bon (?:windows|macos|mac os|wsl\d?|linux|debian|ubuntu|fedora|arch|git bash|powershell)\b", re.IGNORECASE
 )
-_TOOL = re.compile(
+_TOOL = late(
     r"\b(?:gh|git|npm|npx|pnpm|yarn|pip|pipx|uv|docker|podman|brew|apt|winget|ssh|scp|rsync|tmux|vim|nvim|emacs|"
     r"vs ?code|bash|zsh|fish|powershell|curl|wget|make|kubectl|terraform|gpg|jq|rg|grep|sed|awk)\b",
     re.IGNORECASE,
 )
-_PLACE = re.compile(
-    r"\w[/\\](?:\w|\s|$)|\b\w+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|rb|toml|ya?ml|json|md|sh|lock|cfg|ini)\b|\w+\(\)|#\d+"
+_PLACE = late(
+    r"[\w.~*}\])][/\\](?:[^/\\]|$)|(?:^|[\s`'\"(])[~.]?/\w"
+    r"|\b\w+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|rb|toml|ya?ml|json|md|sh|lock|cfg|ini)\b|\w+\(\)|#\d+"
 )
 
 
+_Place = tuple[str, str]
+"""The root of a project and its key when a conversation was held there."""
+
+
 class KnownProjects(dict[str, frozenset[str]]):
-    """`Projects` with the lines that are known to be the person's: `persons` holds pairs of name and mark."""
+    """`Projects` with what else the ledger tells. `persons`: the lines that are known to be the user's, as pairs of
+    name and mark. `places`: the root of every project -> its key, "" where it has none but its path, in the order in
+    which they were first harvested."""
 
     persons: frozenset[tuple[str, str]] = frozenset()
+    places: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Here:
+    """The project that somebody asks in. `root` is its top folder, "" for no project; `roots` those whose lines are its
+    own: itself, and other places of the same project. `waits` is the place whose lines it would get by the user's word,
+    "" for none."""
+
+    root: str
+    roots: frozenset[str] = frozenset()
+    waits: str = ""
 
 
 def names_place(text: str) -> bool:
@@ -63,7 +101,7 @@ def names_place(text: str) -> bool:
 
 
 def is_persons(text: str) -> bool:
-    """Whether a text by its words is the person's in any project: what they prefer, what a common tool does on their
+    """Whether a text that the user said is theirs in any project: what they prefer, what a common tool does on their
     system."""
     if names_place(text):
         return False
@@ -71,58 +109,136 @@ def is_persons(text: str) -> bool:
 
 
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
-    """The folders of every name in the ledger. A name that no folder is known of is left out."""
-    found: dict[str, dict[str, set[str]]] = {}
+    """The projects of every name in the ledger. A name that only conversations of the host have is left out while no
+    project of theirs is known."""
+    found: dict[str, dict[str, set[_Place]]] = {}
     persons: set[tuple[str, str]] = set()
+    roots: dict[str, str] = {}
+    first: dict[_Place, tuple[str, str]] = {}
+    newest: dict[str, tuple[str, str, str]] = {}
     for entry in entries.values():
         path, folder = str(entry.get("path", "")), entry.get("project")
         name = sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
         if isinstance(marks := entry.get("person"), list):
             persons |= {(name, mark) for mark in marks if isinstance(mark, str)}
         if isinstance(folder, str) and folder:
-            found.setdefault(name, {}).setdefault(path, set()).add(os.path.normpath(folder))
+            root, key = entry.get("project_root"), str(entry.get("project_key") or "")
+            if not isinstance(root, str) or not root:
+                root = roots[folder] if folder in roots else roots.setdefault(folder, project_root(folder) or UNTOLD)
+            place = (root, key)
+            found.setdefault(name, {}).setdefault(path, set()).add(place)
+            if root != UNTOLD:
+                when = (str(entry.get("at", "")), str(entry.get("date", "")))
+                first[place] = min(first.get(place, when), when)
+                newest[root] = max(newest.get(root, ("", "", "")), (*when, key) if key else ("", "", ""))
         elif entry.get("status") == "harvested":
-            found.setdefault(name, {}).setdefault(path, set())
+            places = found.setdefault(name, {}).setdefault(path, set())
+            places |= set() if is_users(entry) else {(UNTOLD, "")}
+
+    def called(place: _Place) -> str:
+        root, key = place
+        # Another repository lay there before: what was learned in it is not this one's.
+        return f"{key} {root}" if key and not same_key(key, newest[root][2]) else root
+
     # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
-    folders = {name: frozenset(one for at in by.values() for one in at or (NOWHERE,)) for name, by in found.items()}
+    folders: dict[str, frozenset[str]] = {}
+    for name, by in found.items():
+        told = [{*map(called, at)} for at in by.values()]
+        folders[name] = frozenset(one for at in told for one in at - {UNTOLD} or at or {NOWHERE})
     projects = KnownProjects({name: known for name, known in folders.items() if known != {NOWHERE}})
     projects.persons = frozenset(persons)
+    order = sorted(first, key=lambda place: (first[place], place))
+    projects.places = {
+        one: newest[place[0]][2] if one == place[0] else place[1] for place in order for one in (called(place),)
+    }
     return projects
 
 
-def is_inside(folder: str, project: str) -> bool:
-    """Whether a folder is a project's or lies below it. A work tree of a repository is that repository."""
-    return _is_below(folder, project) or _is_below(outside_work_trees(folder), outside_work_trees(project))
+def is_users(entry: Mapping[str, Any]) -> bool:
+    """Whether what a conversation without a project taught is the user's in all of them: one of the host, which
+    knows no projects yet, or a file that a tool keeps for the user and that they imported."""
+    source = str(entry.get("source") or "home")
+    return source == "import" or (source == "home" and str(entry.get("format") or "") in _OF_HOST)
 
 
-def _is_below(folder: str, project: str) -> bool:
-    root = os.path.normpath(project)
-    return folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
+def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | None = None) -> Here:
+    """The project that a folder belongs to, and whose lines are its own. git is asked about a place that is not known,
+    where there are projects that it could be. `environment` tells where the user's record of their word lies."""
+    places = projects.places if isinstance(projects, KnownProjects) else {}
+    root = _known_above(project_root(folder), places)
+    if not root:
+        return Here("")
+    key = places.get(root, "")
+    if any(places.values()) and (not key or f"remote:{remote_of(f'{root}/.git')}" not in key.split(" ")):
+        now = identity_of(root)
+        # Where another repository lies now than the one that was known there, nothing is its own yet.
+        own = frozenset((root,)) if not (key and now) or same_key(key, now) else frozenset[str]()
+        key = now or key
+    else:
+        own = frozenset((root,))
+    same = [other for other, one in places.items() if (other == root and own) or same_key(one, key)]
+    if not key or set(same) <= own:
+        return Here(root, own)
+    from core.base.trust import read_trust
+
+    trust = read_trust(environment)
+    if root != same[0] and not trust.has_repository(Path(root)):
+        return Here(root, own, same[0])
+    return Here(root, own.union(other for other in same if other == same[0] or trust.has_repository(Path(other))))
 
 
-def nearness(bullets: Iterable[Bullet], projects: Projects, project: str) -> int:
-    """OWN when one of the bullets was certainly said in the project, else NONE when one of them is the person's own or
-    of no project, else OTHER: each was said in another project, or may have been."""
-    return min((_near(row, projects, project) for row in bullets), default=NONE)
+def _known_above(root: str, places: Mapping[str, str]) -> str:
+    """A plain folder that nobody worked in belongs to the nearest one above it where somebody did, unless that is where
+    projects are kept: one in which others lie."""
+    if not root or root in places or repository_root(root):
+        return root
+    above = max((other for other in places if not places[other] and is_below(root, other)), key=len, default=root)
+    return root if any(other != above and is_below(other, above) for other in places) else above
 
 
-def _near(row: Bullet, projects: Projects, project: str) -> int:
+def domain_in(root: str, projects: Projects) -> str:
+    """The domain of the facts of a project (its root, "" for none): its name, and where another project of that name
+    was known before, the beginning of a hash of its place behind it."""
+    domain = domain_named(root)
+    places = projects.places if isinstance(projects, KnownProjects) else {}
+    if domain == GLOBAL or root == next((other for other in places if domain_named(other) == domain), root):
+        return domain
+    return f"{domain}-{sha256(root.encode('utf-8', 'replace')).hexdigest()[:6]}"
+
+
+def domains_in(here: Here, projects: Projects) -> tuple[str, ...]:
+    """The domains of the facts of all places of a project; without a project, of what is known to be of none."""
+    return tuple(sorted({domain_in(root, projects) for root in here.roots})) if here.root else (UNPLACED,)
+
+
+def waiting_sentence(here: Here) -> str:
+    """What a user is told where the lines of a project wait for their word."""
+    claims = f"{here.root} has the history or the remote of {here.waits}, where you worked before"
+    return f"{claims}, so its lines are left out here: 'knowledge trust allow' in this folder lets them in"
+
+
+def nearness(bullets: Iterable[Bullet], projects: Projects, here: Here) -> int:
+    """OWN when one of the bullets was certainly said in the project, else NONE when one of them is the user's own or of
+    no project, else OTHER: each was said in another project, or may have been."""
+    return min((_near(row, projects, here) for row in bullets), default=NONE)
+
+
+def _near(row: Bullet, projects: Projects, here: Here) -> int:
     name = row.provenance.source if row.provenance is not None else ""
-    folders = projects.get(name, frozenset()) if row.provenance is not None else frozenset()
-    inside = [is_inside(folder, project) for folder in folders if folder]
-    if inside and all(inside) and NOWHERE not in folders:
-        return OWN
-    if all(inside):
-        return NONE
+    roots = projects.get(name, frozenset()) if row.provenance is not None else frozenset()
+    inside = all(_is_own(root, projects, here) for root in roots if root != NOWHERE)
+    if inside:
+        return NONE if not roots or NOWHERE in roots else OWN
     persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
-    return NONE if (name, mark_of_text(row.text)) in persons else OTHER
+    return NONE if persons and (name, mark_of_text(row.text)) in persons else OTHER
 
 
-def project_around(folder: str, projects: Projects) -> str:
-    """The nearest known project that holds a folder, "" for none."""
-    known = {project for folders in projects.values() for project in folders if project}
-    around = [project for project in known if is_inside(os.path.normpath(folder), project)]
-    return max(around, key=len, default="")
+def _is_own(root: str, projects: Projects, here: Here) -> bool:
+    """A repository in a project's folder is a project of its own; a plain folder there is not."""
+    if root in here.roots:
+        return True
+    places = projects.places if isinstance(projects, KnownProjects) else {}
+    return bool(here.root) and not places.get(root) and is_below(root, here.root)
 
 
 # --- facts that would have been notes ---------------------------------------------------------------------------------
@@ -132,39 +248,43 @@ def project_around(folder: str, projects: Projects) -> str:
 LONG_PATH = 4096
 
 
-def facts_about(bullets: Sequence[Bullet], source: str, projects: Projects) -> list[Bullet]:
+def facts_about(
+    bullets: Sequence[Bullet], source: str, projects: Projects, environment: Mapping[str, str] | None = None
+) -> list[Bullet]:
     """Those of the `bullets` of facts.md that name the file `source` (an absolute path; it need not be there).
 
-    A whole path is the same file, or the same place below a folder of the repository's name; a path within a
-    repository is the same file only if the conversation worked in a repository of that name, or, where no folder is
-    known of it, if the path has a folder in it.
+    The very path is that file, whoever spoke of it. A path within a repository, or a whole one on another computer
+    below a folder of the repository's name, is the same file only if the conversation was of the same project; where
+    nobody knows its project, if the path has a folder in it. `environment` as in `here_in`.
     """
     root = repository_root(os.path.dirname(source))
+    here = here_in(os.path.dirname(source), projects, environment)
     found = []
     for bullet in bullets:
         named, colon, _ = bullet.text.partition(": ")
-        if colon and not bullet.struck and len(named) < LONG_PATH and _names(named, source, root, bullet, projects):
+        if not colon or bullet.struck or len(named) >= LONG_PATH:
+            continue
+        if os.path.normpath(os.path.expanduser(named)) == source:
             found.append(bullet)
+        elif root and _names(named, source, root) and (near := _near(bullet, projects, here)) != OTHER:
+            deep = len(PurePath(source).relative_to(root).parts) > 1
+            found += [bullet] if near == OWN or deep or _is_whole(named) else []
     return found
 
 
-def _names(named: str, source: str, root: str, bullet: Bullet, projects: Projects) -> bool:
-    if os.path.normpath(os.path.expanduser(named)) == source:
-        return True
-    if not root:
-        return False
+def _names(named: str, source: str, root: str) -> bool:
     inside, name = PurePath(source).relative_to(root).parts, os.path.basename(project_root(root))
-    plain = named.replace("\\", "/")
-    parts = tuple(part for part in plain.split("/") if part not in ("", "."))
+    parts = tuple(part for part in named.replace("\\", "/").split("/") if part not in ("", "."))
     above, below = parts[: -len(inside)], parts[-len(inside) :]
     if below != inside:
         return False
-    if plain.startswith(("/", "~")) or plain[1:3] == ":/":
+    if _is_whole(named):
         return above[-1:] == (name,) or (len(inside) > 1 and name in above)
-    folders = projects.get(bullet.provenance.source, frozenset()) if bullet.provenance is not None else frozenset()
-    known = {domain_of(folder) for folder in folders if folder not in (NOWHERE, UNTOLD)}
-    at_home = domain_of(root) in known if known else len(inside) > 1
-    return at_home and above in ((), (name,))
+    return above in ((), (name,))
+
+
+def _is_whole(named: str) -> bool:
+    return named.startswith(("/", "\\", "~")) or named[1:3] in (":/", ":\\")
 
 
 # --- remembered ---
@@ -187,13 +307,15 @@ def known_projects(paths: Paths, environment: Mapping[str, str]) -> Result[Proje
 
 
 def _as_json(projects: KnownProjects) -> dict[str, Any]:
-    sets = {folders: number for number, folders in enumerate(dict.fromkeys(projects.values()))}
-    rows = {name: sets[folders] for name, folders in projects.items()}
-    return {"folders": [sorted(folders) for folders in sets], "names": rows, "persons": sorted(projects.persons)}
+    sets = {roots: number for number, roots in enumerate(dict.fromkeys(projects.values()))}
+    rows = {name: sets[roots] for name, roots in projects.items()}
+    kept = {"folders": [sorted(roots) for roots in sets], "names": rows, "persons": sorted(projects.persons)}
+    return kept | {"places": list(projects.places.items())}
 
 
 def _from_json(kept: Any) -> KnownProjects:
     folders = [frozenset(map(str, row)) for row in kept["folders"]]
     projects = KnownProjects({name: folders[number] for name, number in kept["names"].items()})
     projects.persons = frozenset((str(name), str(mark)) for name, mark in kept["persons"])
+    projects.places = {str(root): str(key) for root, key in kept["places"]}
     return projects

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, or_, select
 from core.base.result import Ok, Result, fail
 from core.library import rows, schema
 from core.library.database import Library, version_of
-from core.library.fetch import is_address, shown
+from core.library.fetch import is_address, shown, stored_name
 from core.library.records import Chunk, Document, SourceProfile
 from core.library.shelve import Shelved, counts_of, in_turn
 
@@ -93,7 +93,7 @@ def chosen(library: Library, which: str, folder: Path) -> Result[Document]:
         return fail("usage", "which document? give its id or its path", hint="'knowledge library list' lists them")
     path = shown(wanted) if is_address(wanted) else os.path.abspath(folder / os.path.expanduser(wanted))
     d, c, place = schema.document.c, schema.chunk.c, schema.location.c
-    ways: list[Any] = [d.id.in_(select(place.document_id).where(or_(place.source == path, place.source == wanted)))]
+    ways: list[Any] = [d.id.in_(select(place.document_id).where(place.source.in_([path, wanted, stored_name(path)])))]
     if len(wanted) >= 4:
         of_chunk = select(c.document_id).where(c.id.startswith(wanted, autoescape=True))
         ways += [d.id.startswith(wanted, autoescape=True), d.id.in_(of_chunk)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from core.library.code_blocks import code_blocks, line_starts
-from core.library.extract import NAMES, Extracted
+from core.library.extract import NAMES, Extracted, without_marks
 from core.search.words import STOP_WORDS, words_of
 
 FULL = 320
@@ -97,7 +97,7 @@ def _markdown(text: str) -> Iterator[Piece]:
         if token.type == "heading_open":
             level = int(token.tag[1:])
             path = [row for row in path if row[0] < level]
-            words = re.sub(r"[*_`]|!?\[([^\]]*)\]\([^)]*\)", r"\1", tokens[at + 1].content).strip()
+            words = without_marks(tokens[at + 1].content, ticks=False).strip()
             path.append((level, words[:120]))
             yield Piece(begins, ends, _joined(path), "heading")
             continue
@@ -170,7 +170,8 @@ def _parted(text: str, blocks: Sequence[Piece], most: int) -> list[Piece]:
                 found.append(replace(block, begins=begins, ends=last))
                 begins = last
             while token_count(text[begins:stop]) > most * 2:  # no border inside: a page of base64, a minified file
-                cut = begins + most * 3
+                hard = begins + most * 3
+                cut = text.rfind(" ", begins + most, hard) + 1 or hard
                 found.append(replace(block, begins=begins, ends=cut))
                 begins = cut
             last = stop

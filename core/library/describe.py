@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from core.base.answer import Generate
@@ -20,7 +20,7 @@ from core.base.markdown import sanitise_line
 from core.base.marks import for_prompt
 from core.base.result import Err, Ok, Result, fail
 from core.library.chunking import Piece
-from core.library.extract import Extracted
+from core.library.extract import Extracted, without_marks
 from core.library.records import CHUNK_TYPES, CONCEPT_TYPES, RHETORICAL_MODES
 from core.search.words import STOP_WORDS, words_of
 
@@ -67,7 +67,7 @@ def describe(document: Extracted, pieces: Sequence[Piece]) -> Description:
         Described(
             _summary(document, text, piece, said),
             _chunk_type(text, piece),
-            _mode(text, piece),
+            _mode(text, piece, document.language if document.form == "code" else ""),
             _needs_context(text, piece),
         )
         for text, piece in zip(texts, pieces, strict=True)
@@ -80,10 +80,7 @@ def describe(document: Extracted, pieces: Sequence[Piece]) -> Description:
 _SENTENCES = re.compile(
     r"(?<=[.!?…])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9`*_])|(?<=[。！？])|\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)])\s)"
 )
-_MARKUP = re.compile(
-    r"!?\[([^\]]*)\]\([^)]*\)|[*`]{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|^[ \t]*(?:#{1,6}|>|[-*+•]|\d+[.)])[ \t]+",
-    re.MULTILINE,
-)
+_BEGINS = re.compile(r"^[ \t]*(?:#{1,6}|>|[-*+•]|\d+[.)])[ \t]+", re.MULTILINE)
 _SPEAKER = re.compile(r"^(?:User|Assistant|System|Tool):\n", re.MULTILINE)
 _FENCED = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
@@ -96,12 +93,16 @@ def _telling(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def sentences_of(text: str) -> tuple[str, ...]:
-    """The sentences of a text without its marks; what stands in tables and code is none."""
+    """The sentences of a text without its links and emphasis; what stands in tables and blocks of code is none."""
     plain = _FENCED.sub("\n\n", _SPEAKER.sub("", text))
     plain = re.sub(r"^[ ]{0,3}#{1,6} .*$", "\n", plain, flags=re.MULTILINE)  # a heading is no sentence
     plain = re.sub(r"^.+\n(?=[ \t]*([=~^\"'#*+.:_`-])\1{2,}[ \t]*$)", "", plain, flags=re.MULTILINE)
     parts = _SENTENCES.split(_RULE.sub("", _ROW.sub("", plain)))
-    return tuple(found for part in parts if len(found := " ".join(_MARKUP.sub(r"\1", part).split())) > 1)
+    return tuple(found for part in parts if len(found := _on_one_line(part)) > 1)
+
+
+def _on_one_line(text: str) -> str:
+    return without_marks(" ".join(_BEGINS.sub("", text).split()))
 
 
 def _short(sentence: str, most: int = SUMMARY) -> str:
@@ -111,17 +112,30 @@ def _short(sentence: str, most: int = SUMMARY) -> str:
 
 
 _DOCSTRING = re.compile(r"[rRbBuU]{0,2}(\"\"\"|''')(.+?)\1", re.DOTALL)
-_COMMENT = re.compile(r"^[ \t]*(?:#(?!!)|//+|/\*+|\*|--|;+|%)[ \t]*(?P<words>[^\n]*?)(?:\*/)?$", re.MULTILINE)
+_LIKE_C = "javascript typescript tsx rust go java c cpp c_sharp swift kotlin scala css vue dart zig protobuf objc"
+_SLASHES, _HASH = r"//+|/\*+|\*(?=[ \t/]|$)", "#(?!!)"
+_MARK_OF_COMMENTS = {
+    **dict.fromkeys(_LIKE_C.split(), _SLASHES), **dict.fromkeys(("lisp", "clojure", "assembly"), ";+"),
+    **dict.fromkeys(("sql", "lua", "haskell"), "--"), "erlang": "%+", "ini": "[#;]",
+    "php": f"{_SLASHES}|{_HASH}", "": f"{_SLASHES}|{_HASH}",
+}  # fmt: skip
+"""Language -> what a comment begins with; "" for code of a language that is not known. In all others it is a hash."""
+
+
+@cache
+def _comments(language: str) -> re.Pattern[str]:
+    mark = _MARK_OF_COMMENTS.get(language, _HASH)
+    return re.compile(rf"^[ \t]*(?:{mark})[ \t]*(?P<words>[^\n]*?)(?:\*/)?$", re.MULTILINE)
 
 
 def _summary(document: Extracted, text: str, piece: Piece, said: Counter[str]) -> str:
     if document.form == "code":
-        return _of_code(text, piece)
+        return _of_code(text, piece, document.language)
     found = [row for row in sentences_of(text) if len(row) > 12][:80]
     if not found:
         last = piece.heading.rpartition(" > ")[2]
         inside = re.sub(r"^(?:[ ]{0,3}#{1,6} .*|`{3,}.*|~{3,}.*)$", "", text, flags=re.MULTILINE)
-        words = " ".join(_MARKUP.sub(r"\1", inside).split())
+        words = _on_one_line(inside) if piece.kind in ("prose", "turn") else " ".join(inside.split())
         return _short(f"{last}: {words}" if last and piece.kind != "turn" else words)
     return _short(max(enumerate(found), key=lambda row: _weight(row[1], row[0], len(found), said))[1])
 
@@ -135,14 +149,16 @@ def _weight(sentence: str, at: int, number: int, said: Counter[str]) -> float:
     return worth * (1.25 if at == 0 else 1.0 - 0.25 * at / number) * (0.7 if sentence.endswith(("?", ":")) else 1.0)
 
 
-def _of_code(text: str, piece: Piece) -> str:
+def _of_code(text: str, piece: Piece, language: str) -> str:
     """The first sentence of its documentation, behind the name; else its first line that says something."""
     name = piece.heading
     documented = _DOCSTRING.search(text[:4000])
     if documented:
         words = documented[2]
     else:
-        lines = [found["words"] for found in _COMMENT.finditer(text[:2000]) if found["words"].strip(" -=*#/!")]
+        lines = [
+            found["words"] for found in _comments(language).finditer(text[:2000]) if found["words"].strip(" -=*#/!")
+        ]
         words = " ".join(lines[:6]) if lines and not lines[0].startswith("!") else ""
     first = next(iter(sentences_of(words)), "") if words.strip() else ""
     if first:
@@ -230,9 +246,9 @@ _INSTRUCTS = re.compile(
 )
 
 
-def _mode(text: str, piece: Piece) -> str:
+def _mode(text: str, piece: Piece, language: str) -> str:
     if piece.kind == "code":
-        text = "\n".join(found["words"] for found in _COMMENT.finditer(text)) + " ".join(
+        text = "\n".join(found["words"] for found in _comments(language).finditer(text)) + " ".join(
             found[2] for found in _DOCSTRING.finditer(text)
         )
     elif piece.kind != "data":

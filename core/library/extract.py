@@ -16,14 +16,16 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
+from core.base.marks import NOTICE
 from core.base.result import Err, Ok, Result, fail
-from core.conversations.conversation import Conversation
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import OUTPUT_HEAD
 from core.conversations.plain import UNKNOWN_JSON
 from core.conversations.read import HEAD_BYTES, format_of, read_all, why_unread
 
@@ -168,9 +170,31 @@ def title_of(text: str, form: str) -> str:
     patterns = (_HEADING, _UNDERLINED) if form == "markdown" else (_UNDERLINED,)
     found_at = sorted((found.start(), found[1]) for pattern in patterns if (found := pattern.search(head)))
     if found_at:
-        return re.sub(r"[*_`]|\[([^\]]*)\]\([^)]*\)", r"\1", found_at[0][1]).strip()[:200]
+        return without_marks(found_at[0][1], ticks=False).strip()[:200]
     first = next((line.strip() for line in head.split("\n") if line.strip()), "")
     return first if 3 <= len(first) <= 100 and not first.endswith((",", ";")) else first[:80].rsplit(" ", 1)[0]
+
+
+_MARKED = re.compile(
+    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.{1,400}?)(?<!`)(?P=ticks)(?!`))"
+    r"|(?<![\w)\]])!?\[(?P<label>[^\]]{0,400})\]\([^)]{0,800}\)"
+    r"|(?<![\w*\\)\]])(?P<stars>\*{1,3})(?=[\w\"'`(\[“‘])(?P<said>(?:(?![\s(](?P=stars)[^\s*]).){1,400}?)"
+    r"(?<=[^\s*])(?P=stars)(?=[\s.,;:!?)\]\"'’”—-]|\Z)"
+    r"|(?<![\w\\])(?P<lines>_{1,2})(?=[^\W_])(?P<phrase>[^_\n]{0,200}\s[^_\n]{0,200})(?<=[^\s_])(?P=lines)(?!\w)"
+)
+
+
+def without_marks(text: str, *, ticks: bool = True) -> str:
+    """A stretch of markdown without its links and emphasis: `*args`, `MAX_WORKERS` and what stands between backticks
+    are code, and stay letter by letter. With `ticks`, the backticks stay too."""
+
+    def plain(found: re.Match[str]) -> str:
+        if found["code"] is not None:
+            return found["code"] if ticks else found["inside"]
+        return without_marks(next(found[name] for name in ("label", "said", "phrase") if found[name] is not None),
+                             ticks=ticks)  # fmt: skip
+
+    return _MARKED.sub(plain, text)
 
 
 _PAPER = re.compile(r"^\W*(?:\d+\.?\s+)?(abstract|references|bibliography)\b\W*$", re.IGNORECASE | re.MULTILINE)
@@ -217,22 +241,38 @@ def _conversations(name: str, data: bytes) -> Result[list[Extracted]] | None:
     return Ok(documents) if documents else None
 
 
+_RETRIEVED = re.compile(r"\bretrieval[\\\"': ]{1,8}[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_ASKS_LIBRARY = re.compile(r"(?:^|[;&|(\n][ \t]*)(?:\S*/)?knowledge[ \t]+library[ \t]")
+
+
 def _conversation(found: Conversation, *, many: bool) -> Extracted:
     text, parts = "", []
+    asked = {event.result: event.output[:OUTPUT_HEAD // 2] for turn in found.turns for event in turn.commands
+             if _ASKS_LIBRARY.search(event.words)}  # fmt: skip
     for turn in found.turns:
         words = tidied(turn.text).strip("\n")
-        if words.strip():
+        if words.strip() and not (turn.role == "tool" and _is_ours(turn, asked)):
             begins = len(text)
             text += f"{NAMES.get(turn.role, turn.role)}:\n{words}\n\n"
             parts.append(Part(begins, len(text), turn.role))
     title = found.title.strip()[:200] or found.id
-    moment = _moment(found.ended or found.started)
+    moment = moment_of(found.ended or found.started)
     return Extracted(
         text, "conversation", "conversation", title, found.format, tuple(parts), moment, found.id if many else ""
     )
 
 
-def _moment(said: str) -> datetime | None:
+def _is_ours(turn: Turn, asked: Mapping[int, str]) -> bool:
+    """Whether a tool's turn is what the library told an agent: taken in, it would be found as if somebody else had
+    said it again. `asked`: where the answers of commands that asked it begin -> how."""
+    head = asked.get(turn.start)
+    return (
+        NOTICE in turn.text or bool(_RETRIEVED.search(turn.text)) or (head is not None and turn.text.startswith(head))
+    )
+
+
+def moment_of(said: str) -> datetime | None:
+    """A time as a conversation tells it (ISO 8601, UTC where it names no zone); None for none."""
     try:
         found = datetime.fromisoformat(said.replace("Z", "+00:00")) if said else None
     except ValueError:
@@ -377,13 +417,17 @@ def _docx(data: bytes) -> _Read:
     made = mammoth.convert_to_html(
         io.BytesIO(data), convert_image=mammoth.images.img_element(lambda _image: {"src": ""})
     )
-    text, title, parts, _notes = _html(made.value.encode())
+    # A space of such a file is meant, one of a page is not: the indentation of code is made of them.
+    text, title, parts, _notes = _html(made.value.replace("  ", "\u00a0\u00a0").encode())
     return text, title, parts, ()
 
 
 _CLUTTER = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "iframe", "svg", "button",
 )  # fmt: skip
+
+_NO_CELL = ("pre", "dl", "table")
+"""What no cell of rows and columns holds: a table with one of them lays out a page."""
 
 
 def _html(data: bytes) -> _Read:
@@ -397,8 +441,19 @@ def _html(data: bytes) -> _Read:
         node.decompose()
     for node in body.find_all("img"):
         node.replace_with(str(node.get("alt") or ""))
-    text = markdownify.MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(body)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n", title, (), ()
+    for table in body.find_all(lambda node: node.name == "table" and node.find(_NO_CELL) is not None):
+        for node in table.find_all(("thead", "tbody", "tr", "td", "th")):
+            if node.find_parent("table") is table:
+                node.name = "div"  # a cell would put all lines of its code on one
+        table.name = "div"
+    # What is kept is text, and its marks are not meant to be shown: an escape would be one more letter of a name.
+    converter = markdownify.MarkdownConverter(
+        heading_style="ATX", bullets="-", escape_underscores=False, escape_asterisks=False
+    )
+    text = converter.convert_soup(body)
+    # A space that does not break looks like any other and is none to a program.
+    text = re.sub(r"\n{3,}", "\n\n", text.replace("\u00a0", " "))
+    return text.strip("\n").rstrip() + "\n", title, (), ()
 
 
 def _notebook(data: bytes) -> _Read:

@@ -10,7 +10,9 @@ looked up anew and lead elsewhere. The person's own address may be private when 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import ipaddress
+import os
 import re
 import socket
 import threading
@@ -23,6 +25,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from core.base.markdown import sanitise_line
 from core.base.result import Err, Ok, Result, fail
+from core.base.secrets.redact import redact
 
 if TYPE_CHECKING:
     from requests import Session
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 32 << 20
 SECONDS = 60.0
 REDIRECTS = 5
+_LONGEST_SUFFIX = 8
 _SUFFIX = {
     "text/html": ".html", "application/xhtml+xml": ".html", "application/pdf": ".pdf", "text/markdown": ".md",
     "text/plain": ".txt", "application/json": ".json", "text/x-python": ".py", "text/csv": ".csv",
@@ -69,6 +73,21 @@ def shown(address: str) -> str:
     return urlunsplit(
         (parts.scheme.lower(), parts.netloc.rpartition("@")[2].lower(), parts.path or "/", parts.query, "")
     )
+
+
+def stored_name(name: str) -> str:
+    """A path or an address as the library stores and shows it: without secrets. Where one is replaced, a hash of the
+    name stands beside the kind, so that two such files stay two."""
+    address = is_address(name)
+    name = shown(name) if address else name
+    suffix = os.path.splitext(name)[1]  # by which the type of a file is told
+    begins = len(name) - len(name.split("/", 3)[-1]) if address else 0
+    ends = len(name) - len(suffix) * (len(suffix) <= _LONGEST_SUFFIX and not address)
+    clean = redact(name[begins:ends])
+    if not clean.counts:
+        return name
+    mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return name[:begins] + re.sub(r"(\[redacted: [^\]\n]{1,30})\]", rf"\1 {mark}]", clean.text) + name[ends:]
 
 
 def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int = MOST_BYTES) -> Result[Page]:

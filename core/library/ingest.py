@@ -8,28 +8,30 @@ wherever the workers are.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection, or_
+from sqlalchemy import Connection, func, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base import files
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
 from core.library.extract import MOST_BYTES
-from core.library.fetch import UNCHANGED, fetch, is_address, shown
+from core.library.fetch import UNCHANGED, fetch, is_address, shown, stored_name
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
-from core.library.shelve import KnownNames, Shelved, in_turn, shelve
+from core.library.shelve import KnownNames, Loss, Shelved, in_turn, losses, shelve
 from core.library.workers import LostError, Workers
 
 _FOLDERS = "node_modules __pycache__ site-packages venv env build dist target vendor bower_components coverage htmlcov"
@@ -66,9 +68,11 @@ class IngestReport:
 
 @dataclass(frozen=True)
 class Source:
-    """One file or address to be looked at. `named` are those that the person named, not found in a folder."""
+    """One file or address to be looked at; `stored` is its name as it is stored and told. `named` are those that the
+    person named, not found in a folder."""
 
     name: str
+    stored: str
     origin: str = ""
     named: bool = True
 
@@ -76,21 +80,29 @@ class Source:
 # --- looking ----------------------------------------------------------------------------------------------------------
 
 
-def sources_of(names: Sequence[str], report: IngestReport, folder: Path) -> list[Source]:
-    """The files and addresses behind what a person named, folders looked through, each once and in order."""
+def sources_of(
+    names: Sequence[str], report: IngestReport, folder: Path, stored: Callable[[str], str] = stored_name
+) -> list[Source]:
+    """The files and addresses behind what a person named, folders looked through, each once and in order. `stored`
+    says how one is named in the library."""
     found: dict[str, Source] = {}
+
+    def taken(path: Path, otherwise: Path, *, named: bool) -> None:
+        name = str(path)
+        found.setdefault(name, Source(name, stored(name), redact(project_of(path, otherwise)).text, named))
+
     for name in names:
         if is_address(name):
-            found.setdefault(shown(name), Source(name, "", True))
+            found.setdefault(shown(name), Source(name, stored(name), "", True))
             continue
         path = Path(os.path.abspath(folder / os.path.expanduser(name)))
         if path.is_dir():
             for inside in _files_below(path, report):
-                found.setdefault(str(inside), Source(str(inside), project_of(inside, path), False))
+                taken(inside, path, named=False)
         elif files.exists(path):
-            found.setdefault(str(path), Source(str(path), project_of(path, path.parent), True))
+            taken(path, path.parent, named=True)
         else:
-            report.errors.append(ErrorInfo("no-file", "there is no such file or folder", str(path)))
+            report.errors.append(ErrorInfo("no-file", "there is no such file or folder", stored(str(path))))
     return list(found.values())
 
 
@@ -159,8 +171,8 @@ def read_source(source: Source, known: Sequence[Location], content_type: str) ->
         if known and all(row.sha256 == sha256 and row.state for row in known):
             return Ok(None)
         found = page.value
-        return Ok(Item(found.address, found.data, sha256, found.mark or "seen", found.written_at, "", content_type,
-                       found.name))  # fmt: skip
+        return Ok(Item(source.stored if found.address == shown(source.name) else stored_name(found.address), found.data,
+                       sha256, found.mark or "seen", found.written_at, "", content_type, found.name))  # fmt: skip
     return _read_file(source, known, content_type)
 
 
@@ -172,19 +184,19 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
             path = Path(os.path.realpath(path))  # the person named it, so they mean where it leads
             found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode):
-            return fail("no-file", "this is neither a file nor a folder", source.name)
+            return fail("no-file", "this is neither a file nor a folder", source.stored)
         if found.st_size > MOST_BYTES:
             size = f"{found.st_size >> 20} MB, {MOST_BYTES >> 20} MB at the most"
-            return fail("too-large", f"the file is too large ({size})", source.name)
+            return fail("too-large", f"the file is too large ({size})", source.stored)
         state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
         if known and all(row.state == state for row in known):
             return Ok(None)
         read = files.read_file(path, MOST_BYTES)
     except OSError as error:
-        return fail("unreadable", f"the file cannot be read: {error.strerror or error}", source.name)
+        return fail("unreadable", f"the file cannot be read: {error.strerror or error}", source.stored)
     written = datetime.fromtimestamp(found.st_mtime_ns / 1e9, UTC)
     return Ok(
-        Item(source.name, read.data, read.sha256, state, written, source.origin, content_type, named=source.named)
+        Item(source.stored, read.data, read.sha256, state, written, source.origin, content_type, named=source.named)
     )
 
 
@@ -201,29 +213,38 @@ def ingest(
     content_type: str = "",
     open_executor: Callable[[], Executor] | None = None,
     at_once: int = 4,
+    patience: float = math.inf,
     worth: int = 1,
     again: bool = False,
+    may_drop: Callable[[Sequence[Loss]], Container[str]] = lambda _losses: (),
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
     work: Prepare = prepare,
 ) -> IngestReport:
     """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; other
-    workers are begun from `worth` sources on; with `again` also what has not changed is prepared anew; `stopped` is
-    asked between documents.
+    workers are begun from `worth` sources on, and a cluster without any is waited for `patience` seconds; with `again`
+    also what has not changed is prepared anew. A changed file whose new text would leave experience behind is held
+    until all others are done; then `may_drop` is asked which of such files (their sources) are taken in all the same.
+    `stopped` is asked between documents.
 
     Raises what the database raises when it cannot be written to at all; all that was stored before stays.
     """
     report = IngestReport()
-    sources = sources_of(names, report, folder)
+    sources = sources_of(names, report, folder, stored_name if way.redact else _as_it_is)
     run = _Run(library, report, now, progress, len(sources))
     engine = open_executor if len(sources) >= worth else None
-    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_prepared, work, way), engine, at_once)
+    workers: Workers[Item, Result[list[Prepared]]] = Workers(
+        partial(_prepared, work, way), engine, at_once, patience, run.told
+    )
     items = run.items(sources, again, content_type, stopped)
     try:
         for item, prepared in workers.results(items, _given_up, stopped):
-            run.store(item, prepared)
+            if not run.holds(item, prepared):
+                run.store(item, prepared)
             if stopped():
                 break
+        else:
+            run.let_go((lambda _losses: ()) if stopped() else may_drop)
     except KeyboardInterrupt:
         report.stopped = "interrupted"
     except LostError as error:
@@ -235,6 +256,33 @@ def ingest(
     if not report.stopped and stopped():
         report.stopped = "cancelled"
     return report
+
+
+def foreseen(library: Library, names: Sequence[str], way: Way, *, folder: Path, content_type: str = "") -> list[Loss]:
+    """What an ingest of these names would leave behind, of files that have changed; nothing is fetched or stored."""
+    found: list[Loss] = []
+    for source in sources_of(names, IngestReport(), folder, stored_name if way.redact else _as_it_is):
+        known = [] if is_address(source.name) else places_of(library, source.stored)
+        read = read_source(source, known, content_type) if known else Ok(None)
+        if isinstance(read, Ok) and read.value is not None:
+            prepared = prepare(read.value, way)
+            found += (
+                [loss for one in prepared.value for loss in losses(library, one)] if isinstance(prepared, Ok) else []
+            )
+    return found
+
+
+def lost_in_words(lost: Sequence[Loss]) -> str:
+    """What was learned of chunks, and how the one that was used most begins."""
+    uses, profiles = sum(one.records for one in lost), sum(one.profiled for one in lost)
+    most = max(lost, key=lambda one: one.records)
+    parts = [f"{uses} usage record{'s' * (uses != 1)}" if uses else "",
+             f"{profiles} profile{'s' * (profiles != 1)}" if profiles else ""]  # fmt: skip
+    return f"{' and '.join(filter(None, parts))} of {len(lost)} chunk{'s' * (len(lost) != 1)} ({most.text!r})"
+
+
+def _as_it_is(name: str) -> str:
+    return shown(name) if is_address(name) else name
 
 
 def _prepared(work: Prepare, way: Way, item: Item) -> Result[list[Prepared]]:
@@ -257,6 +305,7 @@ class _Run:
     number: int
     done: int = 0
     names: KnownNames = field(default_factory=KnownNames)
+    held: list[tuple[Item, Result[list[Prepared]], list[Loss]]] = field(default_factory=list)
 
     def items(
         self, sources: Sequence[Source], again: bool, content_type: str, stopped: Callable[[], bool]
@@ -265,12 +314,12 @@ class _Run:
         for source in sources:
             if stopped():
                 return
-            stored = shown(source.name) if is_address(source.name) else source.name
-            known = [] if again else places_of(self.library, stored)
+            self._renamed(_as_it_is(source.name), source.stored)
+            known = [] if again else places_of(self.library, source.stored)
             read = read_source(source, known, content_type)
             if isinstance(read, Err):
-                self._failed(read.error, source.named)
-                self._progressed(source.name, read.error.message)
+                self._failed(replace(read.error, path=stored_name(str(read.error.path))), source.named)
+                self._progressed(source.stored, read.error.message)
                 continue
             item = read.value
             if item is not None and not (known and all(row.sha256 == item.sha256 for row in known)):
@@ -279,7 +328,7 @@ class _Run:
             if item is not None:
                 self._touched(known, item)
             self.report.unchanged += 1
-            self._progressed(source.name, "unchanged")
+            self._progressed(source.stored, "unchanged")
 
     def store(self, item: Item, prepared: Result[list[Prepared]]) -> None:
         """Put the documents of an item into the library. The state of its file is told with the last of them: a run
@@ -305,6 +354,26 @@ class _Run:
         became = [row.status for row in self.report.documents[-len(prepared.value) :]]
         self._progressed(item.source, became[-1] if len(became) == 1 else f"{len(became)} documents")
 
+    def holds(self, item: Item, prepared: Result[list[Prepared]]) -> bool:
+        """Whether an item waits, since storing it would leave behind what was learned."""
+        documents = prepared.value if isinstance(prepared, Ok) else []
+        lost = [loss for document in documents for loss in losses(self.library, document)]
+        if lost:
+            self.held.append((item, prepared, lost))
+        return bool(lost)
+
+    def let_go(self, may_drop: Callable[[Sequence[Loss]], Container[str]]) -> None:
+        """What waits is stored or left as it was, as `may_drop` says."""
+        allowed = may_drop([loss for _item, _prepared, lost in self.held for loss in lost]) if self.held else ()
+        for item, prepared, lost in self.held:
+            if all(loss.source in allowed for loss in lost):
+                self.store(item, prepared)
+                continue
+            message = f"not taken in, since its new text would leave behind {lost_in_words(lost)}"
+            hint = "'knowledge library ingest PATH --yes' takes it in all the same"
+            self.report.errors.append(ErrorInfo("would-drop", message, item.source, hint))
+            self._progressed(item.source, "left as it was")
+
     def _touched(self, known: Sequence[Location], item: Item) -> None:
         """The content is what it was; the next run need not read it to see that."""
 
@@ -314,11 +383,29 @@ class _Run:
 
         in_turn(self.library, work)
 
+    def _renamed(self, name: str, stored: str) -> None:
+        """A secret in a name that was stored before names were cleared goes out of the library too."""
+        if name == stored:
+            return
+
+        def work(connection: Connection) -> None:
+            for table in (schema.location, schema.document):
+                inside = table.c.source.startswith(f"{name}#", autoescape=True)
+                changed = table.update().where(or_(table.c.source == name, inside))
+                connection.execute(changed.values(source=func.replace(table.c.source, name, stored)))
+
+        in_turn(self.library, work)
+
     def _failed(self, error: ErrorInfo, named: bool) -> None:
         if not named and error.code in ("no-text", "empty"):
             self.report.skipped["files without text" if error.code == "no-text" else "empty files"] += 1
         else:
             self.report.errors.append(error)
+
+    def told(self, words: str) -> None:
+        """Something about the whole run is told while it goes on."""
+        if self.progress is not None:
+            self.progress(0, self.number, words, "start one, or stop here and go on later")
 
     def _progressed(self, name: str, became: str) -> None:
         self.done += 1

@@ -2,7 +2,8 @@
 
 What was learned of a chunk belongs to its words. When a file has changed, its document becomes a new one that
 supersedes the old; chunks whose words are the same move over and keep their id, and with it their usage, profile and
-links. The old document keeps its whole text, and the chunks that are gone from the new one.
+links; so do those that were used, where nearly all of their words stand still. The old document keeps its whole text,
+and the chunks that are gone from the new one: what was learned of these is left behind, and `losses` tells it before.
 """
 
 from __future__ import annotations
@@ -41,8 +42,15 @@ from core.library.records import (
 T = TypeVar("T")
 TRIES = 6
 """How often a transaction is begun when another program was in its way."""
+LOSS_SHOWN = 100
+"""Characters of a chunk that would be left behind."""
 FOUND_BEFORE = 200
 """Chunks of earlier documents that are looked at for a new concept."""
+STANDS = 0.9
+"""A used chunk of which this share of the words stands in a new one, in their order, has grown or was mended there."""
+SHIFTED = 0.5
+"""The same share where each line of the chunk stands still in the text: only the borders of chunks have moved. Of the
+chunks that 218 edits of our pages changed, 389 of 627 stand so or so; of 283 edits of our code 531 of 835."""
 CONCEPTS_OF_DOCUMENT, PAIRS_OF_DOCUMENT = 8, 12
 """Links from a document to its main concepts, and among concepts that it speaks of together."""
 
@@ -62,6 +70,18 @@ class Shelved:
     def to_json(self) -> dict[str, Any]:
         """A document as `library ingest` and `library list` show it."""
         return {"path" if name == "source" else name: value for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A chunk that was used and that the new text of its file has no more: how often it was used, whether it has a
+    profile, and how it begins."""
+
+    source: str
+    chunk_id: str
+    text: str
+    records: int
+    profiled: bool
 
 
 class KnownNames:
@@ -124,12 +144,43 @@ def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: d
     return in_turn(library, work, known.forget)
 
 
+def losses(library: Library, prepared: Prepared) -> list[Loss]:
+    """The used chunks that would be found no more once this document is stored, with what was learned of them."""
+    with library.reading() as connection:
+        same, before = _there(connection, prepared)
+        if before is None or before.status != "active" or (same is not None and same.id == before.id):
+            return []
+        if len(rows.locations_of(connection, before.id)) > 1:
+            return []
+        old = rows.chunks_of(connection, before.id)
+        used = _used(connection, old)
+        if not used:
+            return []
+        kept = set()
+        if same is None or same.status == "superseded":
+            pool = [*old, *(rows.chunks_of(connection, same.id) if same is not None else ())]
+            made = [_chunk(prepared, one, "", at) for at, one in enumerate(prepared.chunks)]
+            kept = {chunk.id for chunk in _kept(connection, made, pool) if chunk is not None}
+    return [
+        Loss(prepared.source, chunk.id, " ".join(chunk.content.split())[:LOSS_SHOWN], used[chunk.id],
+             chunk.functional_profile is not None)
+        for chunk in old
+        if chunk.id in used and chunk.id not in kept
+    ]  # fmt: skip
+
+
+def _there(connection: Connection, prepared: Prepared) -> tuple[Document | None, Document | None]:
+    """The document with this content, and the one that its place has until now."""
+    content = schema.document.c.content_sha256 == sha256_of(prepared.document.text)
+    same = next(iter(rows.read(connection, schema.document, Document, content)), None)
+    at = schema.location.c.source == prepared.source
+    here = next(iter(rows.read(connection, schema.location, Location, at)), None)
+    return same, rows.document_of(connection, here.document_id) if here is not None else None
+
+
 def _shelve(connection: Connection, prepared: Prepared, place: Location, now: datetime, known: KnownNames) -> Shelved:
     content = sha256_of(prepared.document.text)
-    c = schema.document.c
-    same = next(iter(rows.read(connection, schema.document, Document, c.content_sha256 == content)), None)
-    here = next(iter(rows.read(connection, schema.location, Location, schema.location.c.source == place.source)), None)
-    before = rows.document_of(connection, here.document_id) if here is not None else None
+    same, before = _there(connection, prepared)
     if same is not None:
         status = _again(connection, prepared, same, before, place, now, known)
         number = rows.counted(connection, schema.chunk, schema.chunk.c.document_id == same.id)
@@ -207,19 +258,17 @@ def _profile(connection: Connection, prepared: Prepared, now: datetime) -> str:
 def _settle(
     connection: Connection, prepared: Prepared, document_id: str, old: Sequence[Chunk], now: datetime, known: KnownNames
 ) -> None:
-    """Give a document its chunks: those of `old` with the same words move here, the others are new."""
+    """Give a document its chunks: those of `old` that stand still move here, the others are new."""
     d = schema.document.c
     day = day_of(connection.execute(select(d.written_at).where(d.id == document_id)).scalar())
-    pool: dict[str, list[Chunk]] = defaultdict(list)
-    for chunk in old:
-        pool[chunk.content_sha256].append(chunk)
+    made = [replace(_chunk(prepared, one, document_id, at), day=day) for at, one in enumerate(prepared.chunks)]
+    stay = _kept(connection, made, old)
     settled: list[Chunk] = []
     fresh: list[Chunk] = []
-    for position, made in enumerate(prepared.chunks):
-        chunk = replace(_chunk(prepared, made, document_id, position), day=day)
-        waiting = pool.get(chunk.content_sha256)
-        if waiting:
-            kept = waiting.pop(0)
+    for chunk, kept in zip(made, stay, strict=True):
+        if kept is not None:
+            if chunk.content_sha256 != kept.content_sha256:
+                connection.execute(delete(schema.embedding).where(schema.embedding.c.chunk_id == kept.id))
             chunk = replace(
                 chunk, id=kept.id, number=kept.number, functional_profile=kept.functional_profile,
                 profiled_traces=kept.profiled_traces, retrieved_count=kept.retrieved_count,
@@ -231,11 +280,54 @@ def _settle(
             fresh.append(chunk)
         settled.append(chunk)
     rows.add_chunks(connection, fresh)
-    left = [chunk for waiting in pool.values() for chunk in waiting]
+    moved = {chunk.id for chunk in stay if chunk is not None}
+    left = [chunk for chunk in old if chunk.id not in moved]
     _replaced(connection, document_id, fresh, left, now)
     _vectors(connection, prepared, settled)
     spoken = _spoken_of(connection, prepared, settled, now, known)
     _linked(connection, prepared, document_id, settled, spoken, now)
+
+
+def _kept(connection: Connection, made: Sequence[Chunk], old: Sequence[Chunk]) -> list[Chunk | None]:
+    """For each chunk of a new text the old one that it is still: the one with the same words, else a used one that
+    stands in it."""
+    from rapidfuzz.distance import LCSseq
+
+    used = _used(connection, old)
+    pool: dict[str, list[Chunk]] = defaultdict(list)
+    for chunk in sorted(old, key=lambda one: one.id not in used):
+        pool[chunk.content_sha256].append(chunk)
+    found = [waiting.pop(0) if (waiting := pool.get(chunk.content_sha256)) else None for chunk in made]
+    left = [(chunk, chunk.content.split()) for waiting in pool.values() for chunk in waiting if chunk.id in used]
+    texts = [chunk.content.split() for chunk in made] if left else []
+    whole = " ".join(word for text in texts for word in text)
+    lines = {chunk.id: [" ".join(line.split()) for line in chunk.content.split("\n")] for chunk, _words in left}
+    needed = {key: SHIFTED if all(line in whole for line in parts) else STANDS for key, parts in lines.items()}
+    likely = [
+        (LCSseq.similarity(words, text) / max(1, len(words)), at, chunk)
+        for chunk, words in left
+        for at, text in enumerate(texts)
+        if found[at] is None
+    ]
+    taken: set[str] = set()
+    for share, at, chunk in sorted(likely, key=lambda row: (-row[0], row[1])):
+        if share >= needed[chunk.id] and found[at] is None and chunk.id not in taken:
+            found[at] = chunk
+            taken.add(chunk.id)
+    return found
+
+
+def _used(connection: Connection, chunks: Sequence[Chunk]) -> dict[str, int]:
+    """Chunks of which something was learned -> how many uses of them are recorded."""
+    found = {chunk.id: 0 for chunk in chunks if chunk.functional_profile is not None}
+    t, n = schema.trace_chunk.c, schema.trace_count.c
+    live = select(t.chunk_id, func.count()).where(t.archived_at.is_(None)).group_by(t.chunk_id)
+    kept = select(n.chunk_id, func.sum(n.count)).group_by(n.chunk_id)
+    for part in rows.in_parts(chunk.id for chunk in chunks):
+        for asked in (live.where(t.chunk_id.in_(part)), kept.where(n.chunk_id.in_(part))):
+            for chunk, number in connection.execute(asked):
+                found[chunk] = found.get(chunk, 0) + int(number)
+    return found
 
 
 def _chunk(prepared: Prepared, made: PreparedChunk, document_id: str, position: int) -> Chunk:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import threading
 import time
@@ -37,16 +38,46 @@ class LostError(Exception):
     """Nobody can be reached any more to do the work; what was done is done."""
 
 
+class _Manned:
+    """Sees that somebody is there to do the work; `say` is told at once when nobody is."""
+
+    def __init__(self, patience: float, say: Callable[[str], None]) -> None:
+        self._patience = patience
+        self._say = say
+        self._alone_since: float | None = None
+        self._lock = threading.Lock()
+
+    def look(self, executor: Executor | None) -> None:
+        """Raises LostError when a cluster has had no worker for as long as it is waited for."""
+        with self._lock:
+            if not isinstance(executor, _ClusterExecutor) or executor.is_manned():
+                self._alone_since = None
+                return
+            now = time.monotonic()
+            if self._alone_since is None:
+                self._alone_since = now
+                self._say(f"the cluster has no workers, waiting {self._patience:g} s")
+            if now - self._alone_since >= self._patience:
+                raise LostError(f"the cluster has had no workers for {self._patience:g} seconds")
+
+
 class Workers(Generic[T, R]):
     """Hands tasks to an executor and gives back what became of each. `open_executor` is called anew when the executor
-    breaks; None for work in this process."""
+    breaks; None for work in this process. A cluster without workers is waited for `patience` seconds, and `say` is told
+    of it at once."""
 
     def __init__(
-        self, work: Callable[[T], R], open_executor: Callable[[], Executor] | None = None, at_once: int = 4
+        self,
+        work: Callable[[T], R],
+        open_executor: Callable[[], Executor] | None = None,
+        at_once: int = 4,
+        patience: float = math.inf,
+        say: Callable[[str], None] = lambda _words: None,
     ) -> None:
         self._work = work
         self._open = open_executor
         self._at_once = max(1, at_once)
+        self._manned = _Manned(patience, say)
         self._executor: Executor | None = None
 
     def results(
@@ -54,7 +85,7 @@ class Workers(Generic[T, R]):
     ) -> Iterator[tuple[T, R]]:
         """(task, result) for every task, as each is done. `given_up` says what the result is of one that cannot be
         done. At most a few tasks beyond the workers are held at a time; `stopped` is asked while they are waited
-        for."""
+        for. Raises LostError when nobody can be reached, or nobody is there for too long."""
         if self._open is None:
             for task in tasks:
                 yield task, self._work(task)
@@ -82,6 +113,8 @@ class Workers(Generic[T, R]):
                 done, _rest = wait(running, LOOK_SECONDS, FIRST_COMPLETED)
                 if stopped():
                     return
+                if not done:
+                    self._manned.look(self._executor)
                 broken = False
                 for future in done:
                     task, tried = running.pop(future)
@@ -129,10 +162,12 @@ def _shut(executor: Executor) -> None:
 
 class Elsewhere:
     """Single calls on an executor, from several threads: each waits for its own. A call whose worker or scheduler is
-    lost is made again, on a new connection."""
+    lost is made again, on a new connection; one for which no worker has been there for `patience` seconds is given
+    up."""
 
-    def __init__(self, open_executor: Callable[[], Executor]) -> None:
+    def __init__(self, open_executor: Callable[[], Executor], patience: float) -> None:
         self._open = open_executor
+        self._manned = _Manned(patience, lambda _words: None)
         self._executor: Executor | None = None
         self._lock = threading.Lock()
 
@@ -147,7 +182,9 @@ class Elsewhere:
                     if self._executor is None:
                         self._executor = self._open()
                     executor = self._executor
-                return Ok(executor.submit(work, *arguments).result())
+                return Ok(self._awaited(executor.submit(work, *arguments), executor))
+            except LostError as error:
+                return fail("worker-lost", f"the work could not be done elsewhere: {error}", hint="start a worker")
             except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - as in `Workers.results`
                 why = why_gone(error)
                 with self._lock:
@@ -156,6 +193,13 @@ class Elsewhere:
                 if executor is not None:
                     _shut(executor)
         return fail("worker-lost", f"the work could not be done elsewhere: {why}", hint="see that the scheduler runs")
+
+    def _awaited(self, future: Future[R], executor: Executor) -> R:
+        while True:
+            done, _rest = wait((future,), LOOK_SECONDS)
+            if done:
+                return future.result()
+            self._manned.look(executor)
 
     def close(self) -> None:
         """Let the executor go."""
@@ -214,6 +258,13 @@ class _ClusterExecutor(Executor):
     def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
         future: Future[R] = self._inner.submit(fn, *args, **kwargs)
         return future
+
+    def is_manned(self) -> bool:
+        """Whether a worker is there, as the scheduler says; not where it says nothing."""
+        try:
+            return bool(self._client.nthreads(callback_timeout=ANSWER_SECONDS))
+        except Exception:  # noqa: BLE001 - a scheduler that is gone comes as many kinds
+            return False
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with contextlib.suppress(Exception):

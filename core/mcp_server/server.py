@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from core import __version__
 from core.base.markdown import sanitise_line
+from core.base.marks import NOTICE
 from core.commands.workspace import Workspace
 from core.mcp_server import answers, tools
 
@@ -210,16 +211,16 @@ def _save_memory(workspace: Workspace, allow_writes: bool) -> Callable[..., answ
         you right in a way that holds beyond this task. They are shown the text and approve it first. The same text is
         not saved twice."""
         if not isinstance(approval, AcceptedElicitation) or not approval.data.save:
-            return answers.SavedMemory(display=NOT_APPROVED, path="", memory_id=0, notice=tools.NOTICE, warnings=[])
+            return answers.SavedMemory(display=NOT_APPROVED, path="", memory_id=0, notice=NOTICE, warnings=[])
         return answers.SavedMemory(**_run(partial(tools.save_memory, workspace, content, tags or [], project)))
 
     return save_memory
 
 
 def _ingest(workspace: Workspace, allow_writes: bool) -> Callable[..., answers.IngestedDocuments]:
-    def ask(ctx: Context, paths: list[str]) -> Approval | Elicit[Approval]:
+    def ask(ctx: Context, paths: list[str], content_type: str = "") -> Approval | Elicit[Approval]:
         refusal = NEEDS_APPROVAL.replace("Saving", "Taking documents in").replace("save'", "library ingest'")
-        return _approval(ctx, allow_writes, refusal, partial(tools.ingest_question, workspace, paths))
+        return _approval(ctx, allow_writes, refusal, partial(tools.ingest_question, workspace, paths, content_type))
 
     def ingest(
         paths: Annotated[
@@ -234,10 +235,10 @@ def _ingest(workspace: Workspace, allow_writes: bool) -> Callable[..., answers.I
         """Take documents into the person's library, when they ask for that. They are shown the paths and approve first.
         What is there already is not taken in again."""
         if not isinstance(approval, AcceptedElicitation) or not approval.data.save:
-            return answers.IngestedDocuments(
-                count=0, documents=[], unchanged=0, notice=tools.NOTICE, warnings=[NOT_APPROVED]
-            )
-        return answers.IngestedDocuments(**_run(partial(tools.ingest, workspace, paths, content_type)))
+            return answers.IngestedDocuments(count=0, documents=[], unchanged=0, notice=NOTICE, warnings=[NOT_APPROVED])
+        return answers.IngestedDocuments(
+            **_run(partial(tools.ingest, workspace, paths, content_type, asked=not allow_writes))
+        )
 
     return ingest
 

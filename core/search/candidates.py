@@ -39,8 +39,9 @@ _ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 @dataclass(frozen=True)
 class Filters:
     """What a hit must be: of one of `kinds` (none: any), with every one of `tags`, not older than `since`
-    (YYYY-MM-DD), older than `before`, of the folder `project` or below it. "" asks for nothing. The last two are for
-    turns of conversations alone: said by one of `roles`, found at one of `sources`."""
+    (YYYY-MM-DD), older than `before`, of the folder `project`, of another place of that project (`also`), or below one
+    of them. "" asks for nothing. `roles` and `sources` are for turns of conversations alone: said by one of `roles`,
+    found at one of `sources`."""
 
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -49,6 +50,14 @@ class Filters:
     before: str = ""
     roles: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    def inside(self, column: str) -> tuple[str, list[str]]:
+        """A condition for being in the project, with its values."""
+        folders = [one.rstrip("/\\") or one for one in (self.project, *self.also)]
+        part = f"{column} = ? OR substr({column}, 1, ?) IN (?, ?)"
+        values = [value for one in folders for value in (one, str(len(one) + 1), f"{one}/", f"{one}\\")]
+        return f"({' OR '.join([part] * len(folders))})", values
 
     def sql(self) -> tuple[str, list[str]]:
         """Conditions on `e`, each after an AND, with their values."""
@@ -71,9 +80,9 @@ class Filters:
                 parts.append(f"e.{column} IN ({', '.join('?' * len(wanted))})")
                 values += wanted
         if self.project:
-            folder = self.project.rstrip("/\\") or self.project
-            parts.append("(e.project = ? OR substr(e.project, 1, ?) IN (?, ?))")
-            values += [folder, str(len(folder) + 1), f"{folder}/", f"{folder}\\"]
+            condition, folders = self.inside("e.project")
+            parts.append(condition)
+            values += folders
         return "".join(f" AND {part}" for part in parts), values
 
     def __bool__(self) -> bool:

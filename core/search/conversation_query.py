@@ -89,8 +89,9 @@ def _newest(database: Database, filters: Filters, limit: int, allowed: Allowed |
     """Each with the first thing that the person said in those days."""
     conditions, values = ["1"], list[object]()
     if filters.project:
-        conditions.append("(project = ? OR substr(project, 1, ?) = ?)")
-        values += [filters.project, len(filters.project) + 1, f"{filters.project}/"]
+        condition, folders = filters.inside("project")
+        conditions.append(condition)
+        values += folders
     if filters.sources:
         conditions.append(f"source IN ({', '.join('?' * len(filters.sources))})")
         values += filters.sources

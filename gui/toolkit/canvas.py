@@ -47,7 +47,9 @@ class Canvas:
     def build(self, parent: int) -> int:
         """Make all items; once. Returns the scrolled child window."""
         look = self._look
-        self.item = int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1, no_scrollbar=True))
+        self.item = look.window(
+            int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1, no_scrollbar=True))
+        )
         look.theme(self.item, "flow")
         self._scroll = Scroll(self.item)
         self._rest = int(dpg.add_spacer(parent=self.item, height=1, width=1))

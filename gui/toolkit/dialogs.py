@@ -54,7 +54,7 @@ class Dialog:
         self._icon = text(look, row, icon_of(icon), "heading", "accent")
         self._title = text(look, row, title, "heading")
         space(look, outer, 2)
-        self._page = int(dpg.add_child_window(parent=outer, border=False, width=-1, height=10))
+        self._page = look.window(int(dpg.add_child_window(parent=outer, border=False, width=-1, height=10)))
         self.body = int(dpg.add_group(parent=look.theme(self._page, "page")))
         space(look, outer, 2)
         left, right = spread(look, outer)
@@ -67,7 +67,7 @@ class Dialog:
         look.on_change(self._forget)
 
     def open(self) -> None:
-        """Show it, in the middle of the viewport."""
+        """Show it, in the middle of the panel."""
         self.is_open = True
         self._size = []
         dpg.configure_item(self.item, show=True)
@@ -77,6 +77,7 @@ class Dialog:
         """Hide it, calling nobody."""
         self.is_open = False
         dpg.configure_item(self.item, show=False)
+        self._look.focus.back()
 
     def cancel(self) -> None:
         """Hide it and tell that nothing is to be done."""
@@ -97,12 +98,12 @@ class Dialog:
     @property
     def room(self) -> float:
         """How tall its content may be in this window, in unscaled pixels, without scrolling."""
-        return float(dpg.get_viewport_client_height() / self._look.scale - self._around - 2 * (PADDING + EDGE) - 2)
+        return float(self._look.place()[3] / self._look.scale - self._around - 2 * (PADDING + EDGE) - 2)
 
     @property
     def more(self) -> float:
         """How much higher its lists may be than in a window of usual height, in unscaled pixels."""
-        return max(0.0, float(dpg.get_viewport_client_height() / self._look.scale - USUAL_HEIGHT) * 0.8)
+        return max(0.0, float(self._look.place()[3] / self._look.scale - USUAL_HEIGHT) * 0.8)
 
     def set_title(self, words: str) -> None:
         """Another title."""
@@ -155,13 +156,13 @@ class Dialog:
             self._size = []
             return True
         size = [int(length) for length in dpg.get_item_rect_size(self.item)]
-        view = [dpg.get_viewport_client_width(), dpg.get_viewport_client_height()]
-        if [*size, *view] == self._size:
+        x, y, *view = place = self._look.place()
+        if [*size, *place] == self._size:
             return grown
-        self._size = [*size, *view]
+        self._size = [*size, *place]
         if size[1] < 20:  # not drawn yet: a guess, put right with the next frame
             size = [self._look.px(556), self._look.px(260)]
-        left, top = max(0, (view[0] - size[0]) // 2), max(0, int((view[1] - size[1]) * 0.42))
+        left, top = x + max(0, (view[0] - size[0]) // 2), y + max(0, int((view[1] - size[1]) * 0.42))
         dpg.configure_item(self.item, pos=[left, top])
         return True
 
@@ -171,7 +172,7 @@ class Dialog:
     def _fit(self) -> bool:
         """As high as what is in it; where the window is too low for that, the content scrolls and the buttons stay.
         True while the height is not right yet."""
-        look, view = self._look, (dpg.get_viewport_client_width(), dpg.get_viewport_client_height())
+        look, view = self._look, self._look.place()[2:]
         width = min(look.px(self._width), view[0] - 2 * look.px(MARGIN))
         content = int(dpg.get_item_rect_size(self.body)[1]) + look.px(2)
         page = int(dpg.get_item_rect_size(self._page)[1])
@@ -257,14 +258,15 @@ class Menu:
         self._light()
         x, y = place or dpg.get_mouse_pos(local=False)
         wide, tall = self._look.px(MENU_WIDTH + 14), self._look.px(14 + 31 * len(self._rows))
-        left = min(int(x), dpg.get_viewport_client_width() - wide)
-        top = min(int(y), dpg.get_viewport_client_height() - tall)
+        from_left, from_top, width, height = self._look.place()
+        left, top = min(int(x), from_left + width - wide), min(int(y), from_top + height - tall)
         dpg.configure_item(self.item, show=True, pos=[max(0, left), max(0, top)])
 
     def close(self) -> None:
         """Hide it."""
         self._rows = ()
         dpg.configure_item(self.item, show=False)
+        self._look.focus.back()
 
     def key(self, name: str, _modifiers: frozenset[str] = frozenset(), _typing: bool = False) -> bool:
         """A layer of the keyboard: while it is open, every key is its."""

@@ -120,7 +120,7 @@ class Drawing:
     def __init__(self, look: Look, parent: int, height: float, draw: Callable[[Drawing], object]) -> None:
         self._look, self._draw, self._height = look, draw, height
         self.width = self.tall = 0.0
-        self.holder = int(dpg.add_child_window(parent=parent, border=False, no_scrollbar=True, width=-1))
+        self.holder = look.window(int(dpg.add_child_window(parent=parent, border=False, no_scrollbar=True, width=-1)))
         look.theme(self.holder, "clear")
         look.size(self.holder, height=height)
         self.item = int(dpg.add_drawlist(10, 10, parent=self.holder))

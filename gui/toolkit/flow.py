@@ -59,7 +59,7 @@ class FlowList:
     def build(self, parent: int, height: int = -1) -> int:
         """Make all items; once. Returns the scrolled child window."""
         look = self._look
-        self.holder = int(dpg.add_child_window(parent=parent, border=False, height=height, width=-1))
+        self.holder = look.window(int(dpg.add_child_window(parent=parent, border=False, height=height, width=-1)))
         look.theme(self.holder, "flow")
         self._scroll = Scroll(self.holder)
         for style in ("row-off", "row-over", "row-on"):
@@ -400,7 +400,9 @@ class RowBar:
         self._bare = {action.name for action in actions if not action.icon}
         self._shown: tuple[object, ...] = ()
         self._room = 0
-        self.item = int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
+        self.item = look.window(
+            int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
+        )
         look.theme(self.item, "clear")
         line = look.theme(int(dpg.add_group(horizontal=True, parent=self.item)), "row-buttons")
         self.buttons = {
@@ -476,7 +478,9 @@ class Cover:
     def __init__(self, look: Look, parent: int) -> None:
         self.key: Hashable | None = None
         self.height = 0
-        self.item = int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
+        self.item = look.window(
+            int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
+        )
         look.theme(self.item, "row-on")
 
     def over(self, key: Hashable | None, height: int = 0) -> None:

@@ -185,7 +185,7 @@ def make_slot(look: Look, parent: int, role: str, marks: int = 0, shares: bool =
             parent=parent, border=False, show=False, no_scrollbar=True, no_scroll_with_mouse=True, pos=[0, 0]
         )
     )
-    look.theme(item, "row-off")
+    look.theme(look.window(item), "row-off")
     ground = int(dpg.add_drawlist(10, 10, parent=item, pos=[0, 0])) if marks or shares else 0
     drawn = tuple(
         int(dpg.draw_rectangle((0, 0), (1, 1), color=(0, 0, 0, 0), parent=ground, show=False))

@@ -27,8 +27,8 @@ class Keyboard:
     """One for a panel. `layers` are asked from the last to the first; one that returns True keeps the key press.
 
     A layer gets the name of the key (`keys.py`), the modifiers that are down, and whether a text field has the
-    keyboard. Without a taker, `on_command` hears the command of the shortcut. `active()` tells whether the panel is
-    the part of the host that the person works in, `waits()` whether an edit has not been read back.
+    keyboard. Without a taker, `on_command` hears the command of the shortcut. `active()` tells whether the keyboard is
+    the panel's (None: the next frame shows it, and the press waits), `waits()` whether an edit has not been read back.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class Keyboard:
         look: Look,
         shortcuts: Sequence[Shortcut],
         on_command: Callable[[str], object],
-        active: Callable[[], bool] = lambda: True,
+        active: Callable[[], bool | None] = lambda: True,
         waits: Callable[[], bool] = lambda: False,
     ) -> None:
         self._look, self._shortcuts, self._on_command, self._active = look, tuple(shortcuts), on_command, active
         self._waits = waits
-        self._later: list[tuple[str, frozenset[str], bool]] = []
+        self._later: list[tuple[str, frozenset[str], bool, str]] = []
         self.layers: list[Layer] = []
         self._names = {getattr(dpg, constant): name for name, constant in KEY_NAMES.items() if hasattr(dpg, constant)}
         self._names |= OTHER_KEYS
@@ -104,11 +104,15 @@ class Keyboard:
     def _tick(self) -> bool:
         """Forget the keys that are up again; do what had to wait."""
         self._held = {code for code in self._held if dpg.is_key_down(code)}
-        if not self._later or self._look.holding or self._waits():
+        if not self._later or self._look.holding or self._waits() or self._active() is None:
             return False
         later, self._later = self._later, []
-        for press in later:
+        for *press, words in later:
+            if self._look.holding:
+                self._look.hold(words)
+            self._look.words = words
             self._look.jobs.attempt(self.press, *press)
+            self._look.words = ""
         return True
 
     def forget(self) -> None:
@@ -117,15 +121,16 @@ class Keyboard:
 
     def press(self, name: str, modifiers: frozenset[str] = frozenset(), typing: bool = False) -> bool:
         """What a key press does; true when somebody took it."""
-        if not self._active():
-            return False
         if self._look.holding:
             if not is_letter(name, modifiers):  # a letter is kept for the field
-                self._later.append((name, modifiers, True))
+                self._later.append((name, modifiers, True, self._look.words))
             return True
+        mine = self._active()
+        if mine is False:
+            return False
         typing = typing and not self._look.leaving
-        if self._later or (not typing and self._waits()):
-            self._later.append((name, modifiers, typing))
+        if self._later or mine is None or (not typing and self._waits()):
+            self._later.append((name, modifiers, typing, self._look.words))
             return True
         for layer in reversed(self.layers):
             if layer(name, modifiers, typing):

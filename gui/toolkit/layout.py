@@ -85,7 +85,7 @@ def box(
             no_scroll_with_mouse=not scroll,
         )
     )
-    look.theme(item, style)
+    look.theme(look.window(item), style)
     return look.size(item, width=width, **({"height": height} if height else {}))
 
 

@@ -168,7 +168,9 @@ class Banner:
         self._shown_at = self._seen_at = 0.0
         self._mouse: object = None
         self._action: Callable[[], object] | None = None
-        self.item = int(dpg.add_child_window(parent=parent, width=-1, auto_resize_y=True, border=True, show=False))
+        self.item = look.window(
+            int(dpg.add_child_window(parent=parent, width=-1, auto_resize_y=True, border=True, show=False))
+        )
         look.theme(self.item, "banner")
         left, right = spread(look, self.item)
         words = lowered(look, left, 6)
@@ -239,32 +241,23 @@ class Banner:
 
 
 class Toast:
-    """A short message over the line at the bottom, where it hides nothing that can be worked with; gone after five
-    seconds; one at a time, the newest."""
+    """A short message over the line at the bottom of the panel, where it hides nothing that can be worked with; gone
+    after five seconds; one at a time, the newest."""
 
     def __init__(self, look: Look, now: Callable[[], float] = time.monotonic) -> None:
         self._look, self._now = look, now
         self._until = 0.0
         self._action: Callable[[], object] | None = None
-        self.item = look.own(
+        self.item = look.window(
             int(
-                dpg.add_window(
-                    show=False,
-                    no_title_bar=True,
-                    no_resize=True,
-                    no_move=True,
-                    no_collapse=True,
-                    no_focus_on_appearing=True,
-                    no_saved_settings=True,
-                    no_scrollbar=True,
-                    autosize=True,
-                    min_size=[10, 10],
+                dpg.add_child_window(
+                    parent=look.focus.root, show=False, auto_resize_x=True, auto_resize_y=True, no_scrollbar=True,
+                    always_use_window_padding=True, border=True, pos=[0, 0],
                 )
             )
-        )
-        look.bind(self.item, "toast")
-        body = int(dpg.add_child_window(parent=self.item, border=False, auto_resize_x=True, auto_resize_y=True))
-        row = int(dpg.add_group(horizontal=True, parent=look.theme(body, "page")))
+        )  # fmt: skip
+        look.theme(self.item, "toast")
+        row = int(dpg.add_group(horizontal=True, parent=self.item))
         look.size(int(dpg.add_spacer(parent=row)), width=1, height=CONTROL_HEIGHT)  # room below the line of text
         words = lowered(look, row, 6)
         self._icon = text(look, words, "")
@@ -310,10 +303,8 @@ class Toast:
             self.hide()
             return True
         width, height = dpg.get_item_rect_size(self.item)
-        place = [
-            dpg.get_viewport_client_width() - int(width) - self._look.px(8),
-            dpg.get_viewport_client_height() - int(height) - self._look.px(4),
-        ]
+        around = dpg.get_item_rect_size(self._look.focus.root)
+        place = [int(around[0] - width) - self._look.px(8), int(around[1] - height) - self._look.px(4)]
         if place == dpg.get_item_pos(self.item):
             return False
         dpg.configure_item(self.item, pos=place)
@@ -322,7 +313,7 @@ class Toast:
     def _cut(self, words: str) -> str:
         """The words in one line that leaves room beside it."""
         words, wide = " ".join(words.split()), LETTERS.wide(self._look.font_id("text"))
-        room = dpg.get_viewport_client_width() * TOAST_SHARE
+        room = dpg.get_item_rect_size(self._look.focus.root)[0] * TOAST_SHARE
         return words if wide is None or room <= 0 else cut(words, room, wide)
 
     def _act(self) -> None:

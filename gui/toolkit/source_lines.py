@@ -116,7 +116,7 @@ class SourceLines:
     def build(self, parent: int) -> int:
         """Make all items; once. Returns the scrolled child window."""
         look = self._look
-        self.item = int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1))
+        self.item = look.window(int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1)))
         look.theme(self.item, "flow")
         self._scroll = Scroll(self.item)
         self._rest = int(dpg.add_spacer(parent=self.item, height=1, width=1))
@@ -126,7 +126,7 @@ class SourceLines:
                 parent=self.item, border=False, show=False, no_scrollbar=True, no_scroll_with_mouse=True, pos=[0, 0]
             )
         )
-        look.theme(self._band, "row-lit")
+        look.theme(look.window(self._band), "row-lit")
         look.follow(self.item, self._fit)
         look.every_tick(self.tick)
         look.on_change(self._restyle)

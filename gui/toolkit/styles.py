@@ -261,7 +261,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "clear": box(CLEAR, CLEAR, (0, 0), 0),
     "banner": box("failed@12", "failed@45", (12, 9)),
     "modal": floating("card", (18, 16)),
-    "toast": floating("field", (14, 4)),
+    "toast": box("field", "handle", (14, 4)),
     "palette": floating("card", (14, 14)),
     "menu": floating("field", (6, 6)),
     "page": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),

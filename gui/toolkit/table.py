@@ -13,6 +13,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.columns import Cell, Column, ColumnWidths, moved_to
+from gui.toolkit.focus import MOUSE
 from gui.toolkit.letters import LETTERS, Wide, cut
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import hint, say_hint
@@ -271,7 +272,9 @@ class BigTable:
         """Make all items; once. Returns the table's item."""
         look = self._look
         # A table does not tell its size; the child window around it does.
-        self.holder = int(dpg.add_child_window(parent=parent, border=False, height=height, no_scrollbar=True))
+        self.holder = look.window(
+            int(dpg.add_child_window(parent=parent, border=False, height=height, no_scrollbar=True))
+        )
         look.theme(self.holder, "clear")
         look.follow(self.holder, self._fit)
         self.item, self._column_items = make_table(look, self.holder, self._widths.columns_now(), self._sorted)
@@ -364,6 +367,9 @@ class BigTable:
         if not self.item or not dpg.get_item_state(self.item).get("visible", True):
             return False  # a view that is not open costs nothing
         self._measure()
+        # Its rows scroll in a window that Dear PyGui tells nothing of: after a click there the holder has the keyboard.
+        if any(map(dpg.is_mouse_button_released, MOUSE)) and any(map(dpg.is_item_hovered, self._column_items)):
+            dpg.focus_item(self.holder)
         self._pool.wake_tooltip()
         self._widths.tick()
         needed = self.visible_rows() + 2 * OVERSCAN

@@ -65,11 +65,11 @@ class TextArea:
     def build(self, parent: int) -> int:
         """Make all items; once. Returns the item that has the keyboard."""
         look = self._look
-        self.holder = int(dpg.add_child_window(parent=parent, border=True, width=-1))
+        self.holder = look.window(int(dpg.add_child_window(parent=parent, border=True, width=-1)))
         look.theme(self.holder, "area")
         self._list = int(dpg.add_drawlist(10, 10, parent=self.holder))
         self.field = int(dpg.add_input_text(parent=self.holder, multiline=True, width=1, height=1, pos=[0, 0]))
-        look.theme(self.field, "unseen")
+        look.theme(look.window(self.field), "unseen")  # one of many lines is a window, too
         look.inputs.append(self.field)
         look.writers[self.field] = self
         boxes, words = (int(dpg.add_draw_layer(parent=self._list)) for _ in range(2))

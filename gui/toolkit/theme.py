@@ -17,12 +17,15 @@ from typing import Any, Protocol
 
 import dearpygui.dearpygui as dpg
 
+from gui.toolkit.focus import Focus
 from gui.toolkit.jobs import Jobs
 from gui.toolkit.keys import KeyGate
 from gui.toolkit.letters import Fitting
 from gui.toolkit.styles import DARK, UNSCALED, Palette, Rgba, rules_of
 
 SMALLEST_SCALE, LARGEST_SCALE = 0.5, 4.0
+LEAST_PLACE = (360, 260)
+"""In unscaled pixels: a dialog needs as much."""
 TRIES, AFTER = 12, 2
 """Frames in which a field may take the keyboard, and those in which it hears what was typed before."""
 
@@ -75,12 +78,28 @@ class Look:
         self.writers: dict[int, Writer] = {}
         self.fitting = Fitting(self.font_id)
         self.gate = KeyGate()
+        self.focus = Focus()
+        self.corner = 0
         self._wanted = self._tries = self._hearing = 0
         self._held = ""
         self.words = ""
         """What the key press that is being done writes, where that is known."""
         self.leaving = 0
         """A field whose words are being saved: the keys are no longer its."""
+
+    def place(self) -> tuple[int, int, int, int]:
+        """Where the panel is in the window, in pixels of the screen: left, top, width, height. All of the window where
+        too little of it is in sight for a dialog."""
+        wide, tall = dpg.get_viewport_client_width(), dpg.get_viewport_client_height()
+        corner = dpg.get_item_state(self.corner).get("rect_min") if self.corner else None
+        if corner is None:
+            return 0, 0, wide, tall
+        width, height = dpg.get_item_rect_size(self.focus.root)
+        left, top = max(0, int(corner[0])), max(0, int(corner[1]))
+        width, height = min(int(corner[0] + width), wide) - left, min(int(corner[1] + height), tall) - top
+        if width < self.px(LEAST_PLACE[0]) or height < self.px(LEAST_PLACE[1]):
+            return 0, 0, wide, tall
+        return left, top, width, height
 
     def px(self, length: float) -> int:
         """Unscaled pixels to pixels of the screen."""
@@ -120,6 +139,8 @@ class Look:
         """
         self.theme(root, style)
         self.font(root, "text")
+        if style == "panel":
+            self.focus.root = self.window(root)
 
     def size(self, item: int, **lengths: float) -> int:
         """Set lengths (width, height, indent, wrap, horizontal_spacing) in unscaled pixels; below 1 they mean what
@@ -147,6 +168,12 @@ class Look:
         """Call `call()` before each frame; a true answer asks for another frame at once."""
         self._ticks.append(call)
 
+    def window(self, item: int) -> int:
+        """Remember a window or child window of the panel: the keyboard is the panel's while one of them has it. Returns
+        `item`."""
+        self.focus.windows.append(item)
+        return item
+
     def own(self, item: int) -> int:
         """Remember an item outside of the root (a window, a handler registry), deleted by `dispose`."""
         self._owned.append(item)
@@ -154,7 +181,7 @@ class Look:
 
     def tick(self) -> bool:
         """Let registered items follow their containers; true when something moved and a frame is wanted."""
-        answers: list[object] = [self._give_keys()]
+        answers: list[object] = [self._give_keys(), self.focus.tick(self.holding)]
         for call in self._ticks:
             self.jobs.attempt(lambda call=call: answers.append(call()))
         moved = any(answers)
@@ -255,7 +282,16 @@ class Look:
             if dpg.does_item_exist(item):
                 dpg.delete_item(item)
         of_items = (self._themes, self._font_users, self._theme_users, self._sizes, self._tints, self._follows)
-        for kept in (*of_items, self._changes, self._ticks, self._owned, self.inputs, self.writers, self.fitting):
+        for kept in (
+            *of_items,
+            self._changes,
+            self._ticks,
+            self._owned,
+            self.inputs,
+            self.writers,
+            self.fitting,
+            self.focus.windows,
+        ):
             kept.clear()
 
     def _scaled(self, lengths: dict[str, float]) -> dict[str, Any]:

@@ -237,8 +237,8 @@ def floating(look: Look, style: str, width: float, *, modal: bool = False, popup
             )
         )
     )  # fmt: skip
-    look.bind(window, style)
-    body = int(dpg.add_child_window(parent=window, border=False, auto_resize_y=True))
+    look.bind(look.window(window), style)
+    body = look.window(int(dpg.add_child_window(parent=window, border=False, auto_resize_y=True)))
     return window, look.size(look.theme(body, "page"), width=width)
 
 

@@ -15,6 +15,7 @@ import dearpygui.dearpygui as dpg
 
 import core.knowledge.run_state as run_state
 from core.base.figures import count, dollars, size, tokens
+from core.commands.history import newest_harvest
 from core.commands.panel.overview import Day, FileState, Overview
 from gui.shell import Shell
 from gui.state import Activity, State
@@ -363,22 +364,25 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
         return "triangle-alert", "edited", f"{count(len(found.problems), 'thing')} to look at"
     waiting = int(pending.get("conversations", 0))
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
-    last = next((run.when for run in harvests if run.when), "")
+    at, failed = newest_harvest(found.ledger)
+    last = max(next((run.when for run in harvests if run.when), ""), at)
     if (itself := found.overview.status.autopilot) is not None and itself.problem is not None:
         return "triangle-alert", "edited", f"The harvest by itself could not: {itself.problem}"
     if itself is not None and itself.at >= last[:19]:
         return autopilot_words(itself, now)
     words = f"Last harvest {ago(seconds_of(last), now)}" if last else "No harvest yet"
-    failed = found.overview.status.ledger.get("harvest-failed", 0)
+    unread = found.overview.status.ledger.get("harvest-failed", 0) - failed
+    earlier = f" · {unread:,} of earlier harvests not read" if unread > 0 else ""
     if not last and not waiting and not failed:
         return "circle-dashed", "hint", words
     if waiting:
         words += f" · {count(waiting, 'conversation')} waiting"
     if failed:
-        return "triangle-alert", "edited", f"{words} · {failed:,} failed{' in all' if last else ''}"
+        return "triangle-alert", "edited", f"{words} · {failed:,} failed"
     if waiting:
         return "circle-dot", "accent", words
-    return "circle-check", "harvested", f"Nothing is waiting · {words[0].lower()}{words[1:]}"
+    color = "muted" if earlier else "harvested"  # what failed long ago is no alarm, and no success either
+    return "circle-check", color, f"Nothing is waiting · {words[0].lower()}{words[1:]}{earlier}"
 
 
 class StatusLine:

@@ -15,13 +15,13 @@ import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
-from core.commands.harvest import ALL_STAY, NONE_TAKEN
 from core.commands.panel.bullets import local_day
 from core.commands.panel.titles import UNCALLED, Called
 from core.commands.quarantine import HELD
 from core.commands.settings import config_set, reads_here
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
+from core.harvest.steps import Fate
 from gui.harvest_run import ENDED, FAILED, HELD_UP, PLANNED, PLANNING, RUNNING, HarvestRun, Run
 from gui.shell import Shell
 from gui.state import State
@@ -164,12 +164,10 @@ def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
     sizes: Counter[str] = Counter()
     for step in report.plan.steps:
         sizes[step.action] += step.artifact.size
-    number, moved, larger = steps["harvest"], steps["reclaim"] + steps["discard"], steps["too-large"]
+    number, larger = steps["harvest"], steps["too-large"]
     digest = "write digest.md, the summary that new conversations begin with"
     lines = (
         (number, "wheat", "accent", f"harvest {count(number, 'conversation')}", size(sizes["harvest"])),
-        (moved, "archive", "harvested", f"move {count(moved, 'harvested conversation')} to the trash",
-         f"{config.trash_days} days"),
         (steps["prune"], "trash-2", "deleted", f"remove {count(steps['prune'], 'leftover')} for good",
          size(sizes["prune"])),
         (larger, "weight", "too-large", f"skip {count(larger, 'conversation')} above the limit",
@@ -181,35 +179,23 @@ def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
     return [Line(*line) for there, *line in lines if there]
 
 
-SAID_ALREADY = (ALL_STAY, NONE_TAKEN)
-"""Notes of a dry run that warn of nothing: `provider_line` says what becomes of conversations."""
-
-
-def provider_line(config: Config, report: HarvestReport) -> Line:
-    """Who reads the conversations, and what that means for them."""
+def provider_line(config: Config) -> Line:
+    """Who reads the conversations."""
     if config.provider == "offline":
         words = "Read on this computer by fixed rules, without a language model: nothing is sent anywhere"
-        return Line("cpu", "harvested", f"{words}. {_fate(config, report, config.reclaim == 'always')}")
-    model, fate = f"{config.provider} {config.model}".strip(), _fate(config, report, config.reclaim != "never")
+        return Line("cpu", "harvested", words)
+    model = f"{config.provider} {config.model}".strip()
     if config.provider == "command":
         program = config.command[0] if config.command else "no program is set"
-        return Line("terminal", "accent", f"Read by the program {program}. {fate}")
+        return Line("terminal", "accent", f"Read by the program {program}")
     secrets = "Secrets are replaced before." if config.redact else "Secrets are NOT replaced (redact = false)."
     sign, place = ("cpu", " on this computer") if reads_here(config) else ("globe", "")
-    return Line(sign, "accent", f"Sent to {model}{place}. {secrets} {fate}")
+    return Line(sign, "accent", f"Sent to {model}{place}. {secrets}")
 
 
-def _fate(config: Config, report: HarvestReport, taken: bool) -> str:
-    """What becomes of the conversations once they are harvested: other tools keep theirs unless it was asked for, and
-    what they hold in a store of their own always."""
-    kept = [row.artifact.is_foreign and not config.reclaim_foreign for row in report.plan.steps]
-    stay = [one or row.artifact.kind == "session" for one, row in zip(kept, report.plan.steps, strict=True)]
-    if not taken or (stay and all(stay)):
-        return "Every conversation stays where it is."
-    whose = "Harvested conversations in this home" if any(kept) else "Harvested conversations"
-    others = "those of other tools" if any(kept) else "those in another tool's store"
-    rest = f"; {others} stay where they are" if any(stay) else ""
-    return f"{whose} wait {config.trash_days} days in the trash{rest}."
+def fate_lines(fate: Fate) -> list[Line]:
+    """What becomes of the conversations, as the command line says it."""
+    return [Line("archive", "harvested" if fate.going else "muted", capital(fate.words))] if fate.words else []
 
 
 def note_words(note: str) -> str:
@@ -399,9 +385,7 @@ class HarvestDialog:
         if phase == PLANNED:
             self._run.apply()
         elif phase == FAILED:
-            sources = self._run.now.sources
-            self._run.rest()
-            self._run.look(sources)
+            self._run.look(self._run.now.sources)
         elif phase == ENDED:
             self._run.rest()
             return True
@@ -442,7 +426,7 @@ class HarvestDialog:
             self.dialog.close()
 
     def _show_plan(self, run: Run) -> None:
-        report, config = run.plan, self._shell.workspace.config
+        report, config = run.plan, (run.workspace or self._shell.workspace).config
         if report is None:
             return
         self.dialog.set_title(plan_title(run.sources))
@@ -451,8 +435,9 @@ class HarvestDialog:
         work = has_work(report)
         what = ". Apply would:" if work else ", and there is nothing to do."
         dpg.set_value(self._intro, f"Nothing has been written{what}")
-        self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
-        notes = [note_words(note) for note in report.notes if note not in SAID_ALREADY]
+        about = [provider_line(config), *fate_lines(report.fate)] if work else []
+        self._plan.set([*plan_lines(report, config), *about])
+        notes = [note_words(note) for note in report.notes if note != report.fate.words]
         more = f"   and {len(notes) - 1} more" if len(notes) > 1 else ""
         self._notes.set(f"{notes[0]}{more}" if notes else "", notes)
         self._enough = enough_bytes(report, config.max_harvest_source_bytes)
@@ -502,14 +487,10 @@ class HarvestDialog:
         enough, run = self._enough, self._run
         sources = run.now.sources
 
-        def look_again() -> None:
-            run.rest()
-            run.look(sources)
-
         self._shell.write(
             "The limit",
             lambda workspace: config_set(workspace, "max_harvest_source_bytes", str(enough)),
-            done=lambda _value: self._shell.defers(look_again),
+            done=lambda _value: self._shell.defers(lambda: run.look(sources)),
             said=f"Conversations up to {size(enough)} are read",
         )
 

@@ -98,6 +98,7 @@ class CommandPalette:
         """Hide it."""
         self.is_open = False
         dpg.configure_item(self.item, show=False)
+        self._look.focus.back()
 
     def _gather(self) -> list[Entry]:
         shell = self._shell
@@ -221,8 +222,8 @@ class CommandPalette:
 
     def _place(self) -> None:
         width = max(int(dpg.get_item_rect_size(self.item)[0]), self._look.px(WIDTH))
-        left = max(0, (dpg.get_viewport_client_width() - width) // 2)
-        dpg.configure_item(self.item, pos=[left, self._look.px(62)])
+        left, top, wide, _tall = self._look.place()
+        dpg.configure_item(self.item, pos=[left + max(0, (wide - width) // 2), top + self._look.px(62)])
 
 
 # name of a command -> the action of the panel that does the same

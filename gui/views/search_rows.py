@@ -30,7 +30,7 @@ from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, joined, sho
 from gui.views.reader_rows import one_line_of
 
 if TYPE_CHECKING:
-    from core.commands.search import Hit
+    from core.commands.search import FoundReport, Hit
 
 LIMIT = 60
 EXCERPT, SAID, BEFORE = 420, 240, 90
@@ -141,7 +141,7 @@ class Findings:
     """The answer to what was `wanted`. `counts` says how many of each kind there are among the best, `sources` and
     `projects` how many of its conversations are of which, `tools` what people call the sources; `notes` are sentences
     about what could not be searched or asked; `entries` is how many there are in all. `waits`: there are conversations
-    that are not read yet."""
+    that are not read yet. `searched` says what was looked through, and what is left."""
 
     wanted: Wanted = field(default_factory=Wanted)
     hits: tuple[Hit | ConversationHit, ...] = ()
@@ -152,6 +152,7 @@ class Findings:
     sources: Mapping[str, int] = field(default_factory=dict)
     projects: Mapping[str, int] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
+    searched: str = ""
 
 
 def kind_of(hit: Hit | ConversationHit) -> str:
@@ -184,7 +185,13 @@ def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
     for hit in report.hits:
         hits.setdefault(key_of(hit), hit)
     return Ok(Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, dict(sources), dict(projects),
-                       {hit.source: hit.tool for hit in talks}))  # fmt: skip
+                       {hit.source: hit.tool for hit in talks}, searched_words(report)))  # fmt: skip
+
+
+def searched_words(report: FoundReport) -> str:
+    """`Searched: 4 entries and 30 conversations with 512 turns; 203 conversations are left`."""
+    left = f"; {count(report.waiting, 'conversation')} {'is' if report.waiting == 1 else 'are'} left"
+    return f"Searched: {report.searched}{left if report.waiting else ''}"
 
 
 NOT_YET = "not searched yet"

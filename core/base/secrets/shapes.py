@@ -306,8 +306,8 @@ ANYWHERE: tuple[Pattern, ...] = (
     _shape("basic-credentials", "basic", r"basic[ \t+]{1,3}(?P<secret>[A-Za-z0-9+/_-]{8,}={0,2})", True, _is_basic),
     _shape("authorization", "authorization",
            r"authorization\\?[\"']?\s?[:=,]\s{0,3}\\?[\"']?(?:(?:token|apikey|api-key|key|digest|negotiate|ntlm|ssws|splunk"
-           r"|genie|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})", True,
-           _is_bearer),
+           r"|genie|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})(?![A-Za-z0-9._~+/=:(-])",
+           True, _is_bearer),
     _shape("basic-credentials", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
            check=_is_basic),
     _shape("password", "cred",
@@ -335,7 +335,7 @@ ANYWHERE: tuple[Pattern, ...] = (
 COOKIES: tuple[Pattern, ...] = (
     _shape("session-cookie", "cookie:",
            r"cookie:[^\S\n]{0,2}(?:[^=;,\s\"']{1,60}=[^;\s\"']{0,400};[^\S\n]?){0,12}?[^=;,\s\"']{1,60}="
-           r"(?P<secret>[^;\s\"',]{8,400})", True, _is_cookie),
+           r"(?P<secret>[^;\s\"',\\]{8,400})", True, _is_cookie),
     *(
         _shape(
             "session-cookie",

@@ -66,7 +66,15 @@ def on_cluster(workspace: Workspace, provider: str, model: str) -> Result[FarMod
     if isinstance(found, Err):
         return found
     connect, at_once = found.value
-    return Ok(FarModel(Travelling.of(workspace), provider, model, at_once, Elsewhere(connect)))
+    return Ok(
+        FarModel(
+            Travelling.of(workspace),
+            provider,
+            model,
+            at_once,
+            Elsewhere(connect, workspace.config.workers_wait_seconds),
+        )
+    )
 
 
 def _ask_there(

@@ -18,9 +18,11 @@ from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 
 if TYPE_CHECKING:
+    from core.commands.daily.connect import Ask
     from core.library.database import Library
     from core.library.ingest import IngestReport
     from core.library.prepare import Item, Prepared, Way
+    from core.library.shelve import Loss
 
 WORTH_PROCESSES = 40
 """Files from which on other processes are begun to prepare them: that takes a second by itself."""
@@ -52,12 +54,16 @@ def library_ingest(
     provider: str = "",
     scheduler: str = "",
     again: bool = False,
+    yes: bool = False,
+    ask: Ask | None = None,
     progress: Report = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Ingested]:
     """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
-    another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
+    another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say.
+    A changed file whose new text would leave behind what was learned of the old one is taken in with `yes`, or where a
+    person says so who is asked (`ask`); else it stays as it was."""
 
     def work(library: Library) -> Result[Ingested]:
         from core.library.ingest import ingest
@@ -74,13 +80,15 @@ def library_ingest(
         report = ingest(
             library,
             list(paths),
-            made.value or Way(),
+            made.value or Way(redact=workspace.config.redact),
             now=now,
             folder=workspace.cwd,
             content_type=type,
             open_executor=open_executor,
             at_once=at_once,
+            patience=workspace.config.workers_wait_seconds,
             worth=1 if far or asked != "offline" else WORTH_PROCESSES,
+            may_drop=lambda lost: {loss.source for loss in lost} if yes or _agreed(ask, lost) else (),
             again=again,
             progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
             stopped=cancelled,
@@ -89,6 +97,39 @@ def library_ingest(
         return Ok(_ingested(report, library))
 
     return with_library(workspace, work, make=True)
+
+
+def _agreed(ask: Ask | None, lost: Sequence[Loss]) -> bool:
+    return ask is not None and ask(losses_text(lost), "take in the new text?", ("no", "yes"), 0) == 1
+
+
+def losses_text(lost: Sequence[Loss]) -> str:
+    """What would be left behind, a line for each file; "" for nothing."""
+    from core.library.ingest import lost_in_words
+
+    by_file: dict[str, list[Loss]] = {}
+    for one in lost:
+        by_file.setdefault(one.source, []).append(one)
+    rows = [source.replace("\n", "\\n") + f": {lost_in_words(some)}" for source, some in by_file.items()]
+    return (
+        "\n".join(["The new text of a file has no more what was used of it; left behind would be", *rows])
+        if rows
+        else ""
+    )
+
+
+def library_losses(workspace: Workspace, paths: Sequence[str], type: str = "") -> Result[str]:
+    """What an ingest of these would leave behind, in words; "" for nothing. Addresses are not fetched for it."""
+
+    def work(library: Library) -> Result[str]:
+        from core.library.ingest import foreseen
+        from core.library.prepare import Way
+
+        way = Way(redact=workspace.config.redact)
+        return Ok(losses_text(foreseen(library, paths, way, folder=workspace.cwd, content_type=type)))
+
+    done = with_library(workspace, work)
+    return Ok("") if isinstance(done, Err) and done.error.code == "no-library" else done
 
 
 def names_private_host(source: str) -> bool:

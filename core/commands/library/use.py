@@ -193,7 +193,7 @@ def library_record(
             return fail("usage", "--undo takes a record back and writes none", hint="run the command again without it")
         return with_library(workspace, lambda library: _withdrawn(library, undo))
     if conversation:
-        return with_library(workspace, lambda library: _inferred(workspace, library, conversation, now()))
+        return with_library(workspace, lambda library: _inferred(workspace, library, conversation))
     if not outcome:
         return fail("usage", "which outcome? --outcome win, partial, miss or misleading", hint="or give --from FILE")
     said = {"context_summary": context, "query": query, "notes": notes}
@@ -218,7 +218,7 @@ def _withdrawn(library: Library, which: str) -> Result[Recorded]:
     return done if isinstance(done, Err) else Ok(Recorded((done.value,), withdrawn=True))
 
 
-def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now: datetime) -> Result[Recorded]:
+def _inferred(workspace: Workspace, library: Library, names: Sequence[str]) -> Result[Recorded]:
     from core.conversations.read import read_all
 
     traces: list[UsageTrace] = []
@@ -232,7 +232,7 @@ def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now:
             continue
         for one in read_all(path.name, data):
             number += 1
-            traces += _inferred_from(library, _heard(workspace, one), now)
+            traces += _inferred_from(library, _heard(workspace, one))
     return Ok(Recorded(tuple(traces), number, tuple(errors)))
 
 
@@ -244,11 +244,11 @@ def _heard(workspace: Workspace, conversation: Conversation) -> Heard:
     return heard_in(redacted_conversation(conversation)[0] if workspace.config.redact else conversation)
 
 
-def _inferred_from(library: Library, heard: Heard, now: datetime) -> list[UsageTrace]:
+def _inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:
     from core.library.use.inference import record_heard
 
     with library.writing() as connection:
-        return record_heard(connection, heard, now)
+        return record_heard(connection, heard)
 
 
 MOST_HEARD = 500
@@ -294,14 +294,14 @@ class UsageReader:
                 self._missed += 1
                 return
 
-    def record(self, now: datetime) -> str:
+    def record(self) -> str:
         """What became of it, as a note; "" where there was nothing."""
         number = len(self.heard) + self._missed
         if not number:
             return ""
 
         def work(library: Library) -> Result[int]:
-            return Ok(sum(len(_inferred_from(library, one, now)) for one in self.heard))
+            return Ok(sum(len(_inferred_from(library, one)) for one in self.heard))
 
         done = with_library(self._workspace, work, PATIENCE)
         if isinstance(done, Err):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -24,8 +25,13 @@ from core.commands.panel.titles import NO_TOOL, UNCALLED, Called, Titles, called
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
 
-HARVESTED, LOST, LEFT = "harvested", "lost", "left"
-"""What became of a conversation: it was read, it went unread, or it stays unread."""
+HARVESTED, FAILED, TOO_LARGE, TRASHED, LOST = "harvested", "harvest-failed", "too-large", "trashed", "lost"
+"""What became of a conversation: it was read; it stays, for it could not be read or is too large; it went unread, into
+the trash or for good."""
+FATE_WORDS: Mapping[str, str] = MappingProxyType({
+    FAILED: "failed, not read", TOO_LARGE: "too large, not read", TRASHED: "in the trash, unread", LOST: "lost unread",
+})  # fmt: skip
+"""The same in words, for what was not read."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +113,9 @@ def _day(text: str) -> date | None:
         return None
 
 
-def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) -> Timeline:
+def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line], trash: Path) -> Timeline:
     """The conversations of a ledger, `rows` with the newest first, with their lines. Looks at the disk only for those
-    that were not read: whether they are still there."""
+    that were not read: whether they are still there, or in the folder `trash`."""
     own: Counter[str] = Counter()
     own_days: dict[date, Counter[str]] = {}
     by_source: dict[str, Counter[str]] = {}
@@ -126,7 +132,7 @@ def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) ->
     for row in rows:
         known = called(row.entry, names.by_key.get(row.key))
         at = (day_of(known.day) if known.day else None) or day_of(str(row.entry.get("at") or ""))
-        fate = fate_of(row.entry)
+        fate = fate_of(row.entry, trash)
         if at is None or not fate:
             continue
         name = name_of(row.entry)
@@ -139,18 +145,20 @@ def timeline(rows: Sequence[LedgerRow], names: Titles, lines: Iterable[Line]) ->
     return Timeline(tuple(sorted(talks, key=lambda talk: talk.day)), dict(own), own_days)
 
 
-def fate_of(entry: Mapping[str, Any]) -> str:
+def fate_of(entry: Mapping[str, Any], trash: Path) -> str:
     """What became of a conversation, "" for what was none (a leftover that was pruned)."""
-    status = entry.get("status")
+    status = str(entry.get("status"))
     if status == "harvested":
         return HARVESTED
-    if status == "deleted-unharvested":
-        return LOST
-    if status not in ("harvest-failed", "too-large"):
+    if status not in (FAILED, TOO_LARGE, "deleted-unharvested"):
         return ""
     path = str(entry.get("path") or "")
     in_store = str(entry.get("source") or "") not in NO_TOOL and "#" in path
-    return LEFT if in_store or os.path.exists(path) else LOST
+    if status != "deleted-unharvested" and (in_store or os.path.exists(path)):
+        return status
+    held = entry.get("trash")
+    in_trash = isinstance(held, dict) and any((trash / str(name)).exists() for name in held)
+    return TRASHED if in_trash else LOST
 
 
 def costs(rows: Iterable[LedgerRow], override: tuple[float, float] | None = None) -> list[RunCost]:
@@ -160,7 +168,7 @@ def costs(rows: Iterable[LedgerRow], override: tuple[float, float] | None = None
         entry = row.entry
         sent, received = _number(entry.get("input_tokens")), _number(entry.get("output_tokens"))
         run, provider = str(entry.get("run") or ""), str(entry.get("provider") or "")
-        if run and provider and (sent or received or provider == "offline"):
+        if run and provider:
             sums = found.setdefault((run, provider, str(entry.get("model") or "")), [0, 0, 0])
             for at, more in enumerate((1, sent, received)):
                 sums[at] += more

@@ -69,7 +69,7 @@ UNCALLED = Called()
 def called(entry: Mapping[str, Any], known: Called | None = None) -> Called:
     """What the ledger says of a conversation, with what was read of its file where the ledger says nothing."""
     found = known or UNCALLED
-    source, form, project = entry.get("source"), entry.get("format"), entry.get("project")
+    source, form, project = entry.get("source"), entry.get("format"), entry.get("project_root") or entry.get("project")
     title, day = entry.get("title") or found.title, entry.get("date") or found.day
     tool = (source if source and str(source) not in NO_TOOL else form) or found.tool
     project = project if project and project != UNTOLD else found.project

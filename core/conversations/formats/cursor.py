@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
+from core.conversations.days import written_day
 from core.conversations.lines import Label, Line, fold_turns, split_lines
 from core.conversations.records import json_lines, keys_in
 from core.conversations.turns import Reading, text_of, truth_of
@@ -45,7 +47,8 @@ def read(name: str, data: bytes) -> Conversation:
     for turn in fold_turns(lines, _labels(lines)):
         reading.place = ("", turn.start, turn.end)
         reading.say(turn.role, turn.text)
-    return reading.conversation(name, "cursor", title=title)
+    exported = next((found[0] for line in lines[:12] if (found := _EXPORTED.search(line.text))), "")
+    return replace(reading.conversation(name, "cursor", title=title), ended=written_day(exported))
 
 
 def _labels(lines: Sequence[Line]) -> Iterator[Label]:

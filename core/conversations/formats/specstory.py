@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
+from core.conversations.days import written_day
 from core.conversations.events import (
     SHELLS,
     Call,
@@ -77,10 +78,17 @@ def read(name: str, data: bytes) -> Conversation:
         "specstory",
         turns,
         title,
-        started=times[0] if times else "",
+        started=times[0] if times else next(filter(None, (_day_told(row) for row in head)), ""),
         ended=times[-1] if times else "",
         model=models[0] if models else "",
     )
+
+
+def _day_told(row: str) -> str:
+    """The time, or the day, that a line of the header tells: of the session, or behind the title."""
+    if (found := _TIME.search(row)) and (_SESSION.match(row) or _TIME.match(row.lstrip("# "))):
+        return f"{found[1]}T{found[2]}Z"
+    return written_day(row.rpartition("(")[2]) if _TITLE.match(row) else ""
 
 
 def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Labelled]:

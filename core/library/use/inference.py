@@ -21,6 +21,7 @@ from core.conversations.events import Call
 from core.conversations.searched import title_of
 from core.library import schema
 from core.library.database import Library
+from core.library.extract import moment_of
 from core.library.records import TASK_TYPES, UsageTrace, new_id
 from core.library.rows import add_trace, in_parts, traces
 from core.search.words import STOP_WORDS, words_of
@@ -41,31 +42,40 @@ _GOOD = re.compile(
     re.IGNORECASE,
 )
 _BAD = re.compile(
-    r"\b(wrong|incorrect|not (right|true|correct|what i|working|it)|misleading|misled|outdated|"
-    r"(does|did|do|is|was|has)(n't| not) (work|help|fix|solve|true|right|correct|compile)\w*|"
-    r"still (fails?|failing|broken|hangs?|the same|not)|made it worse|no,? that)\b",
+    r"\b(wrong|incorrect|not (right|true|correct|what i|it)|misleading|misled|outdated|"
+    r"(does|did|do|is|was|has)(n't| not) (help|true|right|correct)\w*|made it worse|no,? that)\b",
     re.IGNORECASE,
 )
+_FAILS = re.compile(
+    r"\b(not working|(does|did|do|is|was|has)(n't| not) (work|fix|solve|compile)\w*|"
+    r"still (fails?|failing|broken|hangs?|the same|not))\b",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(r"\b(other|another|next|second|different|remaining|unrelated|else)\b", re.IGNORECASE)
+"""What fails is not what was asked about."""
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|\n+")
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a retrieval showed: chunk -> its text."""
+    """What a retrieval showed: chunk -> its text. `at` is when it was asked."""
 
     id: str
     query: str
     task_type: str
+    at: datetime
     chunks: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Heard:
     """What inference needs of a conversation. `places`: ids that stand in what tools gave back, not all of them of
-    retrievals, with the number of turns in `said` before each; `said`: what was said from the first of them on."""
+    retrievals, with the number of turns in `said` before each and the time of the turn, None where none is told;
+    `said`: what was said from the first of them on."""
 
     id: str
     title: str
-    places: dict[str, int]
+    places: dict[str, tuple[int, datetime | None]]
     said: tuple[Turn, ...]
 
 
@@ -80,12 +90,13 @@ def ids_in(turn: Turn) -> list[str]:
 def heard_in(conversation: Conversation) -> Heard:
     """What inference needs of a conversation whose secrets are replaced: no output of tools, and of very long turns
     and talks the beginning."""
-    places: dict[str, int] = {}
+    places: dict[str, tuple[int, datetime | None]] = {}
     said: list[Turn] = []
+    whole = conversation.ended or conversation.started
     room = TALK_CHARACTERS
     for turn in conversation.turns:
         for key in ids_in(turn):
-            places.setdefault(key, len(said))
+            places.setdefault(key, (len(said), moment_of(turn.time or whole)))
         if places and room > 0 and turn.role in ("user", "assistant") and turn.text.strip():
             said.append(Turn(turn.role, turn.text[:TURN_CHARACTERS]))
             room -= len(said[-1].text)
@@ -125,12 +136,13 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
 def _verdict(turns: Sequence[Turn]) -> tuple[str, str] | None:
     """What the person said of the answer, with their words; None where they said nothing of it."""
     answered = next((at for at, turn in enumerate(turns) if turn.role == "assistant" and turn.text.strip()), len(turns))
-    said = [" ".join(turn.text.split())[:300] for turn in turns[answered:] if turn.role == "user" and turn.text.strip()]
+    said = [turn.text.strip()[:300] for turn in turns[answered:] if turn.role == "user" and turn.text.strip()]
     for words in said[:TURNS_OF_PERSON]:
-        if _BAD.search(words):
-            return "misleading", words
+        sentences = _SENTENCE_ENDS.split(words)
+        if any(_BAD.search(one) or (_FAILS.search(one) and not _ELSEWHERE.search(one)) for one in sentences):
+            return "misleading", " ".join(words.split())
         if _GOOD.search(words):
-            return "win", words
+            return "win", " ".join(words.split())
     return None
 
 
@@ -144,7 +156,7 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
     for part in in_parts(ids):
         recorded = set(connection.execute(select(t.retrieval_id).where(t.retrieval_id.in_(part))).scalars())
         asked = (
-            select(r.id, r.query, r.task_type, c.id.label("chunk"), c.content)
+            select(r.id, r.query, r.task_type, r.timestamp, c.id.label("chunk"), c.content)
             .join(schema.retrieval_chunk, f.retrieval_id == r.id)
             .join(schema.chunk, c.id == f.chunk_id)
             .where(r.id.in_(part))
@@ -152,23 +164,23 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
         )
         for row in connection.execute(asked):
             if row.id not in recorded:
-                one = found.setdefault(row.id, Shown(row.id, row.query, row.task_type, {}))
+                one = found.setdefault(row.id, Shown(row.id, row.query, row.task_type, row.timestamp, {}))
                 one.chunks[row.chunk] = row.content
     return found
 
 
-def record_heard(connection: Connection, heard: Heard, when: datetime) -> list[UsageTrace]:
-    """Traces of what a conversation used, grouped under its name; none where it retrieved nothing, or was read before.
-    `when` is the time that they get."""
+def record_heard(connection: Connection, heard: Heard) -> list[UsageTrace]:
+    """Traces of what a conversation used, grouped under its name and with its time, whenever it is read; none where it
+    retrieved nothing, or was read before."""
     known = shown_in(connection, heard.places)
-    order = sorted(((heard.places[key], shown) for key, shown in known.items()), key=lambda row: (row[0], row[1].id))
+    order = sorted(((*heard.places[key], shown) for key, shown in known.items()), key=lambda row: (row[0], row[2].id))
     made = []
-    for place, (at, about) in enumerate(order):
-        end = next((later for later, _ in order[place + 1 :] if later > at), len(heard.said))
+    for place, (at, told, about) in enumerate(order):
+        end = next((later for later, *_ in order[place + 1 :] if later > at), len(heard.said))
         task = about.task_type if about.task_type in TASK_TYPES else "other"
         for chunks, outcome, notes in _outcomes(heard.said[at:end], about):
             trace = UsageTrace(
-                new_id(), chunks, task, outcome, when, heard.id, heard.title, about.query, notes,
+                new_id(), chunks, task, outcome, told or about.at, heard.id, heard.title, about.query, notes,
                 "inferred", about.id,
             )  # fmt: skip
             add_trace(connection, trace)

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from pathlib import PurePath
 
 from core.base.figures import count
-from core.commands.panel.timeline import LOST, RunCost, Talk
+from core.commands.panel.timeline import FATE_WORDS, LOST, RunCost, Talk
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.views.looks import CATEGORIES, joined, plain_name, tile
 
@@ -325,7 +325,7 @@ def talk_rows(talks: Iterable[Talk]) -> tuple[FlowRow, ...]:
 
 
 def _about(talk: Talk) -> str:
-    gave = "lost unread" if talk.fate == LOST else f"+{talk.kept:,}" if talk.kept else "nothing new"
+    gave = f"+{talk.kept:,}" if talk.kept else FATE_WORDS.get(talk.fate, "nothing new")
     return joined(tile(talk.called.tool), gave, talk.called.project_name)
 
 
@@ -342,8 +342,9 @@ class Spending:
     prices: tuple[float, ...] = ()
 
 
-def spending(runs: Sequence[RunCost], kept: int) -> Spending:
-    """The sums; a price is given only where that of every run is known."""
+def spending(runs: Sequence[RunCost], kept: int, harvests: Iterable[str] = ()) -> Spending:
+    """The sums; a price is given only where that of every run is known. `harvests` are the ids of all that the journal
+    knows: of a conversation that was read twice the ledger names the last one only."""
     known_prices = [run.dollars for run in runs if run.dollars is not None]
     whole = sum(known_prices) if len(known_prices) == len(runs) else None
     models: dict[str, list[RunCost]] = {}
@@ -356,6 +357,7 @@ def spending(runs: Sequence[RunCost], kept: int) -> Spending:
         total = sum(one or 0.0 for one in cost)
         costs.append((name, "price unknown" if unknown else f"${total:,.2f}" if total else "free"))
     return Spending(
-        whole, len({run.run for run in runs}), sum(run.sent for run in runs), sum(run.received for run in runs),
+        whole, len({*harvests, *(run.run for run in runs)}),
+        sum(run.sent for run in runs), sum(run.received for run in runs),
         whole / kept if whole and kept else None, tuple(costs[:4]), tuple(run.dollars or 0.0 for run in runs[-30:]),
     )  # fmt: skip

@@ -66,6 +66,7 @@ class TimelineView:
         self.wish = year.Wish()
         self.time = Timeline()
         self.runs: Sequence[RunCost] = ()
+        self._harvests: Sequence[str] = ()
         self.talks: list[Talk] = []
         self.days: dict[date, year.Sum] = {}
         self.day: tuple[date, date] | None = None  # the days that the list is of, as they were chosen
@@ -95,7 +96,7 @@ class TimelineView:
         }
         self._menu = Menu(look, most=MENU_ROWS)
         self._shell.layers.append(self._menu.key)
-        self._page = int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1))
+        self._page = look.window(int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1)))
         look.theme(self._page, "clear")
         self._row = int(dpg.add_group(horizontal=True, parent=self._page))
         self._drawings = box(look, self._row, "clear", width=600, height=0)
@@ -176,10 +177,12 @@ class TimelineView:
         self._seen = seen
         self._ticket += 1
         ticket, lines, config = self._ticket, state.of(self.name) or (), self._shell.workspace.config
+        trash = self._shell.workspace.paths.trash
+        self._harvests = [run.run for run in found.overview.runs if run.kind == "harvest"]
         override = (config.price_input_per_million, config.price_output_per_million)
 
         def work(_job: object) -> tuple[Timeline, list[RunCost]]:
-            return timeline(found.ledger, found.titles, lines), costs(found.ledger, override)
+            return timeline(found.ledger, found.titles, lines, trash), costs(found.ledger, override)
 
         def done(result: Result[Any]) -> None:
             if ticket != self._ticket:
@@ -249,22 +252,23 @@ class TimelineView:
 
     def _show_cost(self) -> None:
         kept = sum(talk.kept for talk in self.time.talks)
-        found = year.spending(self.runs, kept)
+        found = year.spending(self.runs, kept, self._harvests)
         free = found.dollars == 0
-        amount = "free" if free else dollars(found.dollars) if found.dollars else f"{tokens(found.sent)} tokens"
+        told = f"{tokens(found.sent)} tokens" if found.sent else "not known"
+        amount = "free" if free else dollars(found.dollars) if found.dollars else told
         dpg.set_value(self._cost, amount if found.runs else "–")
-        parts = [count(found.runs, "run")]
+        parts = [count(found.runs, "harvest")]
         if found.a_line:
             parts.append(f"${found.a_line:.4f} a bullet kept")
         if found.sent or found.received:
             parts.append(f"{tokens(found.sent)} tokens in, {tokens(found.received)} out")
         cap = self._shell.workspace.config.max_run_tokens
-        parts += [f"cap {tokens(cap)} tokens a run"] if cap else []
+        parts += [f"cap {tokens(cap)} tokens a harvest"] if cap else []
         dpg.set_value(self._cost_words, "  ·  ".join(parts))
         there = any(found.prices)
         self._cost_bars.show(there)
         if there:
-            self._cost_bars.set(found.prices, "Price of each run, the newest at the right")
+            self._cost_bars.set(found.prices, "Price of each harvest, the newest at the right")
         dpg.set_value(self._models, "\n".join(f"{name}   {cost}" for name, cost in found.models))
 
     # --- what is drawn ---

@@ -1,0 +1,73 @@
+"""The panel inside of a host: if these fail, what is typed into the host's own fields changes the person's tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import read
+from tests.panel_desk import at_home_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_embedded import HOSTS, TASKS, hosted, on_disk, typed
+
+SECONDS = 1.5  # `python -m tests.panel_embedded` types for a minute
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_what_is_typed_into_a_host_stays_the_hosts(desk: Desk, at_home: Path, name: str) -> None:
+    """A letter in the host's prompt marked a task as done, Delete deleted another. Tab leads from the host's field into
+    one of the panel's, which makes nothing of the panel's keys. After a click into the panel the
+    keys are its own again, also once its palette has been closed and another view was open."""
+    with hosted(desk, at_home / name, name) as host:
+        keys, changed = typed(host, SECONDS)
+        assert keys > 20 and changed == []
+        for item in host.windows[: len(host.windows) if name != "windows" else 0]:
+            desk.dpg.configure_item(item, show=False)
+        desk.frames(3)
+        if name == "in a tab":
+            bar = desk.dpg.get_item_children(desk.page, 1)[-1]
+            desk.dpg.set_value(bar, desk.dpg.get_item_children(bar, 1)[0])
+            desk.frames(4)
+        host.select()
+        seat, workspace = host.seats[-1], host.workspaces[len(host.seats) - 1]
+        desk.press("ctrl+k")
+        assert seat.panel.palette.is_open
+        desk.press("Escape")
+        desk.press("2")
+        seat.settle()
+        assert seat.state.view == "ledger"
+        desk.press("3")
+        seat.settle()
+        before = on_disk(host)
+        desk.press("space")
+        seat.settle()
+        assert read(workspace, "tasks.md") != TASKS
+        assert {path for path, text in on_disk(host).items() if before.get(path) != text and "tasks.md" in path} == {
+            str(workspace.paths.knowledge / "tasks.md")
+        }
+        for other in host.seats[:-1]:
+            assert other.state.view == "knowledge" and not other.panel.palette.is_open
+
+
+def test_what_lies_over_the_panel_stays_inside_of_it(desk: Desk, at_home: Path) -> None:
+    """A message in the corner of the host's window lay over the host's own buttons."""
+    dpg = desk.dpg
+    with hosted(desk, at_home / "two", "two panels") as host:
+        for seat in host.seats:
+            left, top = dpg.get_item_rect_min(seat.panel.look.corner)
+            width, height = dpg.get_item_rect_size(seat.panel.root)
+            shell = seat.panel.shell
+            desk.click(seat.panel.header.mark)
+            shell.toast("Saved, with a sentence that has some words in it", action="Undo", on_action=lambda: None)
+            shell.ask("Delete the digest?", "It is made anew by the next harvest.", "Delete", lambda: None)
+            desk.frames(8)
+            toast, question = shell._toast, shell._question
+            assert toast is not None and question is not None
+            x, y = dpg.get_item_rect_min(toast._button.item)
+            assert left < x < left + width and top < y < top + height
+            x, y = dpg.get_item_pos(question.dialog.item)
+            wide, tall = dpg.get_item_rect_size(question.dialog.item)
+            assert left <= x and x + wide <= left + width and top <= y and y + tall <= top + height
+            desk.press("Escape")
+            assert not question.dialog.is_open

@@ -1,0 +1,306 @@
+"""Whose lines a conversation begins with, asked on the command line in folders as people have them: clones, work trees,
+copies of strangers, parent folders, sessions that tell no folder. Somebody else's line there is worse than none."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.cli_call import call
+from tests.test_base_project import COMMIT, git, repository
+
+
+@dataclass
+class Disk:
+    """A user's home directory with projects below `src`, and what their tool kept of sessions."""
+
+    top: Path
+    patch: pytest.MonkeyPatch
+    names: list[str] = field(default_factory=list)
+
+    @property
+    def src(self) -> Path:
+        return self.top / "src"
+
+    def session(self, rule: str, folder: Path | str = "", edits: Sequence[Path | str] = ()) -> None:
+        """Claude Code's file of a session in which the user gave a rule, and files were edited."""
+        number = len(self.names)
+        told: list[tuple[str, object]] = [("user", rule)]
+        for path in edits:
+            given = {"file_path": str(path), "old_string": "a", "new_string": "b"}
+            told.append(("assistant", [{"type": "tool_use", "id": f"t{path}", "name": "Edit", "input": given}]))
+            told.append(("user", [{"type": "tool_result", "tool_use_id": f"t{path}", "content": "ok"}]))
+        told.append(("assistant", [{"type": "text", "text": "Understood."}]))
+        rows = [
+            {
+                "type": role,
+                "sessionId": f"s{number}",
+                "uuid": f"{number}-{at}",
+                "message": {"role": role, "content": said},
+            }
+            | {"parentUuid": f"{number}-{at - 1}" if at else None, "timestamp": f"2026-06-1{number % 9}T10:00:0{at}Z"}
+            | ({"cwd": str(folder)} if folder else {})
+            for at, (role, said) in enumerate(told)
+        ]
+        self.names.append(f"s{number}")
+        kept = self.top / "sessions" / f"s{number}.jsonl"
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text("\n".join(map(json.dumps, rows)) + "\n")
+
+    def harvest(self, *words: str) -> None:
+        sources = words or ("--source", str(self.top / "sessions"))
+        code, out, err = call("harvest", "--apply", *sources)
+        assert code == 0, (out, err)
+
+    def asked(self, folder: Path, *words: str) -> tuple[str, str]:
+        """What a command prints and warns of in a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.patch.chdir(folder)
+        code, out, err = call(*words)
+        assert code == 0, (out, err)
+        return out, err
+
+    def context(self, folder: Path) -> set[str]:
+        """The rules that a conversation in a folder begins with, by their first word after `Always`."""
+        out, _ = self.asked(folder, "context")
+        return {line.split()[2] for line in out.splitlines() if line.startswith("- Always ")}
+
+
+def rule(word: str) -> str:
+    return f"Always {word} the gadgets before the widgets, never after them."
+
+
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    me = tmp_path / "me"
+    (me / "src").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(me))
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "MANUAL_SLOP_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(me)
+    return Disk(me, monkeypatch)
+
+
+# --- sessions without a folder ---------------------------------------------------------------------------------------
+
+
+def test_a_project_with_good_sessions_shows_no_line_of_a_chat_without_a_folder(disk: Disk) -> None:
+    """18 of 19 lines were foreign, among them small talk."""
+    shop = repository(disk.src / "shop")
+    for word in ("paint", "wash", "sort", "count", "label"):
+        disk.session(rule(word), shop)
+    for word in ("boil", "bake", "fry"):
+        disk.session(rule(word))
+    disk.harvest()
+    assert disk.context(shop) == {"paint", "wash", "sort", "count", "label"}
+    assert disk.context(repository(disk.src / "new")) == set(), "an empty context is better than a foreign one"
+    assert {"boil", "bake", "fry"} <= disk.context(disk.top), "where no project is asked for they are shown"
+
+
+def test_the_hosts_own_conversations_are_shown_as_before(disk: Disk) -> None:
+    shop = repository(disk.src / "shop")
+    kept = disk.top / ".manual_slop" / "conversations"
+    kept.mkdir(parents=True)
+    (kept / f"talk-{uuid.uuid4()}").write_text(
+        f"<user-prompt>\n{rule('paint')}\n</user-prompt>\n<agent-response>\nDone.\n</agent-response>\n"
+    )
+    (kept / f"export-{uuid.uuid4()}").write_text(
+        json.dumps([
+            {"title": "t", "create_time": 1.7e9, "current_node": "b", "conversation_id": "c", "mapping": {
+                "a": {"id": "a", "parent": None, "children": ["b"], "message": {
+                    "author": {"role": "user"}, "create_time": 1.7e9,
+                    "content": {"content_type": "text", "parts": [rule("boil")]}}},
+                "b": {"id": "b", "parent": "a", "children": [], "message": {
+                    "author": {"role": "assistant"}, "create_time": 1.7e9,
+                    "content": {"content_type": "text", "parts": ["Understood."]}}}}}
+        ])
+    )  # fmt: skip
+    disk.harvest("--source", "home")
+    assert disk.context(shop) == {"paint"}, "a copy of another tool's export is not the host's"
+
+
+def test_a_session_without_a_folder_belongs_where_its_files_lie(disk: Disk) -> None:
+    shop, other = repository(disk.src / "shop"), repository(disk.src / "other", commit="another")
+    disk.session(rule("paint"), "", [shop / "a" / "x.py", shop / "b" / "y.py", disk.top / ".claude" / "plans" / "p.md"])
+    disk.session(rule("boil"), "", [shop / "x.py", other / "y.py"])
+    disk.session(rule("bake"), disk.top, [other / "x.py"])
+    disk.harvest()
+    assert disk.context(shop) == {"paint"}
+    assert disk.context(other) == {"bake"}, "one that began in the home directory, too"
+
+
+# --- parent folders, repositories in repositories, names that begin alike --------------------------------------------
+
+
+def test_a_session_in_a_parent_folder_does_not_make_all_below_it_one_project(disk: Disk) -> None:
+    shop, web = repository(disk.src / "shop"), repository(disk.src / "shop-web", commit="another")
+    disk.session(rule("paint"), shop)
+    disk.session(rule("wash"), web)
+    disk.session(rule("boil"), disk.top)
+    disk.session(rule("bake"), disk.src)
+    disk.session(rule("fry"), disk.src / "plain")
+    disk.harvest()
+    assert disk.context(shop) == {"paint"}
+    assert disk.context(web) == {"wash"}
+    assert disk.context(disk.src / "plain") == disk.context(disk.src / "plain" / "deep") == {"fry"}
+    assert disk.context(disk.src / "unknown") == set()
+    assert disk.context(shop / "deep" / "er") == {"paint"}
+
+
+def test_a_repository_in_a_repository_is_a_project_of_its_own(disk: Disk) -> None:
+    shop = repository(disk.src / "shop")
+    inner = repository(shop / "vendor" / "engine", commit="another")
+    disk.session(rule("paint"), shop / "web")
+    disk.session(rule("boil"), inner)
+    disk.harvest()
+    assert disk.context(shop) == {"paint"}
+    assert disk.context(inner) == {"boil"}
+
+
+# --- clones, work trees, strangers -----------------------------------------------------------------------------------
+
+
+def test_a_work_tree_sees_its_repositorys_lines_at_once(disk: Disk) -> None:
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    git(shop, "worktree", "add", "-q", str(disk.top / "trees" / "fix"))
+    disk.session(rule("wash"), disk.top / "trees" / "fix")
+    disk.harvest()
+    assert disk.context(disk.top / "trees" / "fix") == disk.context(shop) == {"paint", "wash"}
+    git(shop, "worktree", "remove", "--force", str(disk.top / "trees" / "fix"))
+    assert disk.context(shop) == {"paint", "wash"}, "the ledger knows where it was, also when it is gone"
+
+
+@pytest.mark.parametrize("same", ["root commit", "remote"])
+def test_a_clone_sees_its_lines_after_a_word_of_the_user(disk: Disk, same: str) -> None:
+    shop = repository(disk.src / "shop", "https://me:hunter2@git.example.org/a/shop.git")
+    disk.session(rule("paint"), shop)
+    disk.harvest()
+    assert "hunter2" not in (disk.top / ".manual_slop" / "knowledge" / "ledger.json").read_text()
+    if same == "remote":
+        clone = repository(disk.src / "copy", "git@git.example.org:a/shop.git", commit="")
+    else:
+        git(disk.src, "clone", "-q", str(shop), "copy")
+        clone = disk.src / "copy"
+    out, told = disk.asked(clone, "context")
+    assert "paint" not in out
+    assert told.count("WARNING") == 1 and str(shop) in told and "'knowledge trust allow'" in told
+    assert (
+        "knowledge trust allow" in json.loads(disk.asked(clone, "context", "--hook", "claude_code")[0])["systemMessage"]
+    )
+    assert "waiting" in disk.asked(clone, "trust")[0]
+    disk.asked(clone, "trust", "allow")
+    assert disk.context(clone) == {"paint"}
+    assert "WARNING" not in disk.asked(clone, "context")[1]
+    disk.asked(clone, "trust", "forget")
+    assert disk.context(clone) == set()
+
+
+def test_a_strangers_copy_neither_gets_nor_gives_lines_also_once_it_was_worked_in(disk: Disk) -> None:
+    """A harvest of one session there would open the fence to both sides."""
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    disk.harvest()
+    git(disk.src, "clone", "-q", str(shop), "fork")
+    disk.session(rule("boil"), disk.src / "fork")
+    disk.harvest()
+    assert disk.context(disk.src / "fork") == {"boil"}
+    assert disk.context(shop) == {"paint"}
+    disk.asked(disk.src / "fork", "trust", "allow")
+    assert disk.context(disk.src / "fork") == disk.context(shop) == {"boil", "paint"}
+
+
+def test_a_folder_that_moved_is_the_project_by_a_word(disk: Disk) -> None:
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    disk.harvest()
+    shop.rename(disk.src / "store")
+    assert disk.context(disk.src / "store") == set()
+    disk.asked(disk.top, "trust", "allow", str(disk.src / "store" / ".git"))
+    git(disk.src / "store", *COMMIT, "second")
+    assert disk.context(disk.src / "store") == {"paint"}
+
+
+def test_another_folder_in_the_place_of_an_allowed_one_waits_again(disk: Disk) -> None:
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    disk.harvest()
+    git(disk.src, "clone", "-q", str(shop), "copy")
+    disk.asked(disk.src / "copy", "trust", "allow")
+    (disk.src / "copy").rename(disk.src / "old")
+    time.sleep(0.02)
+    git(disk.src, "clone", "-q", str(shop), "copy")
+    assert disk.context(disk.src / "copy") == set()
+
+
+def test_another_repository_in_the_place_of_a_known_one_has_none_of_its_lines(disk: Disk) -> None:
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    disk.harvest()
+    shop.rename(disk.src / "store")
+    repository(shop, commit="another beginning")
+    assert disk.context(shop) == set()
+    disk.session(rule("boil"), shop)
+    disk.harvest()
+    assert disk.context(shop) == {"boil"}
+    disk.asked(disk.src / "store", "trust", "allow")
+    assert disk.context(disk.src / "store") == {"paint"}
+
+
+# --- what bears it out -----------------------------------------------------------------------------------------------
+
+
+def answered(disk: Disk, **rows: object) -> None:
+    """A harvest whose model gives these rows."""
+    answer = disk.top / "answer.json"
+    answer.write_text(json.dumps(rows))
+    config = disk.top / ".config" / "manual_slop" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    command = json.dumps(["cat", str(answer)])
+    config.write_text(f'[ai_settings.knowledge]\nprovider = "command"\ncommand = {command}\nquotes = "off"\n')
+    disk.harvest()
+
+
+def test_the_quirk_of_a_tool_stays_in_its_project(disk: Disk) -> None:
+    shop, new = repository(disk.src / "shop"), repository(disk.src / "new", commit="another")
+    disk.session("Please look why the build fails.", shop)
+    answered(disk, facts=[
+        {"statement": "Always answers with exit status 2 when nothing changed", "kind": "tool-quirk"},
+        {"statement": "Always on Linux make needs `shop/`, else it stops", "kind": "tool-quirk"},
+    ])  # fmt: skip
+    assert len(disk.context(shop)) == 2
+    assert disk.context(new) == set()
+
+
+# --- facts -----------------------------------------------------------------------------------------------------------
+
+
+def test_two_repositories_of_one_name_have_facts_of_their_own_and_a_clone_those_of_its_project(disk: Disk) -> None:
+    """The fact index knew a repository by its name, the digest by its path."""
+    one, two = repository(disk.src / "a" / "api"), repository(disk.src / "b" / "api", commit="another")
+    disk.session("Which port is taken?", one)
+    answered(disk, facts=[{"statement": "The proxy takes port 8080", "kind": "fact"}])
+    disk.session("Which port is it here?", two)
+    answered(disk, facts=[{"statement": "The queue takes port 9090", "kind": "fact"}])
+    told = {folder: disk.asked(folder, "facts", "bootstrap")[0] for folder in (one, two)}
+    assert "8080" in told[one] and "9090" not in told[one]
+    assert "9090" in told[two] and "8080" not in told[two]
+    git(disk.src, "clone", "-q", str(two), "copy")
+    copy = disk.src / "copy"
+    assert "9090" not in disk.asked(copy, "facts", "bootstrap")[0]
+    disk.asked(copy, "trust", "allow")
+    assert "9090" in disk.asked(copy, "facts", "bootstrap")[0]
+
+
+def test_facts_of_a_chat_without_a_folder_are_no_projects(disk: Disk) -> None:
+    shop = repository(disk.src / "shop")
+    disk.session("Which port is taken?")
+    answered(disk, facts=[{"statement": "The proxy takes port 8080", "kind": "fact"}])
+    assert "8080" not in disk.asked(shop, "facts", "bootstrap")[0]
+    assert "8080" in disk.asked(disk.top, "facts", "bootstrap")[0]
