@@ -1,6 +1,7 @@
 """Keeps the index of conversations up to date with the files: the home folder, its trash, and what other tools left.
 
-A look lists every conversation there is (names, sizes and times only) and compares that with the index. What is gone
+A look lists every conversation there is (names, sizes and times only) and compares that with the index, also those
+that a harvest read at a path that the user named: what its lines cite can be found and read. What is gone
 leaves it at once. What is new or has grown is read, the newest first, cleared of secrets, and added, for as many
 seconds as the look was given; the rest waits for the next one. A grown transcript of one record a line is read on from
 the last turn that was whole. Project folders are walked through only where the caller says so: of the conversations in
@@ -30,7 +31,16 @@ from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, project_at
-from core.sources.walk import artifact_at, folder_at, folder_state, folder_store, in_project, store_state, survey
+from core.sources.walk import (
+    artifact_at,
+    as_it_is,
+    folder_at,
+    folder_state,
+    harvested_at_paths,
+    in_project,
+    store_state,
+    survey,
+)
 
 if TYPE_CHECKING:
     from core.base.secrets.repeats import Secrets
@@ -64,6 +74,8 @@ class Where:
     entries: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
     around: str = ""
     """The project's folder that the caller is in: its own conversations are looked for in any case."""
+    harvested: bool = False
+    """Whether what was harvested at paths, and lies in no tool's place, belongs to it."""
 
 
 @dataclass
@@ -164,6 +176,9 @@ class _Look:
         walked = self._walked() if walk else self._known_places()
         inside = {row.path for row in rows} | self._same
         rows += [row for row in walked if row.path not in inside]
+        if where.harvested:
+            inside.update(row.path for row in walked)
+            rows += [row for row in self._harvested() if row.path not in inside]
         stores = [row for row in rows if row.kind == "store"]
         rows = [row for row in rows if row.kind != "store"]
         rows += self._sessions(stores) if stores else []
@@ -244,15 +259,21 @@ class _Look:
         found: dict[str, Artifact] = {}
         projects = {where.around} if where.around else set[str]()
         for path, source, name, kind in json.loads(index.remembered(self._database, "walked") or "[]"):
-            if project := project_at(path):
+            if source != FILES and (project := project_at(path)):
                 projects.add(project)
-            elif source in names or FILES in names:
-                row = folder_store(path, source) if kind == "store" else None
-                row = row or artifact_at(path, source, name)
-                if row is not None:
-                    found[path] = row._replace(name=name, kind=kind)
+            elif (source in names or FILES in names) and (row := as_it_is(path, source, name, kind)) is not None:
+                found[path] = row
         found |= {row.path: row for folder in sorted(projects) for row in in_project(folder, names - {FILES})}
         return list(found.values())
+
+    def _harvested(self) -> list[Artifact]:
+        """What was harvested at paths, as it is now. The ledger is read again only when it has changed."""
+        state, rows = json.loads(index.remembered(self._database, "harvested") or '["", []]')
+        if state != (now := store_state(str(self._where.paths.ledger))):
+            rows = [(row.path, row.source, row.name, row.kind) for row in harvested_at_paths(self._ledger())]
+            with index.writing(self._database, self._where.folder):
+                index.remember(self._database, "harvested", json.dumps([now, rows]))
+        return [item for row in rows if (item := as_it_is(*row)) is not None]
 
     def _sessions(self, stores: Sequence[Artifact]) -> list[Artifact]:
         """The conversations in databases and exports. A store that did not change is not opened: its conversations are
@@ -576,22 +597,3 @@ def iso(nanoseconds: int) -> str:
         return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if nanoseconds else ""
     except (ValueError, OverflowError, OSError):
         return ""
-
-
-def called(where: Where, name: str, *, anywhere: bool = True) -> list[Artifact]:
-    """The conversations of that name, or at that path, as they lie on the disk: for those that the index does not hold.
-    Project folders are not looked through. Without `anywhere` a path outside of the known places is none."""
-    from core.sources.sessions import StoreCache, list_sessions
-
-    path = os.path.abspath(os.path.expanduser(name))
-    item = artifact_at(path, HOME, os.path.basename(path)) if anywhere else None
-    if item is not None and item.kind == "conversation":
-        return [item]
-    rows = [row for row in scan_conversations(where.paths) if row.kind == "conversation"] if where.home else []
-    rows += survey(where.places).artifacts
-    stores = [row for row in rows if row.kind == "store"]
-    if stores:
-        with StoreCache(where.copies) as opened:
-            rows += list_sessions(stores, opened).artifacts
-    found = [row for row in rows if row.kind != "store"]
-    return [row for row in found if name in (row.name, row.path)] or [row for row in found if name in row.name][:4]

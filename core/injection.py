@@ -118,18 +118,21 @@ def stable_prefix(
     around: Path | None = None,
     facts: str | None = None,
     environment: Mapping[str, str] | None = None,
+    *,
+    users_only: bool = False,
 ) -> Prefix:
     """The context files of the home and of a project, the digest, and the facts where the settings want them.
 
     `around` is the folder in which the person works when they have named no project. `facts` are handed in by a caller
     that has read them itself; None reads them from the index. A `project` whose folder holds a home, as `~` does, has
     no context of its own; that of another one is there only where the person trusts it (`environment` tells where their
-    record of that lies, and the cache; None: that of the process). What cannot be read is left out and reported.
+    record of that lies, and the cache; None: that of the process). `users_only` as in `shown_digest`. What cannot be
+    read is left out and reported.
     """
     own = project is not None and not is_home(project / PROJECT_FOLDER, paths.home)
     local = project_paths(project).context if project is not None and own else None
     context = load_context(paths.context, local, secrets=config.redact, environment=environment)
-    digest = shown_digest(paths, config, project, around, environment)
+    digest = shown_digest(paths, config, project, around, environment, users_only=users_only)
     known = knowledge_block(digest.text, secrets=config.redact)
     notes: tuple[str, ...] = ()
     if facts is None and config.bootstrap_facts:
@@ -146,16 +149,19 @@ def shown_digest(
     project: Path | None = None,
     around: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    *,
+    users_only: bool = False,
 ) -> ShownDigest:
     """The digest for a conversation in `project`, or in the known project around a folder, by the settings.
 
     The file is the switch: without one, or with an empty one, there is nothing. In a project its text is made anew by
     `digest_scope`, as long as it is a projection: one that a person wrote with their own hand (it lacks the lines that
     the program begins with), or one with nothing left to make it from, is shown as it is; under `project` it is not,
-    for nobody knows which words are this project's. A file that cannot be read costs the digest, and is reported.
+    for nobody knows which words are this project's. Outside of projects it is all that is known, with `users_only` what
+    is the user's alone. A file that cannot be read costs the digest, and is reported.
     """
     try:
-        return _shown_digest(paths, config, project, around, environment)
+        return _shown_digest(paths, config, project, around, environment, users_only)
     except OSError as error:
         problem = f"the digest cannot be read: {error.strerror or error} ({error.filename or paths.digest})"
         return ShownDigest("", f"not injected: {problem}", f"WARNING: {problem}; it is left out")
@@ -165,7 +171,12 @@ READY = "ready for every new conversation"
 
 
 def _shown_digest(
-    paths: Paths, config: Config, project: Path | None, around: Path | None, environment: Mapping[str, str] | None
+    paths: Paths,
+    config: Config,
+    project: Path | None,
+    around: Path | None,
+    environment: Mapping[str, str] | None,
+    users_only: bool,
 ) -> ShownDigest:
     if not config.digest_enabled:
         return ShownDigest("", "switched off: digest_enabled = false")
@@ -183,7 +194,7 @@ def _shown_digest(
 
     def made() -> list[str] | None:
         """The text, the reason and what waits; None for the digest as it is."""
-        found, sure = _digest_here(paths, config, here, variables, text)
+        found, sure = _digest_here(paths, config, here, variables, text, users_only)
         unsure.extend([found] if found is not None and not sure else [])
         return [found.text, found.why, found.waits] if found is not None else None
 
@@ -195,7 +206,7 @@ def _shown_digest(
         place,
         inputs,
         made,
-        asked=[here, config.digest_scope, config.digest_max_bytes],
+        asked=[here, config.digest_scope, config.digest_max_bytes, users_only],
         read=lambda kept: None if kept is None else [str(kept[at]) for at in range(3)],
         whole=lambda: not unsure,
     )
@@ -203,7 +214,7 @@ def _shown_digest(
 
 
 def _digest_here(
-    paths: Paths, config: Config, folder: str, environment: Mapping[str, str], text: str
+    paths: Paths, config: Config, folder: str, environment: Mapping[str, str], text: str, users_only: bool
 ) -> tuple[ShownDigest | None, bool]:
     """The digest of the project that a folder belongs to, None where that is the digest as it is; and whether the
     ledger could be asked."""
@@ -215,7 +226,7 @@ def _digest_here(
         warning = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
         return ShownDigest("", f"not injected: {so}", warning), False
     here = here_in(folder, known.value, environment)
-    if not here.root:
+    if not (here.root or users_only):
         return None, True
     waits = waiting_sentence(here) if here.waits else ""
     if not text.startswith(HEADER):

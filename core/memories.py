@@ -118,13 +118,13 @@ class Shelf:
         return Memory(number, created, content, tuple(tags), source, category, path, sha256, self.scope)
 
     def same(
-        self, content: str, tags: Sequence[str], readable: Callable[[Path], bool] = lambda path: True
+        self, content: str, tags: Sequence[str], counts: Callable[[Memory], bool] = lambda memory: True
     ) -> Memory | None:
-        """The memory with the lowest id that says the same under these tags at least and is `readable`, or None."""
+        """The memory with the lowest id that says the same under these tags at least and `counts`, or None."""
         begins = _folded(content.strip())
         found = [self.memory(row) for row in self.rows if row[3].startswith(begins)]
         alike = [row for row in found if row.content.strip() == content.strip() and set(tags) <= set(row.tags)]
-        return min((row for row in alike if readable(row.path)), key=_by_id, default=None)
+        return min(filter(counts, alike), key=_by_id, default=None)
 
 
 def load_memories(
@@ -199,16 +199,18 @@ def next_id(shelf: Shelf, cache: Path | None = None) -> int:
     return min(highest + 1, LARGEST_ID)
 
 
-def write_memory(shelf: Shelf, content: str, tags: Sequence[str], now: datetime, cache: Path | None = None) -> Memory:
+def write_memory(
+    shelf: Shelf, content: str, tags: Sequence[str], now: datetime, cache: Path | None = None, source: str = ""
+) -> Memory:
     """Write a new memory durably and return it with its path. `content` and `tags` must be clean; `cache` as in
-    `Shelf`.
+    `Shelf`, `source` as in `new_memory`.
 
     Call it while holding the lock of the folder, and look at that only then: the id is one more than the highest there.
     Raises OSError.
     """
     folder = shelf.folder
     files.make_folder(folder)
-    memory = new_memory(next_id(shelf, cache), content, tags, now)
+    memory = new_memory(next_id(shelf, cache), content, tags, now, source)
     path = folder / f"{memory.id:03d}-{slugify(content)}.md"
     files.create_atomic(path, render_memory(memory).encode("utf-8"))
     files.sync_folder(folder)
@@ -269,7 +271,8 @@ def entries(memories: Iterable[Memory], project: str = "") -> list[SearchEntry]:
     """One row for the search for each memory."""
     return [
         SearchEntry(
-            "memory", f"{row.scope}:{row.id}", row.summary, row.content, date=row.created[:10], tags=row.tags,
+            "memory", f"{row.scope}:{row.id}", row.summary, row.content, date=row.created[:10],
+            provenance=f"[{row.saved_by}]" if row.saved_by else "", tags=row.tags,
             project=project if row.scope == "project" else "", path=str(row.path),
         )
         for row in memories

@@ -5,7 +5,8 @@
     id: 1
     created: '2026-02-10T09:00:00+00:00'
     tags: [...]
-    source: user-told                       or detected, with auto_category, when a tag is a signal
+    source: user-told                       or detected, with auto_category, when a tag is a signal; one that an agent
+                                            saved: agent-approved (the user said yes) or agent-unapproved
     ---
 
     User prefers async
@@ -34,6 +35,12 @@ from core.base.result import Ok, Result, fail
 
 SIGNALS = ("preference", "correction", "decision", "context", "pattern")
 USER_TOLD, DETECTED = "user-told", "detected"
+AGENTS: Mapping[str, str] = {
+    "agent-approved": "saved by an agent, approved by the user",
+    "agent-unapproved": "saved by an agent, not approved by the user",
+}
+"""What the file says of a memory that an agent saved -> what everybody is told of it. The way in which it was written
+decides, never its words or tags. The later, the less it counts."""
 SLUG_CHARACTERS = 50
 CONTENT_BYTES = 64 * 1024
 TAGS, TAG_CHARACTERS = 20, 50
@@ -70,6 +77,11 @@ class Memory:
     scope: str = "global"
 
     @property
+    def saved_by(self) -> str:
+        """A few words about an agent's memory, "" for the user's own."""
+        return AGENTS.get(self.source, "")
+
+    @property
     def summary(self) -> str:
         """The first line, at most 80 characters."""
         first = self.content.split("\n", 1)[0].strip()
@@ -78,6 +90,11 @@ class Memory:
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         return {**vars(self), "path": str(self.path), "tags": list(self.tags), "summary": self.summary}
+
+
+def trust_of(source: str) -> int:
+    """0 for the user's own, more for what an agent saved."""
+    return [*AGENTS].index(source) + 1 if source in AGENTS else 0
 
 
 def read_memory(path: Path, scope: str = "global") -> Result[Memory]:
@@ -166,11 +183,12 @@ def clean_tags(tags: Iterable[str]) -> Result[tuple[str, ...]]:
     return Ok(tuple(clean))
 
 
-def new_memory(number: int, content: str, tags: Sequence[str], now: datetime) -> Memory:
-    """A memory with its id. A tag that is a signal sets the category and says that it was detected."""
+def new_memory(number: int, content: str, tags: Sequence[str], now: datetime, source: str = "") -> Memory:
+    """A memory with its id. A tag that is a signal sets the category and says that it was detected, unless the `source`
+    is known to be one of AGENTS."""
     signal = next((tag.lower() for tag in tags if tag.lower() in SIGNALS), "")
     created = now.astimezone(UTC).replace(microsecond=0).isoformat()
-    return Memory(number, created, content, tuple(tags), DETECTED if signal else USER_TOLD, signal)
+    return Memory(number, created, content, tuple(tags), source or (DETECTED if signal else USER_TOLD), signal)
 
 
 def render_memory(memory: Memory) -> str:

@@ -302,7 +302,7 @@ def test_an_agent_gets_no_page_of_this_computer_and_hides_no_path(home: Path, tm
 
 def test_half_of_a_secret_is_in_no_warning(home: Path) -> None:
     here, secret = workspace(home), "ghp_" + "x9Kq" * 9
-    told = tools._safe(here, {"warnings": ["y" * 980 + " " + secret], "keys": {secret: {"</system-reminder>": 1}}})
+    told = tools.safe(here, {"warnings": ["y" * 980 + " " + secret], "keys": {secret: {"</system-reminder>": 1}}})
     assert secret[:12] not in str(told) and "<" not in str(told)
 
 

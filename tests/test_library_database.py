@@ -54,10 +54,12 @@ CONCEPT = Concept(
     new_id(), "async/await", NOW, later(days=2), ("Async IO", "coroutines"), "Waiting together.", "method",
     "Well covered.", "Nothing about theory.", folded("async/await"), 6,
 )  # fmt: skip
-RETRIEVAL = Retrieval(new_id(), "why does it hang?", "debugging", NOW, "session 1", "I shall trust the first.")
+RETRIEVAL = Retrieval(
+    new_id(), "why does it hang?", "debugging", NOW, "session 1", "I shall trust the first.", "/srv/shop"
+)
 TRACE = UsageTrace(
     new_id(), (OTHER.id, CHUNK.id), "debugging", "win", later(seconds=1), "session 1", "An async bug", "why?",
-    "It matched\nmy stack trace", "inferred", RETRIEVAL.id,
+    "It matched\nmy stack trace", "inferred", RETRIEVAL.id, "/srv/shop",
 )  # fmt: skip
 LINK = Link(
     new_id(), "chunk", CHUNK.id, "concept", CONCEPT.id, "elaborates", later(seconds=3), 0.25, "consolidated",

@@ -226,9 +226,9 @@ def listing(
     one category (`tasks` are the open ones) or of all, with `done` the tasks that are done. Struck ones are left out.
     """
     projects = _projects(workspace)
-    folder = _folder(workspace, project, projects)
-    if isinstance(folder, Err):
-        return folder
+    here = _here(workspace, project, projects)
+    if isinstance(here, Err):
+        return here
     if done:
         names: tuple[str, ...] = ("tasks_done",)
     elif category == ANY_CATEGORY:
@@ -244,12 +244,12 @@ def listing(
             for row in valid:
                 by_file.setdefault(row.file, []).append(row)
             found = [one for same in by_file.values() for one in reversed(said(same))]
-            own = [one for one in found if not folder.value or _is_own(one.found, projects, folder.value)]
+            own = [one for one in found if not here.value.root or _is_own(one.found, projects, here.value)]
             rows += [(one, _name(one.found, projects)) for one in own]
             elsewhere += len(found) - len(own)
     except OSError as error:
         return fail("unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or "")
-    return Ok(Listed(folder.value, tuple(rows), elsewhere))
+    return Ok(Listed(here.value.root, tuple(rows), elsewhere))
 
 
 def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[Notes]:

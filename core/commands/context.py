@@ -131,8 +131,11 @@ class ContextPrefix:
         }
 
 
-def context(workspace: Workspace, project: str = "", hook: str = "") -> Result[ContextPrefix]:
-    """The stable prompt prefix that a new conversation in `project` would get: "" when there is nothing to inject.
+def context(
+    workspace: Workspace, project: str = "", hook: str = "", *, users_only: bool = False
+) -> Result[ContextPrefix]:
+    """The stable prompt prefix that a new conversation in `project` would get: "" when there is nothing to inject. With
+    `users_only` it has nothing of any project.
 
     With `hook` the tool of that name asks for its new session. It gets nothing where this program itself asks the tool:
     what a harvest reads must not be told what was harvested.
@@ -146,8 +149,11 @@ def context(workspace: Workspace, project: str = "", hook: str = "") -> Result[C
     if workspace.config.bootstrap_facts:
         from core.commands.facts import facts_for_context
 
-        facts, problem = facts_for_context(workspace, found.value)
-    prefix = stable_prefix(workspace.paths, workspace.config, found.value, workspace.cwd, facts, workspace.environment)
+        facts, problem = facts_for_context(workspace, found.value, users_only=users_only)
+    prefix = stable_prefix(
+        workspace.paths, workspace.config, found.value, workspace.cwd, facts, workspace.environment,
+        users_only=users_only,
+    )  # fmt: skip
     notes = [problem] if problem else []
     if all(row.trusted for row in prefix.context.files):  # else the file is reported
         notes += project_warnings(workspace, project, refused=True)

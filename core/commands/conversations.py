@@ -7,7 +7,7 @@ first, and what is left is reported. `build` reads all of it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
@@ -25,10 +25,19 @@ from core.knowledge.projects import here_in, known_projects
 from core.search import conversations as stored
 from core.search import store
 from core.search.candidates import Filters
-from core.search.conversation_query import Found, conversations, has_project, known_project
+from core.search.conversation_query import (
+    Found,
+    conversations,
+    has_project,
+    in_scope,
+    known_project,
+    projects_held,
+    sources_held,
+    within,
+)
 from core.search.conversation_query import unread as unread_number
 from core.search.days import Span, day_span, question
-from core.sources.tools import NAMES, known_name, title_of
+from core.sources.tools import EXPORTS, FILES, NAMES, known_name, title_of
 
 if TYPE_CHECKING:
     from core.base.search_entry import Embed
@@ -38,6 +47,7 @@ if TYPE_CHECKING:
 BUILD_SECONDS = 10.0
 """A build goes in steps of this; between them another program may have its turn."""
 LIMIT, MOST = 10, 1000
+PROJECTS_TOLD = 10
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,8 @@ class ConversationHit:
 class ConversationHits:
     """What was found, best first (without words: newest first). `conversations` and `turns` are how many there are to
     be found; `waiting` conversations of `waiting_bytes` are not read yet, which would take about `seconds`. `note` says
-    how a question was understood. `warnings` are for the person."""
+    how a question was understood, `nothing` why nothing was found, `folder` which project was meant. `warnings` are for
+    the person."""
 
     query: str
     hits: tuple[ConversationHit, ...] = ()
@@ -124,6 +135,8 @@ class ConversationHits:
     seconds: float = 0.0
     note: str = ""
     warnings: tuple[str, ...] = ()
+    nothing: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -286,16 +299,19 @@ def find(
         forget_all(workspace)
         return Ok(ConversationHits(words))
     day = today or date.today()
-    bounds = _bounds(filters, day)
+    bounds, sources = _bounds(filters, day), sources_named(filters.sources)
     if isinstance(bounds, Err):
         return bounds
+    if isinstance(sources, Err):
+        return sources
+    filters = replace(filters, sources=sources.value)
     asked = question(words, day) if not (filters.since or filters.before) else question("", day)._replace(words=words)
     with opened_index(workspace, seconds) as (database, brought, problem):
         warnings = [problem] if problem else []
         if database is None:
             return Ok(ConversationHits(words, warnings=tuple(warnings)))
         try:
-            project = _project(workspace, database, filters.project)
+            project = _project(workspace, database, filters.project, brought)
             if isinstance(project, Err):
                 return project
             note = ""
@@ -310,7 +326,7 @@ def find(
                 roles=(filters.role,) if filters.role else (), also=tuple(also),
             )  # fmt: skip
             left, tools = _of_a_tool(text) if not filters.sources else (text, ())
-            if tools and stored.newest(database, "source = ?", tools, 1):
+            if tools and in_scope(database, Filters(sources=tools)):
                 text, wanted = left, replace(wanted, sources=tools)
                 note = (
                     note or f"understood as: of {title_of(tools[0])} (quotation marks search the words as they stand)"
@@ -323,6 +339,7 @@ def find(
                 wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
                 near, _ = _meant(workspace, database, words)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
+            nothing = "" if hits else _why_nothing(database, within(database, wanted, allowed), brought)
             number, turns = stored.totals(database)
         except Exception as error:
             if not stored.is_trouble(error):
@@ -336,9 +353,35 @@ def find(
     return Ok(
         ConversationHits(
             words, tuple(hits), number, turns, brought.waiting, brought.waiting_bytes, brought.seconds, note,
-            tuple(warnings),
+            tuple(warnings), nothing, project.value[0],
         )
     )  # fmt: skip
+
+
+def sources_named(names: Sequence[str]) -> Result[tuple[str, ...]]:
+    """The sources that are meant. Err for a name that is none, with all that there are."""
+    found = []
+    for text in names:
+        name = known_name(text) or text.strip().lower()
+        if name not in (known := (*NAMES, *EXPORTS, FILES)):
+            return fail("unknown-source", f"there is no source {text!r}", hint=f"choose one of {', '.join(known)}")
+        found.append(name)
+    return Ok(tuple(found))
+
+
+def _why_nothing(database: Database, wanted: Filters, brought: Brought) -> str:
+    """Why no conversation was found: none is known here yet, or none of those that are says it."""
+    of = f" of {' or '.join(map(title_of, wanted.sources))}" if wanted.sources else ""
+    where = f" in {wanted.project}" if wanted.project else " of this project" if wanted.folders is not None else ""
+    number = in_scope(database, wanted)
+    if number:
+        more = f"; {brought.waiting:,} are not read yet" if brought.waiting else ""
+        them = "1 conversation" if number == 1 else f"{number:,} conversations"
+        return f"{them}{of}{where} {'was' if number == 1 else 'were'} searched, and none says this{more}"
+    yet = " yet" if brought.waiting or not wanted.sources else ""
+    said = f"no conversation{of}{where} has been read{yet}, so this does not tell that nothing was said"
+    held = sources_held(database) if wanted.sources and wanted.folders is None else []
+    return f"{said}; there are conversations of {', '.join(held)}" if held else said
 
 
 def first_day(text: str, today: date) -> Result[str]:
@@ -357,7 +400,7 @@ def _bounds(filters: ConversationFilters, today: date) -> Result[Span]:
     return before if isinstance(before, Err) else Ok(Span(since.value, before.value))
 
 
-def _project(workspace: Workspace, database: Database, asked: str) -> Result[tuple[str, ...]]:
+def _project(workspace: Workspace, database: Database, asked: str, brought: Brought) -> Result[tuple[str, ...]]:
     """The places of a project, the one that was asked for first: a folder, or the name of one that conversations were
     held in; one place "" for all."""
     if not asked:
@@ -372,8 +415,10 @@ def _project(workspace: Workspace, database: Database, asked: str) -> Result[tup
         named = place_of(folder)  # a folder that is gone, and in which conversations were held
     if named:
         return Ok((named,))
-    hint = "give its folder, or the name of one that conversations were held in"
-    return fail("no-project", "there is no folder of that name", folder, hint)
+    held = projects_held(database)[:PROJECTS_TOLD]
+    hint = f"the newest conversations were held in {', '.join(held)}" if held else "give its folder"
+    yet = f" yet, and {brought.waiting:,} conversations are not read" if brought.waiting else ""
+    return fail("no-project", f"no project of that name is known{yet}", asked, hint)
 
 
 def _understood(span: Span, folder: str) -> str:

@@ -200,13 +200,16 @@ def domains_around(workspace: Workspace, folder: Path) -> Result[tuple[str, ...]
     return Ok(domains_in(here, known.value))
 
 
-def facts_for_context(workspace: Workspace, project: Path | None = None) -> tuple[str, str]:
+def facts_for_context(
+    workspace: Workspace, project: Path | None = None, *, users_only: bool = False
+) -> tuple[str, str]:
     """What `knowledge context` puts behind the digest when `bootstrap_facts` is on, "" otherwise or for no facts; and a
     sentence about why they cannot be had, "" for nothing."""
     if not workspace.config.bootstrap_facts:
         return "", ""
     inside = project is None or is_below(os.path.abspath(workspace.cwd), str(project))
-    around = domains_around(workspace, workspace.cwd if inside or project is None else project)
+    asked = workspace.cwd if inside or project is None else project
+    around = Ok((GLOBAL,)) if users_only else domains_around(workspace, asked)
     chosen = around if isinstance(around, Err) else _bootstrap(workspace, around.value, BUDGET, utc_now())
     if isinstance(chosen, Err):
         return "", f"the conversation starts without the facts: {chosen.error}"

@@ -23,7 +23,7 @@ from core.memories import ARCHIVE as ARCHIVE
 from core.memories import Memories, Shelf, all_of, archive_memory, recall, restore_memory, write_memory
 from core.memories import newest_first as newest_first
 from core.memory_file import Memory as Memory
-from core.memory_file import clean_content, clean_tags
+from core.memory_file import clean_content, clean_tags, trust_of
 from core.memory_file import read_memory as read_memory
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ class Recalled:
         """One memory as `display` has it, with its text or other `words`."""
         tags = f"Tags: {', '.join(map(tame, row.tags))}\n" if row.tags else ""
         name = f"{row.scope}:{row.id}" if self.scoped else row.id
-        return f"**Memory {name}** (created {row.created[:10]})\n{tags}{words}\n"
+        about = "; ".join(filter(None, (f"created {row.created[:10]}", row.saved_by)))
+        return f"**Memory {name}** ({about})\n{tags}{words}\n"
 
     def tool_result(self) -> dict[str, Any]:
         """The return value of the tool `recall_memory`."""
@@ -153,7 +154,8 @@ class Listed:
         for row in self.memories:
             tags = f" [{', '.join(map(tame, row.tags))}]" if row.tags else ""
             scope = f"{row.scope}:" if scoped else ""
-            parts.append(f"**{scope}{row.id:03d}** ({row.created[:10]}){tags}: {tame(row.summary)}\n")
+            about = "; ".join(filter(None, (row.created[:10], row.saved_by)))
+            parts.append(f"**{scope}{row.id:03d}** ({about}){tags}: {tame(row.summary)}\n")
         return tame("".join(parts))
 
     def to_json(self) -> dict[str, Any]:
@@ -221,10 +223,12 @@ def save(
     tag: Sequence[str] | None = None,
     project: str = "",
     keep_secrets: bool = False,
+    source: str = "",
     now: Clock = utc_now,
 ) -> Result[Saved]:
     """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced and
-    reported, unless the person insists with `keep_secrets` or the setting `redact` is off."""
+    reported, unless the person insists with `keep_secrets` or the setting `redact` is off. `source` is one of AGENTS
+    where an agent saves it: what such a one says is not yet said by the user, who may still save the same."""
     words = words_of(workspace, text, tag or (), keep_secrets)
     if isinstance(words, Err):
         return words
@@ -242,8 +246,14 @@ def save(
     def write() -> tuple[Memory, bool]:
         shelf = Shelf(scope, where.memories, cache=workspace.cache)
         readable = may_read(workspace, where.home.parent)  # or tags of somebody else would be trusted with the words
-        same = shelf.same(content, tags, readable if scope == "project" else lambda path: True)
-        return (same, True) if same else (write_memory(shelf, content, tags, now(), workspace.cache), False)
+        same = shelf.same(
+            content,
+            tags,
+            lambda one: (scope != "project" or readable(one.path)) and trust_of(one.source) <= trust_of(source),
+        )
+        if same:
+            return same, True
+        return write_memory(shelf, content, tags, now(), workspace.cache, source), False
 
     written = _locked(where, write)
     if isinstance(written, Err):

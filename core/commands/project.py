@@ -1,4 +1,5 @@
-"""Which project a command speaks of: the folder that has knowledge of its own, `<project>/.manual_slop/knowledge`.
+"""Which project a command speaks of: the folder that has knowledge of its own, `<project>/.manual_slop/knowledge`; and
+what an agent that works in a project may be told.
 
 It is looked for from the current folder up to the root of the repository or the person's home, and must be this
 person's own (homes.py); what lies in it is read only where they trust it (trust.py).
@@ -8,14 +9,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from core.base import files
 from core.base.homes import is_home, why_foreign_file, why_refused
+from core.base.late import dataclass, replace
+from core.base.markdown import Bullet, parse_bullets, split_lines, split_provenance
 from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
-from core.base.project import folders_around
+from core.base.project import GLOBAL, folders_around, is_below, project_root, repository_root
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import REFUSED, left_out, read_trust
 from core.commands.workspace import Workspace
+
+if TYPE_CHECKING:
+    from core.base.search_entry import SearchEntry
+    from core.knowledge.projects import Here, Projects
 
 
 def find_project(workspace: Workspace, asked: str = "") -> Result[Path | None]:
@@ -87,3 +97,157 @@ def may_read(workspace: Workspace, project: Path | None) -> Callable[[Path], boo
     if trust.has_folder(project):  # asked once, and not for each file
         return lambda path: not why_foreign_file(path)
     return lambda path: trust.allows(project, path)
+
+
+# --- what an agent may be told ----------------------------------------------------------------------------------------
+# What belongs to the project that it works in, and what is the user's own. That is the project around the folder in
+# which the server was started: an argument may name it again, and nothing else. Whose a line is, knowledge/projects.py
+# tells by the conversation that said it; a file is its repository's, and the user's where it lies in no project.
+
+EVERY = "all"
+ALLOWING = "the user can allow all projects with 'knowledge config set mcp_all_conversations true'"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What may be told: the lines of the project `here` (without a root: of none) and the user's; with `everything`
+    those of all projects. With `narrow` the project's alone."""
+
+    workspace: Workspace
+    projects: Projects
+    here: Here
+    asked: str = ""
+    """The folder that was asked for, "" for the one around the workspace's."""
+    everything: bool = False
+    narrow: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The top folder of the project, "" for none."""
+        return self.here.root
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why lines of the project are left out here, where they wait for the user's word."""
+        from core.knowledge.projects import waiting_sentence
+
+        return (waiting_sentence(self.here),) if self.here.waits else ()
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The domains of the facts that may be told."""
+        from core.knowledge.projects import domains_in
+
+        return (*(domains_in(self.here, self.projects) if self.folder else ()), GLOBAL)
+
+    def tells(self, *bullets: Bullet) -> bool:
+        """Whether lines may be told that say one thing."""
+        from core.knowledge.projects import NONE, OWN, nearness
+
+        return self.everything or nearness(bullets, self.projects, self.here) <= (OWN if self.narrow else NONE)
+
+    def is_own(self, bullet: Bullet) -> bool:
+        """Whether a line was said in this very project."""
+        from core.knowledge.projects import OWN, nearness
+
+        return nearness((bullet,), self.projects, self.here) == OWN
+
+    def tells_conversation(self, folder: str) -> bool:
+        """Whether a conversation may be told that was held in a folder: one of the project."""
+        return self.everything or self.holds(project_root(folder))
+
+    def holds(self, root: str) -> bool:
+        """Whether the top folder of a project is this one's, or a plain one in it. Another repository in the project's
+        folder is none of it, whether anything was harvested there or not."""
+        from core.knowledge.projects import is_own
+
+        own = bool(root and self.folder) and is_own(root, self.projects, self.here)
+        return own and (root in self.here.roots or repository_root(root) in ("", *self.here.roots))
+
+    def tells_file(self, path: str) -> bool:
+        """Whether what is known about a file or folder (an absolute path) may be told: it belongs to the project, or to
+        none and is there. What this program and other tools keep of all projects is none of the user's files."""
+        if self.everything:
+            return True
+        top = project_root(path if os.path.isdir(path) else os.path.dirname(path))
+        if self.holds(top):
+            return True
+        real = os.path.realpath(path)
+        elsewhere = repository_root(real) or any(is_below(real, place) for place in self._elsewhere)
+        return not (elsewhere or self.narrow) and os.path.exists(path)
+
+    def tells_folder(self, path: str) -> bool:
+        """The same of all that lies in a folder."""
+        inside = [place for place in self._elsewhere if is_below(place, os.path.realpath(path))]
+        return (self.tells_file(path) and all(map(self.holds, inside))) or self.everything
+
+    @cached_property
+    def _elsewhere(self) -> tuple[str, ...]:
+        """The projects that are known, and where conversations of all of them lie, and what they taught."""
+        from core.knowledge.projects import KnownProjects
+        from core.sources.tools import ALL, places
+
+        known = tuple(self.projects.places) if isinstance(self.projects, KnownProjects) else ()
+        kept = [place.folder for place in places((ALL,), self.workspace.environment, ())]
+        return (*known, *map(os.path.realpath, (str(self.workspace.paths.home), *kept)))
+
+    def tells_entry(self, entry: SearchEntry) -> bool:
+        """Whether a search may tell what it found."""
+        if self.everything:
+            return True
+        if entry.kind == "fact":
+            return entry.key.partition(":")[0] in (self.domains[:-1] if self.narrow else self.domains)
+        if entry.project and entry.kind != "note":  # what lies in the project's own folder
+            return self.holds(project_root(entry.project))
+        if entry.kind == "note" and os.path.isabs(entry.title):
+            return self.tells_file(entry.title)
+        return self.tells(self._bullet(entry)) if entry.kind in ("bullet", "note") else not self.narrow
+
+    def _bullet(self, entry: SearchEntry) -> Bullet:
+        """The line that was found, as its file has it: an entry has its words without emphasis."""
+        if entry.path not in self._lines:
+            self._lines[entry.path] = split_lines(files.read_or_empty(entry.path).decode("utf-8", "replace"))
+        lines, at = self._lines[entry.path], int(entry.key.rpartition(":")[2]) - 1
+        for found in parse_bullets(lines[at]) if at < len(lines) else ():
+            if str(found.provenance or "") == entry.provenance:
+                return found
+        return Bullet(entry.text, split_provenance(entry.provenance)[1], entry.text, 0)
+
+    @cached_property
+    def _lines(self) -> dict[str, list[str]]:
+        return {}
+
+
+def scope_of(workspace: Workspace, project: str = "", *, all_projects: bool = False) -> Result[Scope]:
+    """What an agent may be told that was started in the workspace's folder and asks for a `project`: "" for the one
+    around it, its name or a folder in it for its own lines, another folder or "all" for more. Err for a folder that is
+    not there, for more than the user has allowed, and where nobody can tell whose lines are whose."""
+    from core.knowledge.projects import here_in, known_projects
+
+    known = known_projects(workspace.paths, workspace.environment)
+    if isinstance(known, Err):
+        return known
+    own = here_in(os.path.abspath(workspace.cwd), known.value, workspace.environment)
+    allowed = workspace.config.mcp_all_conversations
+    if all_projects or project == EVERY:
+        return Ok(Scope(workspace, known.value, own, everything=True)) if allowed else _refused(own)
+    if not project:
+        return Ok(Scope(workspace, known.value, own))
+    if own.root and project.strip("/").casefold() == os.path.basename(own.root).casefold():
+        return Ok(Scope(workspace, known.value, own, own.root, narrow=True))
+    folder = os.path.abspath(workspace.cwd / os.path.expanduser(project))
+    if not os.path.isdir(folder):
+        return fail("no-project", "there is no folder of that name", folder, "name the project's folder")
+    here = here_in(folder, known.value, workspace.environment)
+    if not (allowed or Scope(workspace, known.value, own).holds(here.root)):
+        return _refused(own)
+    if not here.root:
+        return fail("no-project", "this folder is no project", folder, "name the project's folder")
+    return Ok(Scope(replace(workspace, cwd=Path(folder)), known.value, here, folder, narrow=True))
+
+
+def _refused(own: Here) -> Err:
+    what = "what belongs to other projects is not told to agents"
+    if not own.root:
+        what = "this server was not started in a project's folder, so it tells what is the user's alone"
+    return fail("other-project", what, hint=ALLOWING)

@@ -47,12 +47,13 @@ _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
 @dataclass(frozen=True)
 class SearchReport:
     """What was found, best first. `warnings` name the files that are not searched, and say when vectors were asked for
-    and could not be had. `entries` is how many there are in all."""
+    and could not be had. `entries` is how many there are in all, `nothing` why none was found."""
 
     query: str
     hits: tuple[Hit, ...]
     entries: int
     warnings: tuple[str, ...] = field(default=())
+    nothing: str = ""
 
     def to_json(self) -> list[dict[str, Any]]:
         """The list of `--json`."""
@@ -197,10 +198,11 @@ def search(
     project: str = "",
     limit: int = LIMIT,
     before: str = "",
+    keep: Callable[[SearchEntry], bool] | None = None,
 ) -> Result[SearchReport]:
     """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
-    YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a folder. Err for no words, a filter that is none, or
-    a store that cannot be listed."""
+    YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a folder, and `keep` to what it lets through. Err for
+    no words, a filter that is none, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
         return fail(
@@ -231,13 +233,41 @@ def search(
             (kind,) if kind else (), tuple(tag or ()), since, storable(str(here or "")) if project else "", before
         )
         near, note = _near(workspace, index, folder, text)
-        hits = find(index, text, filters, limit, near)
+        hits = find(index, text, filters, limit, near, keep)
         number = counted(index.database)
+        nothing = "" if hits else _why_nothing(index, filters.project, keep)
     finally:
         index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += project_warnings(workspace, project)
-    return Ok(SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings)))
+    return Ok(SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings), nothing))
+
+
+def _why_nothing(index: Index, project: str, keep: Callable[[SearchEntry], bool] | None) -> str:
+    """Why no entry was found: nothing is known yet, of the project or at all, or what is known does not say it."""
+    from core.search.candidates import Filters
+    from core.search.store import COLUMNS, Row
+
+    condition, values = Filters(project=project).sql()
+    if keep is not None:
+        rows = index.database.execute(f"SELECT {COLUMNS} FROM entries e WHERE 1{condition}", values)
+        if any(keep(Row(*row).entry()) for row in rows):
+            return "what is known here was searched, and nothing says this"
+    sql = f"SELECT count(*) FROM entries e WHERE 1{condition}"
+    number = index.database.execute(sql, values).fetchone()[0] if keep is None else 0
+    where = f" of {project}" if project else " here" if keep is not None else ""
+    if number == 1:
+        return f"the one entry{where} was searched, and does not say this"
+    if number:
+        return f"{number:,} entries{where} were searched, and none says this"
+    return f"nothing was harvested{where} yet, so this does not tell that nothing was said"
+
+
+def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence[str] = ()) -> list[str]:
+    """What is to be said of an answer as a whole; of an empty one why it is empty."""
+    from core.search.query import remarks as of_reasons
+
+    return of_reasons(query, [hit.why for hit in hits]) if hits else [one for one in nothing if one]
 
 
 def _opened(workspace: Workspace, project: Path | None) -> Result[Index]:
@@ -312,6 +342,7 @@ def search_everything(
         hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
         return fail("usage", "there is nothing to search for", hint=hint)
     spoken: ConversationHits | None = None
+    found: Result[ConversationHits] | None = None
     if kind in ("", "conversation") and not tag and (workspace.config.search_conversations or spoken_only):
         from core.commands.conversations import find as find_conversations
 
@@ -321,8 +352,14 @@ def search_everything(
         spoken = found.value if isinstance(found, Ok) else None
     entries: SearchReport | None = None
     if text.strip() and not spoken_only:
-        searched = search(workspace, text, kind, wanted.since, tag, project, limit, wanted.before)
-        if isinstance(searched, Err) and (spoken is None or not spoken.hits):
+        folder = spoken.folder if spoken is not None and os.path.isdir(spoken.folder) else project
+        searched = search(workspace, text, kind, wanted.since, tag, folder, limit, wanted.before)
+        # A project that conversations know need not have a folder any more.
+        if isinstance(searched, Err) and (
+            spoken is None or not (spoken.hits or (spoken.folder and searched.error.code == "no-project"))
+        ):
+            if isinstance(found, Err) and found.error.code == searched.error.code:
+                return found  # which projects there are, conversations know
             return searched
         entries = searched.value if isinstance(searched, Ok) else None
     return Ok(_together(text, entries, spoken, limit, built))
@@ -334,7 +371,7 @@ def _filters(
     """What was asked for, days as dates. Err for a filter that is none, or for two that exclude each other."""
     from datetime import date
 
-    from core.commands.conversations import ConversationFilters, first_day
+    from core.commands.conversations import ConversationFilters, first_day, sources_named
 
     if kind and kind not in SEARCH_KINDS:
         return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
@@ -351,16 +388,8 @@ def _filters(
         if isinstance(day, Err):
             return day
         days.append(day.value)
-    names = []
-    for text in source or ():
-        from core.sources.tools import EXPORTS, NAMES, known_name
-
-        name = known_name(text) or text.strip().lower()
-        if name not in (*NAMES, *EXPORTS, "files"):
-            hint = "'knowledge sources' prints the names that there are"
-            return fail("unknown-source", f"there is no source {text!r}", hint=hint)
-        names.append(name)
-    return Ok(ConversationFilters(project, tuple(names), days[0], days[1], role))
+    names = sources_named(source or ())
+    return names if isinstance(names, Err) else Ok(ConversationFilters(project, names.value, days[0], days[1], role))
 
 
 def _together(
@@ -374,10 +403,12 @@ def _together(
         lowest = min(lowest, hit.rank)
         rows.append((lowest, hit))
     rows.sort(key=lambda row: row[0], reverse=True)  # what is equal stays as it is: entries first
-    both = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()))
+    hits = tuple(hit for _, hit in rows[:limit])
+    nothing = (entries.nothing if entries else "", spoken.nothing if spoken else "")
+    both = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()), *remarks(text, hits, nothing))
     warnings = tuple(dict.fromkeys(both))  # an embedder that is not there is missed by both
     return FoundReport(
-        text, tuple(hit for _, hit in rows[:limit]), entries.entries if entries else 0,
+        text, hits, entries.entries if entries else 0,
         spoken.conversations if spoken else 0, spoken.turns if spoken else 0, spoken.note if spoken else "",
         warnings, built, spoken.waiting if spoken else 0,
     )  # fmt: skip

@@ -21,7 +21,9 @@ from core.knowledge.ledger import Entry, seen_ledger
 from core.search import conversations as stored
 from core.search.conversations import Held
 from core.sources.artifact import HOME, Artifact
+from core.sources.scan import scan_conversations
 from core.sources.tools import ALL, FILES, NAMES, SOURCE, known_as, known_name, places, resume_command, title_of
+from core.sources.walk import artifact_at, harvested_at_paths, survey
 
 if TYPE_CHECKING:
     from core.conversations.readable import Cleared, HarvestedItem, ReadableConversation
@@ -56,6 +58,7 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
         tuple(slow),
         lambda: known_entries(workspace),
         project_root(here),
+        ALL in names,
     )
     problem = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
     return where, problem if unknown else ""
@@ -231,7 +234,7 @@ def locate(
     if allowed is not None:
         rows = [row for row in rows if allowed(row.folder)]
     if not rows:
-        rows = [_row_of(item) for item in conversation_index.called(where, name, anywhere=allowed is None)]
+        rows = [_row_of(item) for item in _called(where, name, anywhere=allowed is None)]
     if not rows:
         return _unknown(name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
@@ -240,6 +243,26 @@ def locate(
         named = f": {', '.join(sorted(same)[:3])}" if allowed is None else ""
         return fail("several", f"several conversations are called like that{named}", name, "give more of the name")
     return Ok(best[0])
+
+
+def _called(where: Where, name: str, *, anywhere: bool) -> list[Artifact]:
+    """The conversations of that name, or at that path, as they lie on the disk: for those that the index does not hold.
+    Project folders are not looked through. Without `anywhere` a path outside of the known places is none."""
+    from core.sources.sessions import StoreCache, list_sessions
+
+    path = os.path.abspath(os.path.expanduser(name))
+    item = artifact_at(path, HOME, os.path.basename(path)) if anywhere else None
+    if item is not None and item.kind == "conversation":
+        return [item]
+    rows = [row for row in scan_conversations(where.paths) if row.kind == "conversation"] if where.home else []
+    rows += survey(where.places).artifacts
+    rows += harvested_at_paths(where.entries()) if where.harvested else []
+    stores = [row for row in rows if row.kind == "store"]
+    if stores:
+        with StoreCache(where.copies) as opened:
+            rows += list_sessions(stores, opened).artifacts
+    found = [row for row in rows if row.kind != "store"]
+    return [row for row in found if name in (row.name, row.path)] or [row for row in found if name in row.name][:4]
 
 
 def _unknown(name: str) -> Err:

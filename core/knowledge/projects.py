@@ -226,14 +226,14 @@ def nearness(bullets: Iterable[Bullet], projects: Projects, here: Here) -> int:
 def _near(row: Bullet, projects: Projects, here: Here) -> int:
     name = row.provenance.source if row.provenance is not None else ""
     roots = projects.get(name, frozenset()) if row.provenance is not None else frozenset()
-    inside = all(_is_own(root, projects, here) for root in roots if root != NOWHERE)
+    inside = all(is_own(root, projects, here) for root in roots if root != NOWHERE)
     if inside:
         return NONE if not roots or NOWHERE in roots else OWN
     persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
     return NONE if persons and (name, mark_of_text(row.text)) in persons else OTHER
 
 
-def _is_own(root: str, projects: Projects, here: Here) -> bool:
+def is_own(root: str, projects: Projects, here: Here) -> bool:
     """A repository in a project's folder is a project of its own; a plain folder there is not."""
     if root in here.roots:
         return True

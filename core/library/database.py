@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.result import Err, Ok, Result, fail
+from core.library.told import Told, narrow
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration: a library of this version needs none, and Alembic is not loaded."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 60
@@ -36,11 +37,13 @@ _MIGRATION_LOCK = 0x6B6E6F77
 
 @dataclass(frozen=True)
 class Library:
-    """An open library. `path` is its file, None on PostgreSQL; `backup` the copy that a migration made, if one did."""
+    """An open library. `path` is its file, None on PostgreSQL; `backup` the copy that a migration made, if one did;
+    `told` what of it may be read, None for all."""
 
     engine: Engine
     path: Path | None = None
     backup: Path | None = None
+    told: Told | None = None
 
     @property
     def is_sqlite(self) -> bool:
@@ -50,6 +53,8 @@ class Library:
     def reading(self) -> Iterator[Connection]:
         """One state of the library, however many statements ask for it."""
         with self.engine.connect() as connection:
+            if self.told is not None:
+                narrow(connection, self.told)
             yield connection
 
     @contextlib.contextmanager

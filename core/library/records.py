@@ -160,7 +160,7 @@ class Concept:
 @dataclass(frozen=True)
 class UsageTrace:
     """What chunks were used for, once, and how that went. `recorded` says whether somebody told it or it was inferred
-    from a conversation."""
+    from a conversation; `project` is the root of the project in which it was, "" for none, None where nobody knows."""
 
     id: Id
     chunk_ids: tuple[str, ...]
@@ -173,6 +173,7 @@ class UsageTrace:
     notes: str = ""
     recorded: Word = "explicit"
     retrieval_id: Id | None = None
+    project: str | None = None
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Retrieval:
-    """A question that was asked of the library, and what a model thought of the answers."""
+    """A question that was asked of the library, and what a model thought of the answers. `project` as in a trace."""
 
     id: Id
     query: str
@@ -203,6 +204,7 @@ class Retrieval:
     timestamp: datetime
     session_id: str = ""
     reasoning: str = ""
+    project: str | None = None
 
 
 @dataclass(frozen=True)

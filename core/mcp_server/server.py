@@ -5,21 +5,28 @@ No `from __future__ import annotations` here: the SDK makes the schema of a tool
 
 import inspect
 import logging
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
+from urllib.request import url2pathname
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedToolError
-from mcp.server.mcpserver.resolve import Elicit, Resolve
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve
+from mcp_types import CallToolResult, InputRequiredResult, ListRootsRequest, ListRootsResult, ToolAnnotations
 from mcp_types import Tool as ListedTool
-from pydantic import BaseModel, Field, ValidationError
+from mcp_types.version import is_version_at_least
+from pydantic import AnyUrl, BaseModel, Field, ValidationError
 
 from core import __version__
+from core.base.late import replace
 from core.base.markdown import sanitise_line
 from core.base.marks import NOTICE
+from core.base.project import project_root
 from core.commands.workspace import Workspace
 from core.mcp_server import answers, tools
 
@@ -42,6 +49,8 @@ NO_ANSWER = (
 )
 NOT_APPROVED = "Not saved: the person did not approve it."
 NAME_CHARACTERS = 40
+ANSWERED_IN_CALLS = "2026-07-28"
+"""From this version of the protocol on a client is asked in the answer to its call, before that by a request."""
 
 
 class Approval(BaseModel):
@@ -51,7 +60,45 @@ class Approval(BaseModel):
 
 
 class PlainServer(MCPServer[Any]):
-    """Takes no argument that a tool does not know, and says in one sentence what is wrong with a call."""
+    """Takes no argument that a tool does not know, and says in one sentence what is wrong with a call. One that was
+    started in no project works in the folder that its client has open."""
+
+    def __init__(self, workspace: Workspace, name: str, **given: Any) -> None:
+        super().__init__(name, **given)
+        self._workspace = self._of_resources = workspace
+
+    @property
+    def of_resources(self) -> Workspace:
+        """What the resource that is read at the moment is made from: it is one client's, and told nothing itself."""
+        return self._of_resources
+
+    def must_ask(self, context: Context) -> bool:
+        """Whether the client is to be asked for its folders: none is known, and the client can tell."""
+        able = context.client_capabilities
+        return not project_root(str(self._workspace.cwd)) and able is not None and able.roots is not None
+
+    def at(self, roots: ListRootsResult | None) -> Workspace:
+        """The workspace as if the server had been started in the first of these folders that is in a project."""
+        for root in roots.roots if roots is not None and not project_root(str(self._workspace.cwd)) else ():
+            folder = url2pathname(root.uri.path or "") if root.uri.scheme == "file" else ""
+            if project_root(folder) and os.path.isdir(folder):
+                return replace(self._workspace, cwd=Path(folder))
+        return self._workspace
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """As the SDK does it, once the client was asked for its folders, in the way of its version of the protocol."""
+        roots: Any = None
+        if context is not None and self.must_ask(context):
+            if is_version_at_least(context.protocol_version or "", ANSWERED_IN_CALLS):
+                roots = (context.input_responses or {}).get("roots")
+                if roots is None:
+                    return InputRequiredResult(input_requests={"roots": ListRootsRequest()})
+            else:
+                roots = await context.session.send_request(ListRootsRequest(), ListRootsResult)
+        self._of_resources = self.at(roots if isinstance(roots, ListRootsResult) else None)
+        return await super().read_resource(uri, context)
 
     async def list_tools(self) -> list[ListedTool]:
         """As the SDK does it; no schema leaves room for more than it names."""
@@ -81,6 +128,15 @@ class PlainServer(MCPServer[Any]):
             raise
 
 
+def open_folders(ctx: Context) -> ListRootsResult | ListRoots:
+    """The folders that the client has open, where they are needed."""
+    asks = isinstance(ctx.mcp_server, PlainServer) and ctx.mcp_server.must_ask(ctx)
+    return ListRoots() if asks else ListRootsResult(roots=[])
+
+
+Roots = Annotated[ListRootsResult, Resolve(open_folders)]
+
+
 def unknown_arguments(tool: str, given: dict[str, Any], schema: dict[str, Any]) -> str:
     """Which arguments a tool does not have, and which it lacks: a query under another name would find anything."""
     known = list(schema["properties"])
@@ -104,11 +160,11 @@ def wrong_arguments(tool: str, error: ValidationError, known: Sequence[str]) -> 
 def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServer[Any]:
     """A server over one home. With `allow_writes` nobody is asked before a memory is saved."""
     logging.getLogger("mcp").setLevel(logging.WARNING)
-    server: MCPServer[Any] = PlainServer(
-        "knowledge", title="Knowledge", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
+    server = PlainServer(
+        workspace, "knowledge", title="Knowledge", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
-    _add_tools(server, workspace, allow_writes)
-    _add_resources(server, workspace)
+    _add_tools(server, allow_writes)
+    _add_resources(server)
     return server
 
 
@@ -118,10 +174,10 @@ RECORDS = ToolAnnotations(read_only_hint=False, idempotent_hint=False)
 """A tool that changes nothing, one that writes, and for the same words once, one that writes with every call."""
 
 
-def _add_tools(server: MCPServer[Any], workspace: Workspace, allow_writes: bool) -> None:
+def _add_tools(server: PlainServer, allow_writes: bool) -> None:
     """All tools, in the order in which agents see them."""
-    add = partial(_add, server, workspace)
-    _add_function(server, "Save a memory", SAVES, _save_memory(workspace, allow_writes))
+    add = partial(_add, server)
+    _add_function(server, "Save a memory", SAVES, _save_memory(server, allow_writes))
     add("Recall memories", LOOKS, tools.recall_memory, answers.RecalledMemories)
     add("List memories", LOOKS, tools.list_memories, answers.ListedMemories)
     add("Search the knowledge", LOOKS, tools.search_knowledge, answers.SearchHits)
@@ -130,7 +186,7 @@ def _add_tools(server: MCPServer[Any], workspace: Workspace, allow_writes: bool)
     add("Retrieve from the library", RECORDS, tools.retrieve, answers.Retrieved)
     add("Record how it went", RECORDS, tools.record_usage, answers.RecordedUsage)
     add("Take a record back", RECORDS, tools.withdraw_usage, answers.RecordedUsage)
-    _add_function(server, "Take documents into the library", SAVES, _ingest(workspace, allow_writes))
+    _add_function(server, "Take documents into the library", SAVES, _ingest(server, allow_writes))
     add("Reflect on the library", LOOKS, tools.reflect, answers.Reflected)
     add("Get facts", LOOKS, tools.get_facts, answers.Facts)
     add("Get the context", LOOKS, tools.get_context, answers.ContextText)
@@ -139,8 +195,7 @@ def _add_tools(server: MCPServer[Any], workspace: Workspace, allow_writes: bool)
 
 
 def _add(
-    server: MCPServer[Any],
-    workspace: Workspace,
+    server: PlainServer,
     title: str,
     hints: ToolAnnotations,
     function: Callable[..., dict[str, Any]],
@@ -148,13 +203,15 @@ def _add(
 ) -> None:
     """One of `tools.py`: without the workspace among its arguments, and with the shape of its answer."""
 
-    def tool(**given: Any) -> answers.Answer:
-        return answer(**_run(partial(function, workspace, **given)))
+    def tool(roots: ListRootsResult, **given: Any) -> answers.Answer:
+        return answer(**_run(partial(function, server.at(roots), **given)))
 
     of = inspect.signature(function)
+    asked = inspect.Parameter("roots", inspect.Parameter.KEYWORD_ONLY, annotation=Roots)
     tool.__signature__ = of.replace(  # type: ignore[attr-defined]
-        parameters=[*of.parameters.values()][1:], return_annotation=answer
+        parameters=[*[*of.parameters.values()][1:], asked], return_annotation=answer
     )
+    tool.__annotations__["roots"] = Roots
     tool.__name__, tool.__doc__ = function.__name__, function.__doc__
     _add_function(server, title, hints, tool)
 
@@ -179,11 +236,15 @@ def _approval(
     return Elicit(_run(question), Approval)
 
 
-def _save_memory(workspace: Workspace, allow_writes: bool) -> Callable[..., answers.SavedMemory]:
+def _save_memory(server: PlainServer, allow_writes: bool) -> Callable[..., answers.SavedMemory]:
     def ask(
-        ctx: Context, content: str, tags: list[str] | None = None, project: str = ""
+        ctx: Context,
+        roots: Roots,
+        content: str,
+        tags: list[str] | None = None,
+        project: str = "",
     ) -> Approval | Elicit[Approval]:
-        question = partial(tools.question, workspace, content, tags or [], project)
+        question = partial(tools.question, server.at(roots), content, tags or [], project)
         return _approval(ctx, allow_writes, NEEDS_APPROVAL, question)
 
     def save_memory(
@@ -195,6 +256,7 @@ def _save_memory(workspace: Workspace, allow_writes: bool) -> Callable[..., answ
             ),
         ],
         approval: Annotated[ElicitationResult[Approval], Resolve(ask)],
+        roots: Roots,
         tags: Annotated[
             list[str] | None,
             Field(
@@ -204,7 +266,12 @@ def _save_memory(workspace: Workspace, allow_writes: bool) -> Callable[..., answ
             ),
         ] = None,
         project: Annotated[
-            str, Field(max_length=4096, description="The folder of the one project it belongs to; empty for all.")
+            str,
+            Field(
+                max_length=4096,
+                description="The folder of this project, where it is for this one alone; empty for a memory that holds "
+                "in all projects. Another folder is refused.",
+            ),
         ] = "",
     ) -> answers.SavedMemory:
         """Save a short text that later conversations should know: when the person says to remember something, or puts
@@ -212,21 +279,25 @@ def _save_memory(workspace: Workspace, allow_writes: bool) -> Callable[..., answ
         not saved twice."""
         if not isinstance(approval, AcceptedElicitation) or not approval.data.save:
             return answers.SavedMemory(display=NOT_APPROVED, path="", memory_id=0, notice=NOTICE, warnings=[])
-        return answers.SavedMemory(**_run(partial(tools.save_memory, workspace, content, tags or [], project)))
+        here = server.at(roots)
+        saved = partial(tools.save_memory, here, content, tags or [], project, approved=not allow_writes)
+        return answers.SavedMemory(**_run(saved))
 
     return save_memory
 
 
-def _ingest(workspace: Workspace, allow_writes: bool) -> Callable[..., answers.IngestedDocuments]:
-    def ask(ctx: Context, paths: list[str], content_type: str = "") -> Approval | Elicit[Approval]:
+def _ingest(server: PlainServer, allow_writes: bool) -> Callable[..., answers.IngestedDocuments]:
+    def ask(ctx: Context, roots: Roots, paths: list[str], content_type: str = "") -> Approval | Elicit[Approval]:
         refusal = NEEDS_APPROVAL.replace("Saving", "Taking documents in").replace("save'", "library ingest'")
-        return _approval(ctx, allow_writes, refusal, partial(tools.ingest_question, workspace, paths, content_type))
+        question = partial(tools.ingest_question, server.at(roots), paths, content_type)
+        return _approval(ctx, allow_writes, refusal, question)
 
     def ingest(
         paths: Annotated[
             list[str], Field(min_length=1, max_length=100, description="Files, folders and http(s) addresses.")
         ],
         approval: Annotated[ElicitationResult[Approval], Resolve(ask)],
+        roots: Roots,
         content_type: Annotated[
             Literal["", "article", "paper", "note", "code", "conversation", "reference"],
             Field(description="What they are; empty to have it told from their content."),
@@ -236,23 +307,24 @@ def _ingest(workspace: Workspace, allow_writes: bool) -> Callable[..., answers.I
         What is there already is not taken in again."""
         if not isinstance(approval, AcceptedElicitation) or not approval.data.save:
             return answers.IngestedDocuments(count=0, documents=[], unchanged=0, notice=NOTICE, warnings=[NOT_APPROVED])
+        here = server.at(roots)
         return answers.IngestedDocuments(
-            **_run(partial(tools.ingest, workspace, paths, content_type, asked=not allow_writes))
+            **_run(partial(tools.ingest, here, paths, content_type, asked=not allow_writes))
         )
 
     return ingest
 
 
-def _add_resources(server: MCPServer[Any], workspace: Workspace) -> None:
+def _add_resources(server: PlainServer) -> None:
     @server.resource("knowledge://digest", title="Digest", mime_type="text/markdown")
     def digest() -> str:
         """The short summary that new conversations begin with."""
-        return _run(lambda: tools.digest_text(workspace), ResourceError)
+        return _run(lambda: tools.digest_text(server.of_resources), ResourceError)
 
     @server.resource("knowledge://context", title="Context", mime_type="text/markdown")
     def whole_context() -> str:
         """Everything a new conversation begins with: context files and the digest."""
-        return str(_run(lambda: tools.get_context(workspace), ResourceError)["text"])
+        return str(_run(lambda: tools.get_context(server.of_resources), ResourceError)["text"])
 
 
 def _run(work: Callable[[], T], error: type[Exception] = ToolError) -> T:

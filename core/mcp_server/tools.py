@@ -15,32 +15,33 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from core.base.marks import NOTICE, for_prompt
-from core.base.project import domain_of, project_root
-from core.base.result import Err, ErrorInfo, Result
+from core.base.marks import for_prompt
+from core.base.project import GLOBAL, slug
+from core.base.result import ErrorInfo, Result
 from core.base.secrets.redact import redact
 from core.commands.bullets import ALL, file_notes_in, tasks_in
-from core.commands.context import context
+from core.commands.context import ContextPrefix, context
 from core.commands.conversations import ConversationFilters, ConversationHit, read
 from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap
 from core.commands.library.ingest import library_ingest, library_losses, names_private_host
 from core.commands.library.use import Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
-from core.commands.project import find_project
+from core.commands.project import ALLOWING, Scope
 from core.commands.search import MOST as MOST_HITS
-from core.commands.search import search
+from core.commands.search import remarks, search
 from core.commands.statements import Found
 from core.commands.transcript import beginning_and_end
-from core.commands.workspace import Workspace, reopened
+from core.commands.workspace import Workspace
+from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, sentence, settled, size_of, told_in, value_of
+from core.mcp_server.pages import NOTICE as NOTICE
+from core.mcp_server.pages import RefusedError as RefusedError
 
-ANSWER_CHARACTERS = 60_000
 MOST, MOST_LISTED, MOST_TOKENS = 50, 200, 12_000
-MOST_WARNINGS, WARNING_CHARACTERS = 10, 1000
 ALL_MEMORIES = 1_000_000
 MEMORY_CHARACTERS, MEMORY_LINES = 4_000, 60
 """What an agent may save: a person must be able to read all of it in the moment in which they are asked."""
@@ -48,9 +49,6 @@ SPOKEN_TURN, TOOL_TURN = (9_000, 3_000), (1_200, 800)
 """Of one turn of a conversation so many characters of its beginning and its end."""
 WIDTH = 96
 _WIDE = re.compile(r" {9,}")
-_OURS = frozenset(("provenance", "confirmations"))
-"""Fields in which a provenance of ours stands, as it must not in any other text."""
-Row = TypeVar("Row")
 
 
 def _text(most: int, description: str, least: int | None = None) -> Any:
@@ -58,12 +56,11 @@ def _text(most: int, description: str, least: int | None = None) -> Any:
     return Field(min_length=least, max_length=most, description=description)
 
 
-Project = Annotated[
-    str, _text(4096, "The project's folder; empty for the one around the folder in which the server was started.")
-]
+MORE = "another folder, or 'all', is refused unless the user allowed other projects in the settings."
+Project = Annotated[str, _text(4096, f"Empty for the project around the server; {MORE}")]
 AllProjects = Annotated[
     bool,
-    Field(description="Also conversations of other projects; refused unless the person allowed it in the settings."),
+    Field(description="Also conversations of other projects; refused unless the user allowed it in the settings."),
 ]
 TaskType = Literal[
     "", "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
@@ -76,10 +73,6 @@ Offset = Annotated[
 HitOffset = Annotated[int, Field(ge=0, le=900, description="How many to skip, as next_offset says.")]
 
 
-class RefusedError(Exception):
-    """A tool cannot do it; the text is one sentence for the agent."""
-
-
 # --- saving ----------------------------------------------------------------------------------------------------------
 
 
@@ -88,7 +81,7 @@ def question(workspace: Workspace, content: str, tags: Sequence[str], project: s
 
     What is theirs to decide on stands first and last, the text between them, behind a bar on every line that it cannot
     write itself: a long line goes on behind a broken bar, blank lines and wide gaps are counted instead of shown."""
-    asked = _preview(_now(workspace), content, tags, project)
+    asked = _preview(settled(workspace), content, tags, project)
     where = f"the project {json.dumps(asked.folder, ensure_ascii=False)}" if asked.folder else "all projects"
     about = f"for {where}; tags: {json.dumps(list(asked.tags), ensure_ascii=False) if asked.tags else 'none'}"
     lines = asked.content.split("\n")
@@ -116,7 +109,10 @@ def _behind_bars(lines: Sequence[str]) -> list[str]:
 
 
 def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
-    found = _value(preview(now, content, tags, project))
+    scope = told_in(now, project)
+    if scope.everything:
+        raise RefusedError("name the folder of the project it belongs to, or none for all")
+    found = value_of(preview(now, content, tags, scope.asked))
     size, lines = len(found.content), found.content.count("\n") + 1
     if size > MEMORY_CHARACTERS or lines > MEMORY_LINES:
         raise RefusedError(
@@ -126,12 +122,15 @@ def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) ->
     return found
 
 
-def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> dict[str, Any]:
-    """Save a memory. Who calls it has asked the person."""
-    now = _now(workspace)
+def save_memory(
+    workspace: Workspace, content: str, tags: Sequence[str], project: str, approved: bool = False
+) -> dict[str, Any]:
+    """Save a memory as an agent's. `approved`: the user was asked, and said yes."""
+    now = settled(workspace)
     _preview(now, content, tags, project)
-    saved = _value(save(now, content, tag=tags, project=project))
-    return _safe(now, {**saved.to_json(), "warnings": list(saved.warnings)})
+    source = "agent-approved" if approved else "agent-unapproved"
+    saved = value_of(save(now, content, tag=tags, project=told_in(now, project).asked, source=source))
+    return safe(now, {**saved.to_json(), "warnings": list(saved.warnings)})
 
 
 # --- looking ---------------------------------------------------------------------------------------------------------
@@ -147,19 +146,19 @@ def recall_memory(
     """Find what the person had saved as a memory, such as how they like things done, by words and tags, with the
     whole texts. search_knowledge looks here too, and everywhere else: use this one when only memories are wanted.
     The newest come first; where no memory has all the words, the best matches do."""
-    now = _now(workspace)
-    found = _value(recall_command(now, query, limit=ALL_MEMORIES, project=project))
+    now = settled(workspace)
+    found = value_of(recall_command(now, query, limit=ALL_MEMORIES, project=told_in(now, project).asked))
 
     def made(row: Memory) -> dict[str, Any]:
-        return {**replace(found, memories=(row,)).tool_result()["results"][0], "scope": row.scope}
+        return {**replace(found, memories=(row,)).tool_result()["results"][0], "scope": row.scope, "source": row.source}
 
-    rows, after = _page(now, found.memories, made, offset, max_results)
+    rows, after = page_of(now, found.memories, made, offset, max_results)
     page = replace(found, memories=found.memories[offset : offset + len(rows)], found=len(found.memories))
     display = page.display
-    if len(display) + sum(map(_size, rows)) > ANSWER_CHARACTERS:  # where texts are long, their first lines only
+    if len(display) + sum(map(size_of, rows)) > ANSWER_CHARACTERS:  # where texts are long, their first lines only
         display = "\n".join(page.shown(row, row.summary) for row in page.memories)
     head = {"display": display, "count": len(found.memories), "offset": offset, "next_offset": after}
-    return _safe(now, {**head, "warnings": list(found.warnings)}) | {"results": rows}
+    return safe(now, {**head, "warnings": list(found.warnings)}) | {"results": rows}
 
 
 def list_memories(
@@ -170,17 +169,17 @@ def list_memories(
 ) -> dict[str, Any]:
     """List saved memories, the newest first, with their ids, dates, tags and first lines: for who asks what has
     been saved. To find one, recall_memory is shorter."""
-    now = _now(workspace)
-    listed = _value(memories_list(now, project=project))
+    now = settled(workspace)
+    listed = value_of(memories_list(now, project=told_in(now, project).asked))
     newest = newest_first(listed.memories)  # a long list must not hide what was saved last
 
     def made(row: Memory) -> dict[str, Any]:
-        return dict(replace(listed, memories=(row,)).to_json()["memories"][0])
+        return {**replace(listed, memories=(row,)).to_json()["memories"][0], "source": row.source}
 
-    rows, after = _page(now, newest, made, offset, limit, room=ANSWER_CHARACTERS // 2)
+    rows, after = page_of(now, newest, made, offset, limit, room=ANSWER_CHARACTERS // 2)
     page = replace(listed, memories=tuple(newest[offset : offset + len(rows)]), found=len(newest))
     head = {"display": page.display, "count": len(newest), "offset": offset, "next_offset": after}
-    return _safe(now, {**head, "warnings": list(listed.warnings)}) | {"memories": rows}
+    return safe(now, {**head, "warnings": list(listed.warnings)}) | {"memories": rows}
 
 
 def search_knowledge(
@@ -192,7 +191,9 @@ def search_knowledge(
     ] = "",
     since: Annotated[str, _text(10, "Only what is as new as this: YYYY, YYYY-MM or YYYY-MM-DD.")] = "",
     tags: Annotated[list[str] | None, _text(20, "Words of at most 50 characters.")] = None,
-    project: Annotated[str, _text(4096, "Only what belongs to the project in this folder; empty for all.")] = "",
+    project: Annotated[
+        str, _text(4096, f"Empty for the project and what is the user's; its folder for the project alone; {MORE}")
+    ] = "",
     limit: Limit = 10,
     offset: HitOffset = 0,
 ) -> dict[str, Any]:
@@ -200,9 +201,14 @@ def search_knowledge(
     memories), best first. Ask it first when a request leans on something earlier: "again", "as usual", "like the
     others", "why did we", an error that comes back, a convention, a step that was done before; and before a choice
     that may have been made already. Not for general knowledge, nor for what the files at hand say."""
-    now = _now(workspace)
-    found = _value(search(now, query, kind, since, tags or (), project, _one_more(offset + limit)))
-    return _paged(now, "hits", found.to_json(), dict, offset, limit, warnings=list(found.warnings))
+    now = settled(workspace)
+    scope = told_in(now, project)
+    keep = None if scope.everything else scope.tells_entry
+    found = value_of(
+        search(scope.workspace, query, kind, since, tags or (), limit=_one_more(offset + limit), keep=keep)
+    )
+    warnings = [*scope.warnings, *found.warnings, *remarks(query, found.hits, [found.nothing])]
+    return paged(now, "hits", found.to_json(), dict, offset, limit, warnings=warnings)
 
 
 def search_conversations(
@@ -224,18 +230,18 @@ def search_conversations(
     """Find earlier conversations about this project by what was said in them: when the person speaks of one ("you
     told me on Thursday"), or search_knowledge has not kept the detail, such as the very command or message. One
     row a conversation, with its best turn; read_conversation reads on from there."""
-    now = _now(workspace)
+    now = settled(workspace)
     allowed = _allowed(now, project, all_projects)
     wanted = ConversationFilters(sources=(source,) if source else (), since=since, before=before, role=role)
-    found = _value(find_conversations(now, query, wanted, _one_more(offset + limit), allowed=allowed))
+    found = value_of(find_conversations(now, query, wanted, _one_more(offset + limit), allowed=allowed))
 
     def made(hit: ConversationHit) -> dict[str, Any]:
         fields = hit.to_json()
         kept = ("title", "tool", "date", "branch", "turns", "turn", "role", "text", "why", "score")
         return {"name": hit.name, "project": hit.folder or None} | {key: fields[key] for key in kept}
 
-    warnings = [*found.warnings, *([found.note] if found.note else [])]
-    return _paged(now, "hits", found.hits, made, offset, limit, warnings=warnings)
+    warnings = [*found.warnings, *([found.note] if found.note else []), *remarks(query, found.hits, [found.nothing])]
+    return paged(now, "hits", found.hits, made, offset, limit, warnings=warnings)
 
 
 def _one_more(number: int) -> int:
@@ -253,9 +259,9 @@ def read_conversation(
 ) -> dict[str, Any]:
     """Read an earlier conversation about this project, page by page, without its secrets, once a search has named
     it."""
-    now = _now(workspace)
+    now = settled(workspace)
     allowed = _allowed(now, project, all_projects) or (lambda _folder: True)  # all conversations are not all files
-    found = _value(read(now, name, turn, limit, allowed=allowed))
+    found = value_of(read(now, name, turn, limit, allowed=allowed))
 
     def made(row: Any) -> dict[str, Any]:
         text = beginning_and_end(row.text, *(TOOL_TURN if row.role in ("tool", "system") else SPOKEN_TURN))
@@ -264,7 +270,7 @@ def read_conversation(
         fields = {"number": row.number, "role": row.role, "time": row.time or None}
         return {**fields, "text": text, "left_out": left, "taught": taught}
 
-    rows, _ = _page(now, found.turns, made, 0, limit)
+    rows, _ = page_of(now, found.turns, made, 0, limit)
     after = turn + len(rows)
     warnings = [f"this is a part: ask again with turn {after} for what comes next"] if after <= found.count else []
     head = {
@@ -272,26 +278,17 @@ def read_conversation(
         "project": found.folder or None, "branch": found.branch or None, "count": found.count,
         "next_turn": after if after <= found.count else None, "warnings": [*warnings, *found.warnings],
     }  # fmt: skip
-    return _safe(now, head) | {"turns": rows}
+    return safe(now, head) | {"turns": rows}
 
 
 def _allowed(now: Workspace, project: str, all_projects: bool) -> Callable[[str], bool] | None:
     """Whether a conversation that was held in a folder may be told; None: every one. Those of the project in which the
-    server was started may, and all others only where the person said so."""
+    server was started may, and all others only where the user said so."""
     if not now.config.search_conversations:
-        raise RefusedError("the person has switched the search of conversations off (search_conversations = false)")
-    own = project_root(str(now.cwd))
-    asked = project_root(os.path.abspath(now.cwd / os.path.expanduser(project))) if project else own
-    if not now.config.mcp_all_conversations and (all_projects or asked != own or not own):
-        why = (
-            "conversations of other projects are not shown to agents"
-            if own
-            else "this server was not started in a project's folder, so no conversation is of its project"
-        )
-        raise RefusedError(f"{why}; the person can allow all with 'knowledge config set mcp_all_conversations true'")
-    if all_projects or not asked:
-        return None
-    return lambda folder: project_root(folder) == asked
+        raise RefusedError("the user has switched the search of conversations off (search_conversations = false)")
+    own = told_in(now)
+    scope = told_in(now, project, all_projects=all_projects or not own.folder)
+    return None if scope.everything else scope.tells_conversation
 
 
 def get_facts(
@@ -304,28 +301,36 @@ def get_facts(
 ) -> dict[str, Any]:
     """The facts worth knowing about a repository, one a line: pitfalls first, the surest first. Ask it before a
     larger task there; for one question, search_knowledge is shorter."""
-    now = _now(workspace)
-    if project and not domains:
-        domains = [domain_of(str(_value(find_project(now, project)) or ""))]
-    chosen = _value(bootstrap(now, domains or (), budget=budget))
+    now = settled(workspace)
+    scope = told_in(now, project)
+    own = [name for name in scope.domains if name != GLOBAL]
+    wanted = [slug(name) for name in domains or own or [GLOBAL]]
+    if not (now.config.mcp_all_conversations or set(wanted) <= set(scope.domains)):
+        raise RefusedError(f"facts of other projects are not told to agents; {ALLOWING}")
+    chosen = value_of(bootstrap(now, wanted, budget=budget))
     # The budget is that of the text: the same facts with all their fields are four times as long.
     fields = ("text", "tokens", "left_out", "domains")
-    return _safe(now, {name: getattr(chosen, name) for name in fields})
+    return safe(now, {name: getattr(chosen, name) for name in fields})
 
 
 def get_context(workspace: Workspace, project: Project = "") -> dict[str, Any]:
     """What a new conversation starts with: context files and the digest of all knowledge. Ask it once, at the
     start, where your conversation did not begin with such a text."""
-    now = _now(workspace)
-    found = _value(context(now, project))
+    now = settled(workspace)
+    found = value_of(_context(now, project))
     text = found.prefix.text  # it has been through the gate, and has marks of ours around it
-    return _safe(now, {"bytes": len(text.encode()), "warnings": list(found.warnings)}) | {"text": text}
+    return safe(now, {"bytes": len(text.encode()), "warnings": list(found.warnings)}) | {"text": text}
 
 
 def digest_text(workspace: Workspace) -> str:
     """The digest as a new conversation here gets it, "" when it gets none."""
-    now = _now(workspace)
-    return for_prompt(_value(context(now)).prefix.digest.text, secrets=now.config.redact, origins=True)
+    now = settled(workspace)
+    return for_prompt(value_of(_context(now)).prefix.digest.text, secrets=now.config.redact, origins=True)
+
+
+def _context(now: Workspace, project: str = "") -> Result[ContextPrefix]:
+    scope = told_in(now, project)
+    return context(now, scope.asked, users_only=not (scope.folder or now.config.mcp_all_conversations))
 
 
 def get_file_notes(
@@ -337,27 +342,40 @@ def get_file_notes(
 ) -> dict[str, Any]:
     """What earlier conversations taught about one source file, also when it was called otherwise then. Ask it
     before you change what a file does or say why it is as it is; not for a typo, a name or its format."""
-    now = _now(workspace)
-    found = _value(file_notes_in(now, path, project))
+    now = settled(workspace)
+    scope = told_in(now, project)
+    found = value_of(file_notes_in(now, path, scope.asked))
+    if not scope.tells_file(found.path):
+        raise RefusedError(f"this file is neither of this project nor there and of none; {ALLOWING}")
     valid = [row for row in found.bullets if not row.bullet.struck]
-    return _paged(now, "notes", valid, _row, offset, limit, path=found.path)
+    told = [row for row in valid if row.category == "files" or scope.tells(row.bullet)]
+    return paged(now, "notes", told, _row, offset, limit, path=found.path, warnings=list(scope.warnings))
 
 
 def list_tasks(
     workspace: Workspace,
     state: Annotated[Literal["open", "done"], Field(description="Those still open, or those done.")] = "open",
-    project: Annotated[
-        str, _text(4096, "The project's folder; empty for the one around the server's folder, 'all' for every one.")
-    ] = "",
+    project: Project = "",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
     """The tasks that came up in earlier conversations about a project and are open, or done; the newest first: for
     who asks what is left to do, or where the work stopped."""
-    now = _now(workspace)
-    found = _value(tasks_in(now, state, project))
-    head = {"state": state, "project": found.project or ALL, "elsewhere": found.elsewhere}
-    return _paged(now, "tasks", found.tasks, lambda row: _row(row[0]) | {"project": row[1]}, offset, limit, **head)
+    now = settled(workspace)
+    scope = told_in(now, project)
+    everywhere = value_of(tasks_in(now, state, ALL)).tasks
+
+    def told(row: Found) -> bool:
+        by_hand = row.bullet.provenance is None
+        return by_hand or (scope.is_own(row.bullet) if scope.folder else scope.tells(row.bullet))
+
+    def named(row: tuple[Found, str]) -> dict[str, Any]:
+        return _row(row[0]) | {"project": row[1] if scope.everything or scope.is_own(row[0].bullet) else ""}
+
+    tasks = [row for row in everywhere if scope.everything or told(row[0])]
+    where = ALL if scope.everything else scope.folder
+    head = {"state": state, "project": where, "elsewhere": len(everywhere) - len(tasks)}
+    return paged(now, "tasks", tasks, named, offset, limit, warnings=list(scope.warnings), **head)
 
 
 def _row(row: Found) -> dict[str, Any]:
@@ -387,15 +405,16 @@ def retrieve(
     is reliable or unreliable: weigh its history for your kind of task. Afterwards say with record_usage how it
     went. That this was asked, and what was found, is written down in the library: questions without an answer are
     its gaps."""
-    here = _now(workspace)
-    found = _value(library_retrieve(here, query, task_type, limit, session=session, bullets=bullets))
+    here = settled(workspace)
+    scope = told_in(here)
+    found = value_of(library_retrieve(here, query, task_type, limit, session=session, bullets=bullets, scope=scope))
     rows = [_with_all_keys(row) for row in found.to_json()]
-    shown, after = _page(here, rows, dict, 0, limit * 2)
-    warnings = list(found.warnings)
+    shown, after = page_of(here, rows, dict, 0, limit * 2)
+    warnings = [*scope.warnings, *found.warnings]
     if after is not None:
         warnings.append(f"{len(rows) - after} more did not fit into this answer")
     head = {"retrieval": found.retrieved.id, "task_type": found.retrieved.task_type, "warnings": warnings}
-    return _safe(here, head) | {"results": shown}
+    return safe(here, head) | {"results": shown}
 
 
 _DOSSIER = (
@@ -426,8 +445,10 @@ def record_usage(
     query: Annotated[str, _text(4000, "The question; empty for that of the retrieval.")] = "",
 ) -> dict[str, Any]:
     """Say how chunks from retrieve served, and why: one call for those that helped, one for those that did not."""
-    here = _now(workspace)
-    done = library_record(here, session, chunks, task_type, outcome, context, query, notes, retrieval=retrieval)
+    here = settled(workspace)
+    done = library_record(
+        here, session, chunks, task_type, outcome, context, query, notes, retrieval=retrieval, scope=told_in(here)
+    )
     return _of_record(here, done)
 
 
@@ -436,13 +457,13 @@ def withdraw_usage(
     trace: Annotated[str, _text(36, "The id that record_usage gave.", 36)],
 ) -> dict[str, Any]:
     """Take back what record_usage wrote down, where the outcome was another one; say the right one afterwards."""
-    here = _now(workspace)
-    return _of_record(here, library_record(here, undo=trace))
+    here = settled(workspace)
+    return _of_record(here, library_record(here, undo=trace, scope=told_in(here)))
 
 
 def _of_record(here: Workspace, done: Result[Recorded]) -> dict[str, Any]:
-    (one,) = _value(done).traces
-    return _safe(here, {"trace": one.id, "task_type": one.task_type, "outcome": one.outcome, "chunks": one.chunk_ids})
+    (one,) = value_of(done).traces
+    return safe(here, {"trace": one.id, "task_type": one.task_type, "outcome": one.outcome, "chunks": one.chunk_ids})
 
 
 def ingest(
@@ -452,18 +473,21 @@ def ingest(
     what files would leave behind; of addresses it cannot know that."""
     if len(paths) > MOST_PATHS:
         raise RefusedError(f"at most {MOST_PATHS} paths at once: name their folder instead")
-    here = _now(workspace)
+    here = settled(workspace)
     private = [path for path in paths if names_private_host(path)]
     if private:
         why = "an agent may not have addresses of this computer or its network fetched"
-        raise RefusedError(_sentence(ErrorInfo("refused-address", why, private[0], "ask the person to do it")))
+        raise RefusedError(sentence(ErrorInfo("refused-address", why, private[0], "ask the person to do it")))
+    scope = told_in(here)
+    _refuse_foreign(here, scope, paths)
     yes = asked and not any("://" in path for path in paths)
-    done = _value(library_ingest(here, list(paths), content_type, yes=yes))
+    done = value_of(library_ingest(here, list(paths), content_type, yes=yes))
+    told = [row for row in done.documents if "://" in row["path"] or scope.tells_file(row["path"])]
     rows = [{name: row[name] for name in ("id", "path", "title", "content_type", "chunks", "status")}
-            for row in done.documents[:LISTED]]  # fmt: skip
-    problems = [str(error) for error in done.errors]
-    head = {"count": len(done.documents), "documents": rows, "unchanged": done.unchanged}
-    return _safe(here, head | {"warnings": [*problems, *done.warnings]})
+            for row in told[:LISTED]]  # fmt: skip
+    problems = [str(error) for error in done.errors if not error.path or scope.tells_file(error.path)]
+    head = {"count": len(told), "documents": rows, "unchanged": done.unchanged}
+    return safe(here, head | {"warnings": [*problems, *done.warnings]})
 
 
 def ingest_question(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> str:
@@ -471,13 +495,24 @@ def ingest_question(workspace: Workspace, paths: Sequence[str], content_type: st
     learned of a file and would be left behind."""
     if len(paths) > MOST_PATHS or any(len(path) > MOST_PATH for path in paths):
         raise RefusedError(f"at most {MOST_PATHS} paths of {MOST_PATH:,} characters at once: name their folder instead")
+    now = settled(workspace)
+    _refuse_foreign(now, told_in(now), paths)
     shown = "\n".join(f"│ {redact(_place(workspace, path)).text!r}" for path in paths)
-    lost = _value(library_losses(_now(workspace), list(paths), content_type))
+    lost = value_of(library_losses(now, list(paths), content_type))
     more = "".join(f"\n│ {line}" for line in lost.split("\n") if line)
     return (
         f"An agent asks to take these into your library of documents:\n{shown}{more}\n\n"
         "The list ends here. Take them in?"
     )
+
+
+def _refuse_foreign(now: Workspace, scope: Scope, paths: Sequence[str]) -> None:
+    """An agent takes in what is its project's, and what is of none."""
+    for path in paths:
+        place = _place(now, path)
+        if "://" not in place and os.path.lexists(place) and not scope.tells_folder(place):
+            why = "this belongs to another project, to all of them, or is kept by this program"
+            raise RefusedError(sentence(ErrorInfo("other-project", why, place, ALLOWING)))
 
 
 def _place(workspace: Workspace, path: str) -> str:
@@ -500,85 +535,5 @@ def reflect(
 ) -> dict[str, Any]:
     """What the library serves well and badly, which sources pull their weight, what is missing: for who asks about
     the library itself."""
-    here = _now(workspace)
-    return _safe(here, {"report": _value(library_reflect(here, scope, concept)).to_json()})
-
-
-# --- for all of them -------------------------------------------------------------------------------------------------
-
-
-def _now(workspace: Workspace) -> Workspace:
-    """With the settings as they are on disk now: a server lives for days. Refused while they cannot be read, because
-    they say what may be shown."""
-    return _value(reopened(workspace))
-
-
-def _value(result: Result[Row]) -> Row:
-    if isinstance(result, Err):
-        raise RefusedError(_sentence(result.error))
-    return result.value
-
-
-def _sentence(error: ErrorInfo) -> str:
-    return for_prompt(redact(str(error)).text)
-
-
-def _page(
-    now: Workspace,
-    rows: Sequence[Row],
-    made: Callable[[Row], dict[str, Any]],
-    offset: int,
-    limit: int,
-    room: int = ANSWER_CHARACTERS,
-) -> tuple[list[dict[str, Any]], int | None]:
-    """The rows of one page, clean, and where the next one begins. The first row is there however long it is."""
-    page: list[dict[str, Any]] = []
-    for row in rows[offset : offset + limit]:
-        clean = _clean(made(row), now.config.redact)
-        room -= _size(clean)
-        if page and room < 0:
-            break
-        page.append(clean)
-    after = offset + len(page)
-    return page, after if page and after < len(rows) else None
-
-
-def _paged(
-    now: Workspace,
-    name: str,
-    rows: Sequence[Row],
-    made: Callable[[Row], dict[str, Any]],
-    offset: int,
-    limit: int,
-    **head: Any,
-) -> dict[str, Any]:
-    """An answer with one page of rows, under `name`."""
-    page, after = _page(now, rows, made, offset, limit)
-    return _safe(now, {**head, "count": len(rows), "offset": offset, "next_offset": after}) | {name: page}
-
-
-def _size(row: Any) -> int:
-    return len(json.dumps(row, ensure_ascii=False))
-
-
-def _safe(now: Workspace, answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer clean, its warnings within bounds, and marked as data."""
-    warnings: list[str] = answer.get("warnings", [])
-    if answer.get("next_offset") is not None:
-        warnings = [f"this is a part: ask again with offset {answer['next_offset']} for what comes next", *warnings]
-    if len(warnings) > MOST_WARNINGS:
-        warnings = [*warnings[:MOST_WARNINGS], f"and {len(warnings) - MOST_WARNINGS:,} more"]
-    clean: dict[str, Any] = _clean({**answer, "warnings": warnings}, now.config.redact)
-    # Shortened when it is clean: half of a secret is no secret to any rule.
-    most = WARNING_CHARACTERS
-    short = [row if len(row) <= most else f"{row[:most]} … (it goes on)" for row in clean["warnings"]]
-    return {**clean, "warnings": short, "notice": NOTICE}
-
-
-def _clean(value: Any, secrets: bool, origins: bool = False) -> Any:
-    """Every text in it as the gate lets it through."""
-    if isinstance(value, dict):
-        return {_clean(key, secrets): _clean(row, secrets, key in _OURS) for key, row in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(row, secrets, origins) for row in value]
-    return for_prompt(value, secrets=secrets, origins=origins) if isinstance(value, str) else value
+    here = settled(workspace)
+    return safe(here, {"report": value_of(library_reflect(here, scope, concept, within=told_in(here))).to_json()})

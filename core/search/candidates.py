@@ -30,6 +30,8 @@ MANY, FEW = 500, 30
 AROUND = 2
 """How far to each side of a hit its neighbours are looked at."""
 BATCH = 400
+AT_PATHS = "files"
+"""The source of conversations at paths that the user named, whose tool is told by their format alone."""
 NEAR = 1.0
 """Nearer than the mean by so many standard deviations, or no candidate."""
 
@@ -39,9 +41,10 @@ _ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 @dataclass(frozen=True)
 class Filters:
     """What a hit must be: of one of `kinds` (none: any), with every one of `tags`, not older than `since`
-    (YYYY-MM-DD), older than `before`, of the folder `project`, of another place of that project (`also`), or below one
-    of them. "" asks for nothing. `roles` and `sources` are for turns of conversations alone: said by one of `roles`,
-    found at one of `sources`."""
+    (YYYY-MM-DD), older than `before`, of the folder `project`, of another place
+    of that project (`also`), or below one of them. "" asks for nothing. The last three are for
+    turns of conversations alone: said by one of `roles`, found at one of `sources`, held in one of the very `folders`
+    (None: in any)."""
 
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -50,6 +53,7 @@ class Filters:
     before: str = ""
     roles: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    folders: tuple[str, ...] | None = None
     also: tuple[str, ...] = ()
 
     def inside(self, column: str) -> tuple[str, list[str]]:
@@ -75,15 +79,32 @@ class Filters:
         if self.before:
             parts.append("e.date < ? AND e.date <> ''")
             values.append(self.before)
-        for column, wanted in (("role", self.roles), ("source", self.sources)):
-            if wanted:
-                parts.append(f"e.{column} IN ({', '.join('?' * len(wanted))})")
-                values += wanted
+        if self.roles:
+            parts.append(f"e.role IN ({', '.join('?' * len(self.roles))})")
+            values += self.roles
+        condition, wanted = self.of_conversations()
+        if condition:
+            parts.append(f"e.thread IN (SELECT id FROM conversations WHERE {condition})")
+            values += wanted
         if self.project:
             condition, folders = self.inside("e.project")
             parts.append(condition)
             values += folders
         return "".join(f" AND {part}" for part in parts), values
+
+    def of_conversations(self) -> tuple[str, list[str]]:
+        """A condition on `conversations` for sources and folders, "" for none, and its values. A conversation at a path
+        that the user named, such as a copy, is of the tool whose format it has, too."""
+        parts: list[str] = []
+        values: list[str] = []
+        if self.sources:
+            marks = ", ".join("?" * len(self.sources))
+            parts.append(f"(source IN ({marks}) OR (source = '{AT_PATHS}' AND tool IN ({marks})))")
+            values += [*self.sources, *self.sources]
+        if self.folders is not None:
+            parts.append(f"folder IN ({', '.join('?' * len(self.folders))})")
+            values += self.folders
+        return " AND ".join(parts), values
 
     def __bool__(self) -> bool:
         return self != EVERYTHING

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from core.search import conversations as stored
-from core.search.candidates import Filters
+from core.search.candidates import AT_PATHS, Filters
 from core.search.conversations import HEADING, Held
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 QUOTE_CHARACTERS = 600
 """So much of a turn is shown."""
-WIDER = 5
-"""Where not everything may be shown, so many times as much is looked at."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,15 @@ def conversations(
 ) -> list[Found]:
     """The conversations that a text is about, best first; without words those that the filters let through, the newest
     first. Only those whose folder `allowed` lets through."""
+    filters = within(database, filters, allowed)
     if not text.strip():
-        return _newest(database, filters, limit, allowed)
-    ranked = answer(database, text, filters, limit if allowed is None else limit * WIDER, near).threads
+        return _newest(database, filters, limit)
+    ranked = answer(database, text, filters, limit, near).threads
     known = stored.held(database, [int(hit.thread) for hit in ranked])
     made: list[Found] = []
     for hit in ranked:
         row = known.get(int(hit.thread))
-        if row is None or (allowed is not None and not allowed(row.folder)):
+        if row is None:
             continue
         best = hit.best.seen.row
         if best.position == HEADING:
@@ -82,19 +81,31 @@ def conversations(
             position, role, day = best.position, _role(database, best.id), best.date
         places = tuple(sorted(at for at in hit.positions if at != HEADING))
         made.append(Found(row, position, role, words, day, hit.why, hit.score, hit.best.score, places))
-    return made[:limit]
+    return made
 
 
-def _newest(database: Database, filters: Filters, limit: int, allowed: Allowed | None) -> list[Found]:
-    """Each with the first thing that the person said in those days."""
-    conditions, values = ["1"], list[object]()
+def within(database: Database, filters: Filters, allowed: Allowed | None) -> Filters:
+    """The filters with the folders that are `allowed`: what is left out must not take the place of what is not."""
+    if allowed is None:
+        return filters
+    folders = (row[0] for row in database.execute("SELECT DISTINCT folder FROM conversations"))
+    return replace(filters, folders=tuple(filter(allowed, folders)))
+
+
+def _scope(filters: Filters) -> tuple[list[str], list[object]]:
+    """Conditions on `conversations` for the sources, the folders and the project, with their values."""
+    condition, given = filters.of_conversations()
+    conditions, values = [condition or "1"], list[object](given)
     if filters.project:
-        condition, folders = filters.inside("project")
-        conditions.append(condition)
+        inside, folders = filters.inside("project")
+        conditions.append(inside)
         values += folders
-    if filters.sources:
-        conditions.append(f"source IN ({', '.join('?' * len(filters.sources))})")
-        values += filters.sources
+    return conditions, values
+
+
+def _newest(database: Database, filters: Filters, limit: int) -> list[Found]:
+    """Each with the first thing that the person said in those days."""
+    conditions, values = _scope(filters)
     inside, bounds = ["position >= 0"], list[object]()
     for part, bound in (("date >= ?", filters.since), ("date < ?", filters.before)):
         if bound:
@@ -110,13 +121,8 @@ def _newest(database: Database, filters: Filters, limit: int, allowed: Allowed |
     if bounds:
         conditions.append(f"EXISTS (SELECT 1 FROM turns WHERE thread = conversations.id AND {fits})")
         values += bounds
-    made: list[Found] = []
-    for row in stored.newest(database, " AND ".join(conditions), values, limit if allowed is None else -1):
-        if len(made) >= limit:
-            break
-        if allowed is None or allowed(row.folder):
-            made.append(Found(row, *_opening(database, row, fits, bounds)))
-    return made
+    rows = stored.newest(database, " AND ".join(conditions), values, limit)
+    return [Found(row, *_opening(database, row, fits, bounds)) for row in rows]
 
 
 def _opening(
@@ -156,8 +162,27 @@ def excerpt(text: str, words: Collection[str] = ()) -> str:
 def known_project(database: Database, name: str) -> str:
     """The folder of that name in which the newest conversation was held, "" for none."""
     wanted = name.strip("/").casefold()
+    return next((folder for folder in projects_held(database) if os.path.basename(folder).casefold() == wanted), "")
+
+
+def in_scope(database: Database, filters: Filters) -> int:
+    """How many conversations can be found at these sources, in these folders and in this project."""
+    conditions, values = _scope(filters)
+    sql = f"SELECT count(*) FROM conversations WHERE {stored.READ} AND {' AND '.join(conditions)}"
+    number: int = database.execute(sql, values).fetchone()[0]
+    return number
+
+
+def sources_held(database: Database) -> list[str]:
+    """The sources of which there are conversations to be found, and the tools of those at paths."""
+    sql = f"SELECT DISTINCT iif(source = '{AT_PATHS}', tool, source) FROM conversations WHERE {stored.READ} ORDER BY 1"
+    return [row[0] for row in database.execute(sql)]
+
+
+def projects_held(database: Database) -> list[str]:
+    """The folders in which conversations were held, the newest first."""
     sql = "SELECT project FROM conversations WHERE project <> '' GROUP BY project ORDER BY max(ended) DESC"
-    return next((row[0] for row in database.execute(sql) if os.path.basename(row[0]).casefold() == wanted), "")
+    return [row[0] for row in database.execute(sql)]
 
 
 def has_project(database: Database, folder: str) -> bool:

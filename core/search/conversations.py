@@ -103,7 +103,7 @@ class Piece(NamedTuple):
 
 
 _HELD = ", ".join(Held._fields)
-_READ = "problem = '' AND turns > 0"
+READ = "problem = '' AND turns > 0"
 
 
 # --- opening ---------------------------------------------------------------------------------------------------------
@@ -336,13 +336,13 @@ def texts(database: Database, thread: int, first: int, last: int) -> list[Piece]
 
 def totals(database: Database) -> tuple[int, int]:
     """How many conversations can be found, and how many turns."""
-    found = database.execute(f"SELECT count(*) FROM conversations WHERE {_READ}").fetchone()
+    found = database.execute(f"SELECT count(*) FROM conversations WHERE {READ}").fetchone()
     return found[0], store.counted(database)
 
 
 def newest(database: Database, condition: str, values: Sequence[object], limit: int) -> list[Held]:
     """Conversations that fit a condition on `conversations`, the newest first."""
-    sql = f"SELECT {_HELD} FROM conversations WHERE {_READ} AND {condition} ORDER BY ended DESC, path LIMIT ?"
+    sql = f"SELECT {_HELD} FROM conversations WHERE {READ} AND {condition} ORDER BY ended DESC, path LIMIT ?"
     return [Held(*row) for row in database.execute(sql, (*values, limit))]
 
 

@@ -124,17 +124,21 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
         terms.append(Term(word, group, found, math.log(1 + (entries - found + 0.5) / (found + 0.5))))
     literal = folded(text)
     unquoted = folded(text.replace('"', " "))
-    phrases = tuple(phrase for phrase in map(folded, _QUOTED.findall(text)) if phrase)
     return Query(
         text,
         literal if any(mark in literal for mark in "+#_./\\$@~-") or not words else unquoted or literal,
-        phrases,
+        phrases_in(text),
         words,
         tuple(terms),
         bool(_TIGHT.search(text)) or not text.isascii() or not words,
         entries,
         moments_of(text),
     )
+
+
+def phrases_in(text: str) -> tuple[str, ...]:
+    """What stands in quotation marks, folded."""
+    return tuple(phrase for phrase in map(folded, _QUOTED.findall(text)) if phrase)
 
 
 def match_any(terms: Sequence[Term]) -> str:

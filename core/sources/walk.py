@@ -12,9 +12,10 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from core.base import files
 from core.base.late import dataclass, field
@@ -22,7 +23,7 @@ from core.base.paths import ASKED, asking_folder
 from core.base.result import ErrorInfo
 from core.conversations.formats import vscode_chat
 from core.sources.artifact import Artifact
-from core.sources.tools import FILES, SOURCE, SOURCES, Place, Source, name_in, project_at
+from core.sources.tools import EXPORTS, FILES, SOURCE, SOURCES, Place, Source, name_in, project_at
 
 MAX_FOLDERS = 20_000
 """A walk through project folders ends here and says so."""
@@ -323,6 +324,26 @@ def in_project(folder: str, names: Collection[str]) -> list[Artifact]:
         if name in SOURCE and SOURCE[name].project:
             _take(SOURCE[name], folder, folder, found, [])
     return sorted(found.values())
+
+
+def as_it_is(path: str, source: str, name: str, kind: str) -> Artifact | None:
+    """What is remembered of a place with its size and times of now; None where it is gone."""
+    row = (folder_store(path, source) if kind == "store" else None) or artifact_at(path, source, name)
+    return row._replace(name=name, kind=kind) if row is not None else None
+
+
+def harvested_at_paths(entries: Mapping[str, Mapping[str, Any]]) -> list[Artifact]:
+    """The files that the ledger knows from paths that the user named, or from the folders of projects: no place of a
+    tool holds them. A file keeps the name that its lines cite."""
+    names: dict[str, str] = {}
+    for entry in entries.values():
+        path, source = str(entry.get("path", "")), str(entry.get("source", ""))
+        named = source in (FILES, *EXPORTS) or (source in SOURCE and SOURCE[source].project)
+        if entry.get("status") == "harvested" and named:
+            inside = "#" in path and not os.path.lexists(path)
+            names.setdefault(path.rpartition("#")[0] if inside else path, "" if inside else str(entry.get("name", "")))
+    there = [Place(FILES, path) for path in names if os.path.lexists(path)]
+    return [row._replace(name=names[row.path] or row.name) for row in survey(there).artifacts if row.path in names]
 
 
 def folder_state(folder: str) -> str:

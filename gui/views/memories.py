@@ -112,7 +112,8 @@ def rows(book: MemoryBook, archived: bool = False, words: str = "", tags: Sequen
 def row_of(memory: Memory, archived: bool) -> FlowRow:
     """One memory as a row."""
     _, icon, color, _ = MEMORY_CATEGORIES.get(memory.category, UNKNOWN)
-    about = (tags_words(memory.tags), local_day(memory.created), "" if memory.scope == GLOBAL else "this project")
+    scope = "" if memory.scope == GLOBAL else "this project"
+    about = (tags_words(memory.tags), local_day(memory.created), scope, memory.saved_by)
     key, text = str(memory.path), without_emphasis(shown(memory.content))
     if archived:
         return FlowRow(key, text, joined(*about, "archived"), "archive", "hint", "muted", ARCHIVED_CAN)

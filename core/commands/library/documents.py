@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +18,7 @@ from core.knowledge.check import Finding
 if TYPE_CHECKING:
     from core.library.catalogue import Shown
     from core.library.database import Library
+    from core.library.told import Told
 
 T = TypeVar("T")
 
@@ -43,16 +44,21 @@ def _open_home_library(workspace: Workspace, patience: float | None, make: bool)
 
 
 def with_library(
-    workspace: Workspace, work: Callable[[Library], Result[T]], patience: float | None = None, *, make: bool = False
+    workspace: Workspace,
+    work: Callable[[Library], Result[T]],
+    patience: float | None = None,
+    *,
+    make: bool = False,
+    told: Told | None = None,
 ) -> Result[T]:
     """Do something with the library of this home; what a database says becomes one sentence. `patience`: for how many
-    seconds another writer is waited for; `make`: one that is not there yet is made."""
+    seconds another writer is waited for; `make`: one that is not there yet is made; `told`: what of it may be read."""
     opened = _open_home_library(workspace, patience, make)
     if isinstance(opened, Err):
         return opened
     from core.library.database import cause_of, database_errors
 
-    with closing(opened.value) as library:
+    with closing(replace(opened.value, told=told)) as library:
         try:
             return work(library)
         except database_errors() as error:

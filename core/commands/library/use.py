@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import reading
+from core.base.project import project_root
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.commands.library.documents import errors_json, with_library
@@ -22,9 +23,11 @@ from core.conversations.events import Call
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
+    from core.commands.project import Scope
     from core.conversations.conversation import Conversation
     from core.library.database import Library
     from core.library.records import ChangeRun, UsageTrace
+    from core.library.told import Told
     from core.library.use.changes import Undone
     from core.library.use.consolidate import Consolidation
     from core.library.use.inference import Heard
@@ -94,10 +97,12 @@ def library_retrieve(
     judge: bool = False,
     bullets: bool = False,
     unlogged: bool = False,
+    scope: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Answered]:
     """The best chunks of the library for a question, each with its dossier. `judge` lets the model of the settings
-    read them; `bullets` adds what the harvested files say; `unlogged` leaves no trace of the question."""
+    read them; `bullets` adds what the harvested files say; `unlogged` leaves no trace of the question; with a `scope`
+    what that may be told alone."""
     text = _cleared(workspace, query if isinstance(query, str) else " ".join(query)).strip()
     if not text:
         return fail("usage", "what is looked for is empty")
@@ -117,7 +122,8 @@ def library_retrieve(
         notes.extend([note] if note else [])
         found = retrieve(
             library, text, now=now(), task_type=task, limit=limit, only=tuple(strategy or STRATEGIES),
-            embedder=embedder, generate=model.value, session_id=session, log=not unlogged,
+            embedder=embedder, generate=model.value, session_id=session, project=_project(workspace, scope),
+            log=not unlogged,
         )  # fmt: skip
         if isinstance(found, Err):
             return found
@@ -125,14 +131,33 @@ def library_retrieve(
         if bullets:
             from core.commands.search import search
 
-            more = search(workspace, text, kind="bullet", limit=limit)
+            keep = scope.tells_entry if scope is not None and not scope.everything else None
+            more = search(workspace, text, kind="bullet", limit=limit, keep=keep)
             if isinstance(more, Err):
                 notes.append(str(more.error))
             else:
                 hits = more.value.hits
         return Ok(Answered(found.value, hits, (*notes, *found.value.warnings)))
 
-    return with_library(workspace, work)
+    return with_library(workspace, work, told=_told(scope))
+
+
+def _told(scope: Scope | None) -> Told | None:
+    """What of the library may be read."""
+    if scope is None or scope.everything:
+        return None
+    from core.library.fetch import is_address
+    from core.library.told import Told
+
+    def project(root: str) -> bool:
+        return not root or scope.tells_conversation(root)
+
+    return Told(lambda source: is_address(source) or scope.tells_file(source), project)
+
+
+def _project(workspace: Workspace, scope: Scope | None) -> str:
+    """In which project the library is asked, "" for none."""
+    return scope.folder if scope is not None else project_root(str(workspace.cwd))
 
 
 # --- record -----------------------------------------------------------------------------------------------------------
@@ -183,6 +208,7 @@ def library_record(
     retrieval: str = "",
     undo: str = "",
     *,
+    scope: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Recorded]:
     """Write down how a use went: what was tried, with which chunks, the outcome, and why. With `conversation`, files
@@ -191,7 +217,7 @@ def library_record(
     if undo:
         if outcome or chunk or conversation:
             return fail("usage", "--undo takes a record back and writes none", hint="run the command again without it")
-        return with_library(workspace, lambda library: _withdrawn(library, undo))
+        return with_library(workspace, lambda library: _withdrawn(library, undo), told=_told(scope))
     if conversation:
         return with_library(workspace, lambda library: _inferred(workspace, library, conversation))
     if not outcome:
@@ -204,11 +230,11 @@ def library_record(
 
         made = record(
             library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
-            task_type=task, retrieval_id=retrieval or None, **clean,
+            task_type=task, retrieval_id=retrieval or None, project=_project(workspace, scope), **clean,
         )  # fmt: skip
         return made if isinstance(made, Err) else Ok(Recorded((made.value,)))
 
-    return with_library(workspace, work)
+    return with_library(workspace, work, told=_told(scope))
 
 
 def _withdrawn(library: Library, which: str) -> Result[Recorded]:
@@ -399,9 +425,10 @@ def library_reflect(
     concept: str = "",
     days: int = 0,
     *,
+    within: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Reflection]:
-    """Questions about the library, answered from what was recorded; with `days`, lately."""
+    """Questions about the library, answered from what was recorded; with `days`, lately; `within` what may be told."""
     if not 0 <= days <= 36_500:
         return fail("usage", "--days must be from 1 to 36500")
 
@@ -410,4 +437,4 @@ def library_reflect(
 
         return reflect(library, scope=scope, concept=concept, days=days, now=now())
 
-    return with_library(workspace, work)
+    return with_library(workspace, work, told=_told(within))

@@ -58,12 +58,13 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.!?;…])\s+|\n+")
 
 @dataclass(frozen=True)
 class Shown:
-    """What a retrieval showed: chunk -> its text. `at` is when it was asked."""
+    """What a retrieval showed: chunk -> its text. `at` is when it was asked; `project` as in a trace."""
 
     id: str
     query: str
     task_type: str
     at: datetime
+    project: str | None
     chunks: dict[str, str]
 
 
@@ -156,7 +157,7 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
     for part in in_parts(ids):
         recorded = set(connection.execute(select(t.retrieval_id).where(t.retrieval_id.in_(part))).scalars())
         asked = (
-            select(r.id, r.query, r.task_type, r.timestamp, c.id.label("chunk"), c.content)
+            select(r.id, r.query, r.task_type, r.timestamp, r.project, c.id.label("chunk"), c.content)
             .join(schema.retrieval_chunk, f.retrieval_id == r.id)
             .join(schema.chunk, c.id == f.chunk_id)
             .where(r.id.in_(part))
@@ -164,7 +165,8 @@ def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, Shown]:
         )
         for row in connection.execute(asked):
             if row.id not in recorded:
-                one = found.setdefault(row.id, Shown(row.id, row.query, row.task_type, row.timestamp, {}))
+                known = (row.id, row.query, row.task_type, row.timestamp, row.project)
+                one = found.setdefault(row.id, Shown(*known, {}))
                 one.chunks[row.chunk] = row.content
     return found
 
@@ -181,7 +183,7 @@ def record_heard(connection: Connection, heard: Heard) -> list[UsageTrace]:
         for chunks, outcome, notes in _outcomes(heard.said[at:end], about):
             trace = UsageTrace(
                 new_id(), chunks, task, outcome, told or about.at, heard.id, heard.title, about.query, notes,
-                "inferred", about.id,
+                "inferred", about.id, about.project,
             )  # fmt: skip
             add_trace(connection, trace)
             made.append(trace)

@@ -91,6 +91,7 @@ def retrieve(
     embedder: Embedder | None = None,
     generate: Generate | None = None,
     session_id: str = "",
+    project: str = "",
     log: bool = True,
 ) -> Result[Retrieved]:
     """The best chunks for a question, each with its dossier.
@@ -138,7 +139,7 @@ def retrieve(
     if not log or not query:
         return Ok(made)
     try:
-        return Ok(_logged(library, made, now))
+        return Ok(_logged(library, made, project, now))
     except database_errors() as error:  # somebody who may only read, or a writer that takes long
         warning = f"That this was asked cannot be remembered: {cause_of(error)}"
         return Ok(replace(made, warnings=(*made.warnings, warning)))
@@ -406,9 +407,9 @@ def _sentence(link: Link, forward: bool, other: str, text: str) -> str:
 # --- the log ----------------------------------------------------------------------------------------------------------
 
 
-def _logged(library: Library, made: Retrieved, now: datetime) -> Retrieved:
+def _logged(library: Library, made: Retrieved, project: str, now: datetime) -> Retrieved:
     """Write down what was asked and what was shown; a document that is shown counts as accessed."""
-    record = Retrieval(new_id(), made.query, made.task_type, now, made.session_id, made.reasoning)
+    record = Retrieval(new_id(), made.query, made.task_type, now, made.session_id, made.reasoning, project)
     rows = [
         (one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()}) for one in made.dossiers
     ]

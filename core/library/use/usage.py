@@ -187,6 +187,7 @@ def record(
     notes: str = "",
     recorded: str = "explicit",
     retrieval_id: str | None = None,
+    project: str = "",
 ) -> Result[UsageTrace]:
     """Log one use. Chunks may be named by the beginning of their ids. The question is taken from the retrieval, or the
     newest one of the session that had these chunks, where none is given; so is the kind of task, which is else told
@@ -197,13 +198,16 @@ def record(
         return fail("bad-outcome", f"{outcome!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
     if not chunk_ids or len(chunk_ids) > MOST_CHUNKS:
         return fail("no-chunk", f"a use has 1 to {MOST_CHUNKS} chunks", hint="name each with --chunk")
-    with library.writing() as connection:
+    with library.reading() as connection:
         ids = whole_ids(connection, chunk_ids)
         if isinstance(ids, Err):
             return ids
+    with library.writing() as connection:
+        if isinstance(gone := whole_ids(connection, ids.value), Err):
+            return gone
         trace = UsageTrace(
             new_id(), tuple(ids.value), task_type, outcome, now, _kept(session_id), _kept(context_summary),
-            _kept(query), _kept(notes), recorded, retrieval_id,
+            _kept(query), _kept(notes), recorded, retrieval_id, project,
         )  # fmt: skip
         trace = with_question(connection, trace)
         add_trace(connection, trace)
@@ -238,12 +242,15 @@ def withdraw(library: Library, which: str) -> Result[UsageTrace]:
     """Take a trace back, named by its id or the beginning of it: neither it nor its numbers count any more. What was
     learned with it is written anew, or goes, at the next consolidation."""
     m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
-    with library.writing() as connection:
+    with library.reading() as connection:
         ids = _beginning(connection, _t.id, which)
-        if len(ids) != 1:
-            what = "the ids of several records begin" if ids else "no record's id begins"
-            return fail("no-trace", f"{what} with {which!r}", hint="'knowledge library traces' prints the ids")
-        (trace,) = traces(connection, select(_t.id).where(_t.id == ids[0]))
+    if len(ids) != 1:
+        what = "the ids of several records begin" if ids else "no record's id begins"
+        return fail("no-trace", f"{what} with {which!r}", hint="'knowledge library traces' prints the ids")
+    with library.writing() as connection:
+        if not (found := traces(connection, select(_t.id).where(_t.id == ids[0]))):
+            return fail("no-trace", "this record was taken back already", which)
+        (trace,) = found
         archived = select(_j.chunk_id).where(_j.trace_id == trace.id, _j.archived_at.is_not(None))
         for chunk in connection.execute(archived).scalars().all():
             same = and_(_n.chunk_id == chunk, _n.task_type == trace.task_type, _n.outcome == trace.outcome)

@@ -37,11 +37,14 @@ _COLUMNS = (
 # Whether a document is active is looked at row by row: asked in the statement, it may be what the database begins with.
 _ROWS = select(*_COLUMNS).join(schema.document, _d.id == _c.document_id)
 _NAMES = "c.number, c.id, c.heading, c.content, c.day, d.title, d.source, c.document_id, c.position, d.status"
-_FTS = text(
+_MATCHING = (
     f"SELECT {_NAMES} FROM "
-    "(SELECT rowid FROM chunk_words WHERE chunk_words MATCH :match ORDER BY +rank LIMIT :wanted) best "
+    "(SELECT rowid FROM chunk_words WHERE chunk_words MATCH :match{} ORDER BY +rank LIMIT :wanted) best "
     "CROSS JOIN chunk c ON c.number = best.rowid JOIN document d ON d.id = c.document_id"
 )
+_FTS = text(_MATCHING.format(""))
+# The words of all chunks are in one table: what may not be told must not take the place of what may (told.py).
+_FTS_NARROWED = text(_MATCHING.format(" AND rowid IN (SELECT number FROM chunk)"))
 # Each in a statement of its own: together they would read every row.
 _LEAST_AND_MOST = select(
     select(func.min(_c.number)).scalar_subquery().label("least"),
@@ -157,7 +160,8 @@ def _keep(found: Candidates, rows: Iterable[Any], how: str = "") -> None:
 
 def _take(connection: Connection, found: Candidates, match: str, wanted: int, how: str = "") -> None:
     if connection.dialect.name == "sqlite":
-        _keep(found, connection.execute(_FTS, {"match": match, "wanted": wanted}), how)
+        asked = _FTS_NARROWED if connection.get_execution_options().get("narrowed") else _FTS
+        _keep(found, connection.execute(asked, {"match": match, "wanted": wanted}), how)
         return
     asked = text("chunk.words @@ to_tsquery('english', :match)")
     order = text("ts_rank(chunk.words, to_tsquery('english', :match), 1) DESC, chunk.number")

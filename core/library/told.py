@@ -1,0 +1,81 @@
+"""A library as somebody sees it who may not be told all of it: documents of some places, and what was asked and
+recorded in some projects. Every statement that reads then finds what may be told, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+@dataclass(frozen=True)
+class Told:
+    """What may be told: documents from a `source` (a path or an address), and uses of a `project` (the root of its
+    folder, "" for none)."""
+
+    source: Callable[[str], bool]
+    project: Callable[[str], bool]
+
+
+_CHUNKS = "SELECT id FROM chunk"
+_ENTITIES = f"SELECT id FROM document UNION ALL {_CHUNKS} UNION ALL SELECT id FROM concept"
+_VIEWS = {
+    # A view may name those above it: what stands before the dot is the table behind the view of its name.
+    "chunk": "document_id IN (SELECT id FROM told_document)",
+    "location": "source IN (SELECT source FROM told_source)",
+    "mention": f"chunk_id IN ({_CHUNKS})",
+    "concept": "id IN (SELECT concept_id FROM mention)",
+    "concept_alias": "concept_id IN (SELECT id FROM concept)",
+    "link": f"source_id IN ({_ENTITIES}) AND target_id IN ({_ENTITIES})",
+    "source_profile": "id IN (SELECT source_profile_id FROM document)",
+    "usage_trace": "project IN (SELECT project FROM told_project) AND id NOT IN (SELECT trace_id FROM {0}trace_chunk "
+    f"WHERE chunk_id NOT IN ({_CHUNKS}))",
+    "trace_chunk": "trace_id IN (SELECT id FROM usage_trace)",
+    "trace_count": f"chunk_id IN ({_CHUNKS})",
+    "retrieval": "project IN (SELECT project FROM told_project)",
+    "retrieval_chunk": f"retrieval_id IN (SELECT id FROM retrieval) AND chunk_id IN ({_CHUNKS})",
+}
+
+
+def narrow(connection: Connection, told: Told) -> None:
+    """Put views in front of the tables for as long as this transaction lasts; it must be rolled back."""
+    from sqlalchemy import select, text
+
+    from core.library import schema
+
+    sqlite = connection.dialect.name == "sqlite"
+    behind = "main." if sqlite else f'"{connection.execute(text("SELECT current_schema()")).scalar_one()}".'
+    d, place = schema.document.c, schema.location.c
+    sources: dict[str, str] = {}
+    places = [*connection.execute(select(d.id, d.source)), *connection.execute(select(place.document_id, place.source))]
+    rows = {source: told.source(source) for source in {row[1] for row in places}}
+    for document, source in places:
+        if rows[source]:
+            sources.setdefault(document, source)
+    asked = select(schema.usage_trace.c.project).union(select(schema.retrieval.c.project))
+    projects = [row[0] for row in connection.execute(asked) if row[0] is not None and told.project(row[0])]
+    held: dict[str, Sequence[tuple[str, ...]]] = {
+        "told_document(id, source)": list(sources.items()),
+        "told_source(source)": [(source,) for source, may in rows.items() if may],
+        "told_project(project)": [(one,) for one in projects],
+    }
+    for table, values in held.items():
+        columns = table.partition("(")[2].rstrip(")").split(", ")
+        typed = ", ".join(f"{name} TEXT" for name in columns)
+        connection.exec_driver_sql(f"CREATE TEMP TABLE {table.partition('(')[0]}({typed})")
+        if values:
+            marks = ", ".join(f":{name}" for name in columns)
+            given = [dict(zip(columns, row, strict=True)) for row in values]
+            connection.execute(text(f"INSERT INTO {table} VALUES ({marks})"), given)
+    connection.execution_options(narrowed=True)
+    # Where a document is in two places, the one that may be told.
+    shown = ", ".join("t.source" if column.name == "source" else f"d.{column.name}" for column in schema.document.c)
+    joined = f"FROM {behind}document d JOIN told_document t ON t.id = d.id"
+    connection.exec_driver_sql(f"CREATE TEMP VIEW document AS SELECT {shown} {joined}")
+    for name, condition in _VIEWS.items():
+        body = f"SELECT * FROM {behind}{name} WHERE {condition.replace('{0}', behind)}"
+        connection.exec_driver_sql(f"CREATE TEMP VIEW {name} AS {body}")

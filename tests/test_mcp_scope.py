@@ -1,0 +1,318 @@
+"""An agent stays in its project: every tool and resource over a real client, two projects whose names begin alike, what
+is the user's, and what is of no known project; with every argument that could widen it, with and without writes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
+
+from mcp import Client, StdioServerParameters
+from mcp_types import ListRootsResult, Root
+
+from core import conversation_index
+from core.base.result import Ok
+from core.commands.conversations import build
+from core.commands.library.ingest import library_ingest
+from core.commands.library.use import library_record, library_retrieve
+from core.commands.memories import save
+from core.commands.settings import trust_allow
+from core.commands.workspace import Workspace, open_workspace
+from core.mcp_server.server import build_server
+from tests.facts_home import claude_session, harvested
+from tests.harvest_world import World, says
+from tests.made_home import value
+
+OWN, OTHER, USERS, NOBODYS = "gannet", "heron", "plover", "whimbrel"
+"""A bird for whose lines, conversations, memories and documents speak of it: the project's, the other's, the user's, and
+those of a conversation of which nobody knows the project."""
+HIDDEN = (OTHER, NOBODYS, "shop-secret")
+
+
+def talk(bird: str) -> str:
+    """The name of a conversation that is over."""
+    return f"{bird}-12345678-1234-4234-8234-123456789abc"
+
+
+@pytest.fixture
+def birds(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A home with all of it. The folder of the world is the user's home directory."""
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(world.folder / {"HOME": ""}.get(name, name)))
+    monkeypatch.setattr(conversation_index, "SETTLED_NS", 0)
+    (world.paths.knowledge).mkdir(parents=True)
+    world.knowledge("digest.md", "")
+    for name, bird in (("shop", OWN), ("shop-secret", OTHER)):
+        folder = world.folder / "src" / name
+        (folder / ".git").mkdir(parents=True)
+        (folder / "app.py").write_text(f"# {bird}\n")
+        (folder / f"{bird}.md").write_text(f"# The {bird} guide\n\nThe {bird} nests on cliffs of the harbour.\n")
+        mine = folder / ".manual_slop" / "knowledge"
+        (mine / "memories").mkdir(parents=True)
+        (mine / "context.md").write_text(f"---\nversion: 1\nupdated: 2026-06-12T09:00:00\n---\nThe {bird} context.\n")
+        (mine / "memories/001-m.md").write_text(
+            f"---\nid: 1\ncreated: '2026-06-12T09:00:00Z'\n---\nThe {bird} memory.\n"
+        )
+        value(trust_allow(workspace(world, f"src/{name}")))
+        world.converse(claude_session(str(folder), f"Why does the {bird} harbour crash?"), talk(bird))
+        harvested(world, says(
+            facts=[f"The {bird} harbour listens on port 8080", "Everybody wears yellow boots"],
+            decisions=[f"The {bird} harbour uses SQLite"], questions=[f"Why is the {bird} harbour slow?"],
+            playbooks=[{"name": f"Clean the {bird} harbour", "steps": ["sweep", "rinse"]}],
+            tasks_open=[f"Paint the {bird} harbour"], files=[{"path": f"{folder}/app.py", "note": f"starts the {bird} harbour"}],
+        ))  # fmt: skip
+    elsewhere = claude_session("", f"Why does the {NOBODYS} harbour crash?")
+    world.converse(elsewhere, talk(NOBODYS))
+    harvested(world, says(facts=[f"The {NOBODYS} harbour is deep"], tasks_open=[f"Paint the {NOBODYS} harbour"]))
+    world.converse(f"User: how is the {USERS} harbour?\n\nAssistant: calm\n", talk(USERS))
+    harvested(world, says(facts=[f"The {USERS} harbour belongs to everybody"]))
+    tasks = world.text("tasks.md").replace("## Done", f"- Feed the {USERS} at the harbour\n\n## Done")
+    world.knowledge("tasks.md", tasks)
+    here = workspace(world, "src/shop-secret")
+    value(save(workspace(world), f"The {USERS} memory of the harbour"))
+    (world.folder / "papers").mkdir()
+    (world.folder / f"papers/{USERS}.md").write_text(
+        f"# The {USERS} paper\n\nEvery {USERS} of the harbour is counted.\n"
+    )
+    paths = [
+        str(world.folder / place)
+        for place in (f"src/shop/{OWN}.md", f"src/shop-secret/{OTHER}.md", f"papers/{USERS}.md")
+    ]
+    value(library_ingest(here, [*paths, str(world.paths.knowledge / "facts.md")]))
+    asked = value(library_retrieve(here, "harbour nests", session="s")).retrieved
+    for one in asked.dossiers:
+        value(library_record(here, "s", [one.chunk.id], "debugging", "miss", notes=f"wrong about the {OTHER}"))
+    value(library_retrieve(here, f"why is the {OTHER} blue?"))
+    value(build(here))
+    return world
+
+
+def workspace(world: World, place: str = "", *, allowed: bool = False) -> Workspace:
+    """The home as a program sees it that was started in a folder; with `allowed` by the user's word of all projects."""
+    named = world.folder / "named.toml"
+    named.write_text(f"[ai_settings.knowledge]\nmcp_all_conversations = {str(allowed).lower()}\n")
+    environment = dict(os.environ)
+    opened = open_workspace(str(world.paths.home), named, environment, world.folder / place)
+    assert isinstance(opened, Ok), opened
+    return opened.value
+
+
+def asked(server: Any, calls: list[tuple[str, Mapping[str, Any]]], roots: Any = None, mode: str = "auto") -> list[str]:
+    """The answers of one session; a call of `""` reads a resource."""
+
+    async def run() -> list[str]:
+        said = []
+        async with Client(server, list_roots_callback=roots, mode=mode) as client:
+            for tool, given in calls:
+                if tool:
+                    made = await client.call_tool(tool, dict(given))
+                    said.append("".join(getattr(row, "text", "") for row in made.content))
+                else:
+                    said.append((await client.read_resource(given["uri"])).contents[0].text)
+        return said
+
+    return asyncio.run(asyncio.wait_for(run(), 120))
+
+
+def leaks(world: World, tool: str, given: Mapping[str, Any], said: str, hidden: tuple[str, ...] = HIDDEN) -> list[str]:
+    """What an answer tells that it must not; what was asked is no news, nor where that leads."""
+    plain = said.lower().replace(str(world.folder / "src/shop-secret").lower(), "")
+    echoes = [given, *given.values(), *given.get("domains", ()), *given.get("paths", ())]
+    for echo in sorted(map(str, echoes), key=len, reverse=True):
+        plain = plain.replace(echo.lower().lstrip("~."), "")
+    return [f"{tool} {given}: {said}"] if any(word in plain for word in hidden) else []
+
+
+WORDS = "harbour"
+PLAIN: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("search_knowledge", {"query": WORDS, "limit": 50}),
+    ("search_knowledge", {"query": "yellow boots", "limit": 50}),
+    *(
+        ("search_knowledge", {"query": WORDS, "kind": kind, "limit": 50})
+        for kind in ("bullet", "note", "memory", "context", "fact")
+    ),
+    ("search_conversations", {"query": WORDS}),
+    ("search_conversations", {}),
+    ("recall_memory", {}),
+    ("recall_memory", {"query": f"{OTHER} memory"}),
+    ("list_memories", {}),
+    ("get_facts", {"budget": 12_000}),
+    ("get_context", {}),
+    ("list_tasks", {}),
+    ("retrieve", {"query": "nests on cliffs of the harbour", "limit": 50, "bullets": True}),
+    ("reflect", {}),
+    ("reflect", {"concept": OTHER}),
+    ("", {"uri": "knowledge://digest"}),
+    ("", {"uri": "knowledge://context"}),
+)
+"""What a tool is asked with no wish for more."""
+
+
+def wider(world: World) -> list[tuple[str, dict[str, Any]]]:
+    """Every argument that could widen an answer, tool by tool."""
+    secret = str(world.folder / "src/shop-secret")
+    link = world.folder / "src/shop/link"
+    if not link.exists():
+        link.symlink_to(secret)
+    places = [secret, f"{secret}/", "shop-secret", "../shop-secret", f"{world.folder}/src/shop/../shop-secret", str(link),
+              "SHOP-SECRET", "all", "/", "~", "~/src", "..", str(world.folder)]  # fmt: skip
+    tools: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("search_knowledge", {"query": WORDS}), ("search_conversations", {"query": WORDS}),
+        ("read_conversation", {"name": talk(OTHER)}), ("recall_memory", {}), ("list_memories", {}),
+        ("get_facts", {}), ("get_context", {}), ("get_file_notes", {"path": "app.py"}), ("list_tasks", {}),
+    )  # fmt: skip
+    calls = [(tool, {**given, "project": place}) for tool, given in tools for place in places]
+    file = world.paths.conversations / talk(OTHER)
+    for name in (file.name, str(file), OTHER, "talk", talk(NOBODYS)):
+        calls.append(("read_conversation", {"name": name}))
+        calls.append(("read_conversation", {"name": name, "all_projects": True}))
+    calls.append(("search_conversations", {"query": WORDS, "all_projects": True}))
+    calls += [("get_facts", {"domains": [name]}) for name in ("shop-secret", "unplaced")]
+    calls += [("get_facts", {"domains": ["shop", "shop-secret"]})]
+    for path in (f"{secret}/app.py", "../shop-secret/app.py", str(link / "app.py"), "~/src/shop-secret/app.py"):
+        calls.append(("get_file_notes", {"path": path}))
+    return calls
+
+
+@pytest.mark.parametrize("allow_writes", [False, True])
+def test_no_tool_tells_what_is_another_projects(birds: World, allow_writes: bool) -> None:
+    """A server in one project read another's knowledge by eight of eight forms; one in `shop` must not even be told
+    that there is a `shop-secret`."""
+    server = build_server(workspace(birds, "src/shop"), allow_writes=allow_writes)
+    answers = asked(server, list(PLAIN))
+    for call, said in zip(PLAIN, answers, strict=True):
+        assert not leaks(birds, *call, said)
+    told = "".join(answers)
+    for words in (f"The {OWN} harbour listens", f"The {OWN} context", f"The {OWN} memory", f"Paint the {OWN}", f"starts the {OWN}",
+                  f"The {OWN} nests", f"Why does the {OWN} harbour crash", f"Feed the {USERS}", f"The {USERS} memory",
+                  f"The {USERS} harbour belongs", f"Every {USERS} of the harbour"):  # fmt: skip
+        assert words in told, f"{words} is told nowhere"
+    calls = wider(birds)
+    for call, said in zip(calls, asked(server, calls), strict=True):
+        assert not leaks(birds, *call, said)
+        assert '"notice"' not in said or call[0] != "read_conversation", f"{call}: {said}"
+
+
+def test_writing_stays_in_the_project_too(birds: World) -> None:
+    """With --allow-writes nobody is asked: what an agent may not read it may not write, nor take into the library to
+    read it there, nor count or take back."""
+    secret, before = birds.folder / "src/shop-secret", library_rows(birds)
+    server = build_server(workspace(birds, "src/shop"), allow_writes=True)
+    chunk, trace = before["chunk"], before["trace"]
+    taken = [str(secret / "app.py"), str(secret), "../shop-secret", "~/src", "~", "/", str(birds.paths.home),
+             str(birds.paths.knowledge / "facts.md"), str(birds.paths.conversations)]  # fmt: skip
+    calls: list[tuple[str, dict[str, Any]]] = [("ingest", {"paths": [path]}) for path in taken]
+    calls += [
+        ("save_memory", {"content": "x", "project": place}) for place in (str(secret), "shop-secret", "all", "..")
+    ]
+    calls += [("record_usage", {"chunks": [chunk], "outcome": "win"}), ("record_usage", {"chunks": [chunk[:8]], "outcome": "win"}),
+              ("withdraw_usage", {"trace": trace})]  # fmt: skip
+    for (tool, given), said in zip(calls, asked(server, calls), strict=True):
+        assert '"notice"' not in said, f"{tool} {given}: {said}"
+    assert library_rows(birds) == before and len(list((secret / ".manual_slop/knowledge/memories").iterdir())) == 1
+    own = json.loads(asked(server, [("save_memory", {"content": "Boil the kettle", "project": "shop"})])[0])
+    assert own["path"].startswith(str(birds.folder / "src/shop/.manual_slop"))
+    took = json.loads(asked(server, [("ingest", {"paths": [str(birds.folder / "src/shop/app.py")]})])[0])
+    assert took["count"] == 1, took
+
+
+def library_rows(world: World) -> dict[str, Any]:
+    """How much there is in the library, a chunk of the other project and a record of its use."""
+    import sqlite3
+
+    with sqlite3.connect(world.paths.library) as database:
+        count = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("document", "usage_trace")]
+        chunk = database.execute(f"SELECT id FROM chunk WHERE content LIKE '%{OTHER} nests%'").fetchone()[0]
+        trace = database.execute("SELECT trace_id FROM trace_chunk WHERE chunk_id = ?", (chunk,)).fetchone()[0]
+    return {"counts": count, "chunk": chunk, "trace": trace}
+
+
+@pytest.mark.parametrize("place", ["", "/"])
+def test_a_server_in_no_project_knows_what_is_the_users(birds: World, place: str) -> None:
+    """One that was started in `~` or `/` told all projects."""
+    calls = [*PLAIN, *wider(birds)]
+    for call, said in zip(calls, asked(build_server(workspace(birds, place)), calls), strict=True):
+        assert not leaks(birds, *call, said, (*HIDDEN, OWN))
+    told = "".join(asked(build_server(workspace(birds, place)), list(PLAIN)))
+    for words in (
+        f"Feed the {USERS}",
+        f"The {USERS} memory",
+        f"The {USERS} harbour belongs",
+        f"Every {USERS} of the harbour",
+    ):
+        assert words in told, f"{words} is told nowhere"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_server_in_no_project_asks_the_client_for_its_folders(birds: World, mode: str) -> None:
+    """An editor starts one server for the user in their home directory, and knows which folder is open."""
+
+    async def roots(_context: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=one.as_uri()) for one in (birds.folder, birds.folder / "src/shop")])
+
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("list_tasks", {}), ("search_knowledge", {"query": WORDS}), ("search_conversations", {"query": WORDS}),
+        ("", {"uri": "knowledge://context"}), ("get_facts", {"project": "shop-secret"}),
+    ]  # fmt: skip
+    *told, refused = asked(build_server(workspace(birds)), calls, roots, mode)
+    assert all(OWN in said for said in told) and not [word for word in HIDDEN if word in "".join(told)]
+    assert "no folder of that name" in refused
+
+
+def test_more_is_told_where_the_user_allowed_it(birds: World) -> None:
+    """One setting, and then only for who asks."""
+    server = build_server(workspace(birds, "src/shop", allowed=True))
+    secret = {"project": str(birds.folder / "src/shop-secret")}
+    assert not [word for word in HIDDEN if word in "".join(asked(server, [PLAIN[0], ("list_tasks", {})]))]
+    calls = [(tool, given | secret) for tool, given in (
+        ("search_knowledge", {"query": WORDS}), ("search_conversations", {}), ("recall_memory", {}), ("list_memories", {}),
+        ("get_facts", {}), ("get_context", {}), ("get_file_notes", {"path": "app.py"}), ("list_tasks", {}))]  # fmt: skip
+    assert all(OTHER in said for said in asked(server, calls))
+    everything = asked(server, [("search_knowledge", {"query": WORDS, "project": "all", "limit": 50})])[0]
+    assert all(bird in everything for bird in (OWN, OTHER, USERS, NOBODYS))
+
+
+def test_an_empty_answer_says_why_to_an_agent_too(birds: World) -> None:
+    """Not one that names other projects: there is nothing, nothing yet, or no such source."""
+    (birds.folder / "src/new/.git").mkdir(parents=True)
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search_knowledge", {"query": "zeppelin"}), ("search_conversations", {"query": "zeppelin"}),
+        ("search_conversations", {"query": WORDS, "source": "nobody"}),
+        ("search_knowledge", {"query": f'"{OWN} the harbour"'}),
+        ("search_knowledge", {"query": f"{OWN} saxophone waterfall rainbow"}),
+    ]  # fmt: skip
+    known, spoken, source, phrase, weak = asked(build_server(workspace(birds, "src/shop")), calls)
+    assert "what is known here was searched, and nothing says this" in known
+    assert "1 conversation of this project was searched, and none says this" in spoken
+    assert "there is no source 'nobody'" in source and "claude_code, codex" in source
+    assert f'nothing says \\"{OWN} the harbour\\" as it stands' in phrase
+    assert "weak: 1 of 4 words" in weak and "all hits are weak" in weak
+    _, spoken, *_ = asked(build_server(workspace(birds, "src/new")), calls)
+    assert "no conversation of this project has been read" in spoken
+
+
+def test_a_server_as_a_client_starts_it(birds: World) -> None:
+    """The same of a process of its own, over standard input and output."""
+    import sys
+
+    root = Path(__file__).resolve().parents[1]
+    environment = {
+        "PYTHONPATH": str(root),
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(birds.folder),
+        "XDG_CACHE_HOME": str(birds.folder / "cache"),
+    }
+    given = ["-m", "core", "mcp", "--home", str(birds.paths.home), "--allow-writes"]
+    server = StdioServerParameters(
+        command=sys.executable, args=given, cwd=str(birds.folder / "src/shop"), env=environment
+    )
+    told = "".join(asked(server, [PLAIN[0], ("list_tasks", {"project": "all"}), ("get_context", {})]))
+    assert OWN in told and not [word for word in HIDDEN if word in told]
