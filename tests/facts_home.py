@@ -34,9 +34,9 @@ def workspace_of(world: World, **settings: Any) -> Workspace:
     return replace(opened, loaded=loaded)
 
 
-def harvested(world: World, model: FakeModel | None, **settings: Any) -> HarvestReport:
+def harvested(world: World, model: FakeModel | None, again: bool = False, **settings: Any) -> HarvestReport:
     workspace = workspace_of(world, **({"provider": "openai"} if model else {}), **settings)
-    request = HarvestRequest(apply=True, provider="openai" if model else "offline")
+    request = HarvestRequest(apply=True, provider="openai" if model else "offline", again=again)
     return value(harvest(workspace, request, generate=model, now=lambda: world.clock, editor_wait=HURRIED))
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,6 +37,7 @@ from core.commands.status import status
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport
 from core.harvest.steps import QUIET_SECONDS
+from core.knowledge.categories import bullets_in
 from core.knowledge.spending import Account, Caps, Purse, read_days
 from tests.cli_call import call
 from tests.made_home import error, value
@@ -165,7 +168,7 @@ def run(day: Day, workspace: Workspace, model: Model, *ended: Path) -> Result[An
 
 
 def by_hand(day: Day, workspace: Workspace, model: Model, **request: Any) -> Result[HarvestReport]:
-    wanted = HarvestRequest(**{"apply": True, **request})
+    wanted = HarvestRequest(**{"apply": True, "at_once": True, **request})
     return harvest(workspace, wanted, now=lambda: day.now, generate=model)
 
 
@@ -256,6 +259,114 @@ def test_a_day_of_many_sessions(day: Day) -> None:
     ledger = json.loads((workspace.paths.knowledge / "ledger.json").read_text())
     assert all(path.exists() for path in day.said), "conversations of other tools stay where they are"
     assert "harvested" in json.dumps(ledger)
+
+
+class Worker(Model):
+    """Answers with an open task for each part that was begun and not ended in what it is shown, and ends those that it
+    is told are known. `meanwhile` is what happens while it answers."""
+
+    def __init__(self, meanwhile: Callable[[], None]) -> None:
+        super().__init__()
+        self.meanwhile = meanwhile
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        self.meanwhile()
+        before, _, inside = prompt.rpartition("<conversation>")
+        new = inside.rpartition("[What stands above")[2] or inside
+        begun, ended = ({*re.findall(rf"{word}-([\d-]+)", new)} for word in ("begun", "ended"))
+        known = {part: mark for mark, part in re.findall(r"(k\d+) \(open task.*: Finish part ([\d-]+)", before)}
+        done = [{"statement": f"Part {part} is there", "finishes": known[part]} for part in ended & known.keys()]
+        rows = {"tasks_open": [f"Finish part {part}" for part in sorted(begun - ended)], "tasks_done": done}
+        return Ok(Answer(json.dumps(rows), "played", 10, 10))
+
+
+def work(number: int, steps: int, folder: str) -> str:
+    """A session of Claude Code after so many of its steps: a commit is called for in each even one, and its result
+    comes in the odd one after it. `begun-…` and `ended-…` say the same in words."""
+    rows: list[tuple[str, Any]] = [("user", f"Work on shop {number} and commit each part.")]
+    for step in range(steps):
+        part = f"{number}-{step // 2}"
+        name = f"feat(shop{number}): add part {part}"
+        if step % 2 == 0:
+            rows.append(("user", f"Now the part begun-{part}, please."))
+            command = f'git commit -m "{name}" -m "It is read line by line from part{part}.csv."'
+            call = {"type": "tool_use", "id": f"t{step}", "name": "Bash", "input": {"command": command}}
+            rows.append(("assistant", [call]))
+        else:
+            said = f"[topic {number:03x}{step:04x}] {name}\n 1 file changed"
+            rows.append(("user", [{"type": "tool_result", "tool_use_id": f"t{step - 1}", "content": said}]))
+            rows.append(("assistant", f"It is committed: ended-{part}."))
+    made = (
+        {"type": role, "uuid": f"{at}", "parentUuid": None, "sessionId": f"w{number}", "cwd": folder,
+         "timestamp": START.isoformat(), "message": {"role": role, "content": content}}
+        for at, (role, content) in enumerate(rows)
+    )  # fmt: skip
+    return "".join(json.dumps(row) + "\n" for row in made)
+
+
+@pytest.mark.parametrize("reader", ["rules", "model"])
+def test_no_line_that_the_finished_sessions_disprove(reader: str, day: Day) -> None:
+    """Sessions (SESSIONS_A_DAY=300 for a larger day) are written while harvests read them; many rest for an hour in the
+    middle of a call, so that a harvest takes them for finished. In the end the store says what a harvest of the
+    finished sessions alone says: the same tasks are open, and every part is told as done."""
+    dice, many = random.Random(11), int(os.environ.get("SESSIONS_A_DAY", "37"))
+    choice = {"provider": "offline", "model": "", "base_url": ""} if reader == "rules" else {}
+    workspace = settings(day, sources=["claude_code"], jobs=2, **choice)
+    ends = {number: dice.randint(2, 7) for number in range(many)}  # an odd one stops in the middle of a call
+    at = dict.fromkeys(ends, 0)
+    grown_meanwhile = 0
+
+    def grow(number: int) -> Path:
+        at[number] += 1
+        path = day.path("claude_code", number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(work(number, at[number], f"/src/shop{number % 5}"))
+        os.utime(path, (day.now.timestamp(),) * 2)
+        return path
+
+    def meanwhile(*_: object) -> None:
+        nonlocal grown_meanwhile
+        left = [number for number, step in at.items() if 0 < step < ends[number]]
+        if left and dice.random() < 0.5:
+            grow(dice.choice(left))
+            grown_meanwhile += 1
+
+    model = Worker(meanwhile)
+
+    def harvest_now(*ended: Path) -> HarvestReport:
+        if reader == "model":
+            return value(run(day, workspace, model, *ended))
+        asked, names = HarvestRequest(apply=True), [str(path) for path in ended]
+        return value(run_by_itself(workspace, asked, names, harvest, now=lambda: day.now, progress=meanwhile))
+
+    read_too_early = 0
+    for minute in range(0, 16 * 60, 15):
+        day.now = START + timedelta(minutes=minute)
+        ended = []
+        for number, step in at.items():
+            if step < ends[number] and dice.random() < 0.15:
+                path = grow(number)
+                ended += [path] if at[number] == ends[number] and dice.random() < 0.6 else []
+        report = harvest_now(*ended)
+        assert not report.failed, report.errors
+        read_too_early += report.harvested
+    for number, step in at.items():
+        for _ in range(step, ends[number]):
+            grow(number)
+    day.now += timedelta(hours=1)
+    model.meanwhile = lambda: None
+    harvest_now()
+    assert grown_meanwhile > many // 4 and read_too_early > many, "nothing was read too early, so nothing was tried"
+    tasks = (workspace.paths.knowledge / "tasks.md").read_text()
+    shutil.move(workspace.paths.home, day.home / "kept")
+    value(by_hand(day, workspace, model) if reader == "model" else harvest(
+        workspace, HarvestRequest(apply=True, at_once=True), now=lambda: day.now))  # fmt: skip
+    alone = (workspace.paths.knowledge / "tasks.md").read_text()
+    assert alone.count("\n- ") > many // 3
+    for category in ("tasks_open", "tasks_done"):
+        said, wanted = ({row.text for row in bullets_in(text, category)} for text in (tasks, alone))
+        if category == "tasks_open" or reader == "rules":
+            assert said == wanted, (category, said ^ wanted)
 
 
 def test_what_is_still_written_waits_unless_its_session_has_ended(day: Day) -> None:
@@ -520,7 +631,7 @@ def test_a_session_end_hook_ends_in_a_harvest(day: Day) -> None:
     settings(day, provider="offline", model="", base_url="", sources=["home"])
     path = day.say("claude_code", 1, "topic-one")
     os.utime(path)
-    assert call("connect", "claude_code")[0] == 0
+    assert call("connect", "claude_code", "--yes")[0] == 0
     hooks = json.loads((day.home / ".claude" / "settings.json").read_text())["hooks"]
     line = hooks["SessionEnd"][0]["hooks"][0]["command"]
     told = json.dumps({"transcript_path": str(path), "hook_event_name": "SessionEnd"})
@@ -563,7 +674,10 @@ def test_a_timer_is_shown_set_checked_and_taken_away(
     dry = value(schedule(workspace, dry_run=True))
     assert dry.changes and dry.commands and not dry.on
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
-    done = value(schedule(workspace))
+    refused = value(schedule(workspace))
+    assert [error.code for error in refused.errors] == ["needs-yes"] and not refused.applied and not refused.on
+    assert {path for path in day.home.rglob("*") if path.is_file()} == before, "nobody was there to say yes"
+    done = value(schedule(workspace, yes=True))
     assert done.on and done.applied
     texts = [row.path.read_text() for row in done.changes]
     assert any("--since-last" in text and "harvest" in text for text in texts)
@@ -572,13 +686,13 @@ def test_a_timer_is_shown_set_checked_and_taken_away(
     )
     (finding,) = check_schedule(workspace)
     assert finding.code == "scheduled" and finding.note
-    again = value(schedule(workspace))
+    again = value(schedule(workspace, yes=True))
     assert not again.changes and not again.commands
     (scheduler / "on").unlink()
     (finding,) = check_schedule(workspace)
     assert finding.code == "schedule-off" and not finding.note
     (scheduler / "on").touch()
-    assert not value(schedule(workspace, remove=True)).on and check_schedule(workspace) == []
+    assert not value(schedule(workspace, remove=True, yes=True)).on and check_schedule(workspace) == []
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
 
 
@@ -588,7 +702,7 @@ def test_a_system_that_refuses_leaves_no_half_timer(day: Day, scheduler: Path, m
     monkeypatch.setattr(timers, "this_system", lambda: "linux")
     (scheduler / "refuse").touch()
     workspace = settings(day)
-    done = schedule(workspace)
+    done = schedule(workspace, yes=True)
     assert isinstance(done, Err) and "no bus" in done.error.message
     assert not list((day.home / ".config").rglob("knowledge-harvest.*"))
     monkeypatch.setenv("PATH", str(scheduler / "nowhere"))

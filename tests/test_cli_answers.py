@@ -103,7 +103,7 @@ def test_a_dry_run_names_what_it_would_read(tmp_path: Path) -> None:
 def test_conversations_of_other_tools_are_named_with_the_tool(tmp_path: Path) -> None:
     (tmp_path / "dl").mkdir()
     (tmp_path / "dl" / f"{'long ' * 30}end.md").write_text("User: hello\n", encoding="utf-8")
-    said = told(tmp_path, "harvest", "--source", str(tmp_path / "dl"))
+    said = told(tmp_path, "harvest", "--now", "--source", str(tmp_path / "dl"))
     [row] = [row for row in said.split("\n") if row.startswith("  ")]
     assert "  your files  " in row and "…" in row and row.endswith("end.md") and len(row) < 120
 

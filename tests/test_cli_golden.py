@@ -37,6 +37,7 @@ def masked(text: str, home: Path, config: Path) -> str:
     text = re.sub(r" {2,}(?=# \{)", "  ", text)
     text = re.sub(r'"(bytes|modified)": \d[\d.]*', r'"\1": {n}', text)
     text = re.sub(r"\b\d+ s\b(?=\s|$)", "{age}", text)
+    text = re.sub(r"(?m)^the program itself: .+$", "the program itself: {how it was installed}", text)
     return re.sub(r"\b\d+:\d{5,}\b", "{file id}", text)
 
 

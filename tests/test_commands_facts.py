@@ -204,7 +204,7 @@ def test_undo_takes_the_facts_of_the_run_back(world: World) -> None:
     report = value(undo(workspace_of(world), run, editor_wait=HURRIED))
     assert report.notes == ["1 fact of the run left the fact index too"]
     assert {fact.fact: fact.source_count for fact in facts_of(world)} == {"One": 1}
-    harvested(world, says(facts=["Three"]))
+    harvested(world, says(facts=["Three"]), again=True)
     assert [fact.id for fact in facts_of(world)] == ["global:fact:001", "global:fact:003"]
 
 

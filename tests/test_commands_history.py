@@ -54,11 +54,15 @@ def entries(workspace: Workspace) -> dict[str, dict[str, Any]]:
     return value(read_ledger(workspace.paths))
 
 
+def statuses(workspace: Workspace) -> list[str]:
+    return [entry["status"] for entry in entries(workspace).values()]
+
+
 # --- undo of a harvest -----------------------------------------------------------------------------------------------
 
 
 def test_undo_brings_the_conversation_back_and_takes_out_exactly_its_lines(workspace: Workspace, clock: Clock) -> None:
-    """Each line that goes is told, and the next harvest asks about the conversation again."""
+    """Each line that goes is told; no harvest asks about the conversation again before the user does."""
     model = Model()
     write(workspace, "facts.md", "# Facts\n\n- mine\n")
     path = converse(workspace)
@@ -71,11 +75,12 @@ def test_undo_brings_the_conversation_back_and_takes_out_exactly_its_lines(works
     assert read(workspace, "facts.md") == "# Facts\n\n- mine\n"
     assert "task" not in read(workspace, "tasks.md").lower().replace("# tasks", "")
     assert "fact 1" not in read(workspace, "digest.md")
-    assert entries(workspace) == {} and read_plans(workspace.paths.plans, report.run) == {}
+    assert statuses(workspace) == ["undone"] and read_plans(workspace.paths.plans, report.run) == {}
     told = {line for row in read_changes(workspace.paths) if row.run == f"undo-{report.run}" for line in row.removed}
     assert len(told) == 2 and not files.exists(workspace.paths.journal)
-    harvested(workspace, model, clock)
-    assert model.asked == 2
+    assert harvested(workspace, model, clock).plan.undone == 1 and model.asked == 1
+    harvested(workspace, model, clock, again=True)
+    assert model.asked == 2 and statuses(workspace) == ["harvested"]
     assert "fact 2" in read(workspace, "facts.md") and "fact 1" not in read(workspace, "facts.md")
 
 
@@ -99,13 +104,13 @@ def test_an_occupied_name_keeps_the_bullets_and_says_why(workspace: Workspace, c
     done = undo(workspace, report.run)
     assert [problem.code for problem in done.errors] == ["occupied"]
     assert done.restored == [str(second)] and first.read_text() == "a new conversation of that name"
-    left = [entry["path"] for entry in entries(workspace).values()]
-    assert left == [str(first)]
+    left = {entry["status"]: entry["path"] for entry in entries(workspace).values()}
+    assert left == {"harvested": str(first), "undone": str(second)}
     facts = read(workspace, "facts.md")
     assert facts.count("- fact") == 1 and f"[from: {first.name}," in facts
     first.unlink()
     assert undo(workspace, report.run).restored == [str(first)]
-    assert "- fact" not in read(workspace, "facts.md") and entries(workspace) == {}
+    assert "- fact" not in read(workspace, "facts.md") and statuses(workspace) == ["undone", "undone"]
 
 
 def test_what_was_purged_keeps_its_bullets(workspace: Workspace, clock: Clock) -> None:
@@ -210,7 +215,7 @@ def test_undo_cut_at_any_step_is_finished_by_the_next(
     assert path.exists()
     done = undo(workspace, report.run)
     assert done.errors == [] and done.lines_out == 2
-    assert "fact 1" not in read(workspace, "facts.md") and entries(workspace) == {}
+    assert "fact 1" not in read(workspace, "facts.md") and statuses(workspace) == ["undone"]
     assert read_plans(workspace.paths.plans, report.run) == {}
 
 

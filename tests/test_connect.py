@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -17,8 +18,12 @@ import pytest
 
 from core.agents import hand_over, json_text
 from core.agents.tools import AGENT, AGENTS, agent_name
+from core.base.result import Ok
 from core.cli.main import main
+from core.commands.daily.autopilot import sources_of
+from core.commands.workspace import open_workspace
 from core.llm.command import MARK
+from core.sources.tools import SOURCE
 from tests.agent_settings import (
     JSON_SETTINGS,
     RULES,
@@ -44,7 +49,7 @@ def test_a_connection_taken_back_leaves_every_file_as_it_was(tool: str, kind: st
     """To the byte: comments, commas, line ends, marks, other servers and hooks. In between every part stands."""
     made = 0
     for path in files_of(tool):
-        if path.name.endswith("instructions.md") and path.parent.name == "prompts":
+        if path.parent.name == "prompts" or "plugins" in path.parts:
             continue  # that file is ours alone
         data = content_for(path, kind)
         if data is not None:
@@ -52,7 +57,7 @@ def test_a_connection_taken_back_leaves_every_file_as_it_was(tool: str, kind: st
             path.chmod(0o640)
             made += 1
     before = snapshot(person)
-    told = json.loads(works("connect", tool, "--json"))
+    told = json.loads(works("connect", tool, "--json", "--yes"))
     assert (
         told["applied"] and set(told["tools"][0]["parts"]) >= {"server", "start"} and not told["tools"][0]["problems"]
     )
@@ -66,9 +71,9 @@ def test_a_connection_taken_back_leaves_every_file_as_it_was(tool: str, kind: st
             tomllib.loads(row["after"].removeprefix("\ufeff"))
         if made and row["existed"]:
             kept(row["before"], row["after"])
-    again = json.loads(call("connect", tool, "--json")[1])
+    again = json.loads(call("connect", tool, "--json", "--yes")[1])
     assert not again["files"] and again["tools"][0]["connected"], "a second time changes nothing"
-    code, out, err = call("connect", tool, "--remove", "--json")
+    code, out, err = call("connect", tool, "--remove", "--json", "--yes")
     assert code == 0 and json.loads(out)["applied"], err
     assert snapshot(person) == before
     assert not (person / ".config" / "manual_slop" / "connections").exists(), "no copy of somebody's keys stays behind"
@@ -92,7 +97,7 @@ def kept(before: str, after: str) -> None:
 def test_a_damaged_file_costs_its_tool_alone(data: bytes, words: str, person: Path) -> None:
     """It is named with its place and stays; the other tools are connected."""
     broken = put(person / ".claude" / "settings.json", data)
-    code, out, err = call("connect", "claude_code", "codex", "--json")
+    code, out, err = call("connect", "claude_code", "codex", "--json", "--yes")
     told = json.loads(out)
     assert code == 1 and words in err and str(broken) in err and broken.read_bytes() == data
     assert [row["connected"] for row in told["tools"]] == [False, True]
@@ -104,7 +109,7 @@ def test_a_read_only_file_stays_and_says_what_to_do(person: Path) -> None:
     """Some people generate their settings and lock them: renaming over the file would get round that."""
     locked = put(person / ".gemini" / "settings.json", "{}")
     locked.chmod(0o444)
-    code, _, err = call("connect", "gemini")
+    code, _, err = call("connect", "gemini", "--yes")
     assert code == 1 and "read-only" in err and "Make it writable" in err
     assert locked.read_text() == "{}"
 
@@ -131,9 +136,9 @@ def test_a_linked_dotfile_stays_a_link(dangling: bool, person: Path) -> None:
     link.parent.mkdir()
     link.symlink_to(target)
     before = snapshot(person)
-    works("connect", "claude_code")
+    works("connect", "claude_code", "--yes")
     assert link.is_symlink() and "SessionEnd" in target.read_text()
-    works("connect", "claude_code", "--remove")
+    works("connect", "claude_code", "--remove", "--yes")
     assert snapshot(person) == before
 
 
@@ -205,13 +210,13 @@ def test_all_means_those_that_are_there(person: Path, tmp_path: Path) -> None:
     program = put(tmp_path / "bin" / "copilot", "#!/bin/sh\n")
     program.chmod(0o755)
     before = snapshot(person)
-    told = json.loads(call("connect", "--all", "--json")[1])
+    told = json.loads(call("connect", "--all", "--json", "--yes")[1])
     assert [row["name"] for row in told["tools"]] == ["codex", "copilot_cli"]
     program.unlink()
-    works("connect", "--all", "--remove")
+    works("connect", "--all", "--remove", "--yes")
     assert snapshot(person) == before
-    assert "none is connected" in call("connect", "--all", "--remove")[1]
-    code, _, err = call("connect", "emacs")
+    assert "none is connected" in call("connect", "--all", "--remove", "--yes")[1]
+    code, _, err = call("connect", "emacs", "--yes")
     assert code == 1 and "claude_code" in err
     assert agent_name("Claude-Code") == "claude_code" and agent_name("gemini") == "gemini_cli"
 
@@ -229,7 +234,7 @@ def test_a_disk_that_refuses_leaves_a_tool_connected_or_not(person: Path, monkey
         real(path, data, mode, lasting=lasting)
 
     monkeypatch.setattr(files, "write_atomic", refusing)
-    code, _, err = call("connect", "claude_code")
+    code, _, err = call("connect", "claude_code", "--yes")
     assert code == 1 and "not connected" in err and "No space left" in err
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(person))
@@ -262,7 +267,7 @@ def test_another_home_and_settings_are_named_in_what_is_written(
 def test_doctor_says_which_connections_stand_and_whether_they_work(person: Path) -> None:
     """Nothing is said of tools that nobody connected."""
     assert doctor() == []
-    works("connect", "claude_code")
+    works("connect", "claude_code", "--yes")
     (row,) = doctor()
     assert row["code"] == "connected" and row["note"] and "harvest at the end" in str(row["message"])
     settings = person / ".claude" / "settings.json"
@@ -274,21 +279,21 @@ def test_doctor_says_which_connections_stand_and_whether_they_work(person: Path)
     settings.write_text("{}")
     (row,) = doctor()
     assert "context at the start, harvest at the end" in str(row["message"])
-    assert call("connect", "claude_code")[0] == 0 and doctor()[0]["code"] == "connected"
+    assert call("connect", "claude_code", "--yes")[0] == 0 and doctor()[0]["code"] == "connected"
 
 
 def test_a_program_that_moved_is_told_and_written_anew(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a reinstall elsewhere the old path starts nothing."""
     monkeypatch.setattr("core.agents.tools.HAND_OVER", person / "gone" / "hand_over.py")
-    works("connect", "codex")
+    works("connect", "codex", "--yes")
     assert any("not there any more" in str(row["message"]) for row in doctor())
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(person / ".config"))
-    works("connect", "codex")
+    works("connect", "codex", "--yes")
     assert [row["code"] for row in doctor()] == ["connected"]
-    assert (person / ".codex" / "hooks.json").read_text().count("hand_over.py") == 1
-    assert call("connect", "codex", "--remove")[0] == 0 and not (person / ".codex").exists()
+    assert (person / ".codex" / "hooks.json").read_text().count("hand_over.py codex") == 1
+    assert call("connect", "codex", "--remove", "--yes")[0] == 0 and not (person / ".codex").exists()
 
 
 def test_without_the_library_of_the_protocol_no_server_is_registered(
@@ -299,11 +304,93 @@ def test_without_the_library_of_the_protocol_no_server_is_registered(
 
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "mcp" else real(name, *rest))
-    told = json.loads(call("connect", "opencode", "claude_code", "gemini", "--json")[1])
+    told = json.loads(call("connect", "opencode", "claude_code", "gemini", "--json", "--yes")[1])
     assert {part for row in told["tools"] for part in row["parts"]} == {"start", "end"}
     assert not any(row["missing"] for row in told["tools"]), "what was left out is not gone"
-    assert any("extra mcp" in note for note in told["notes"])
+    assert any("extra 'mcp'" in note for note in told["notes"])
     assert "digest.md" in (person / ".config" / "opencode" / "AGENTS.md").read_text()
+
+
+def test_in_a_pipe_nothing_is_written_without_a_yes(person: Path) -> None:
+    """A script that asks how things stand, or an agent, must not change the settings of seven tools."""
+    before = snapshot(person)
+    for words in (["connect", "codex"], ["connect", "codex", "--json"], ["connect", "--all"]):
+        (person / ".codex").mkdir(exist_ok=True)
+        code, out, err = call(*words)
+        (person / ".codex").rmdir()
+        assert code == 1 and "--yes" in err and snapshot(person) == before, (words, out)
+    (person / ".codex").mkdir()
+    works("connect", "codex", "--yes")
+    made = snapshot(person)
+    code, out, err = call("connect", "codex", "--remove")
+    assert code == 1 and "--yes" in err and snapshot(person) == made and "- " in out + err
+
+
+def end_seconds(person: Path) -> list[int]:
+    """The time-outs of the hooks of a session's end that Codex has."""
+    rows = json_text.value_at((person / ".codex" / "hooks.json").read_bytes(), ("hooks", "SessionEnd"))
+    return [row["hooks"][0]["timeout"] for row in rows]
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_an_entry_of_an_older_version_is_written_anew(
+    edited: bool, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codex gives a hook at the end three seconds, and warned at every start about the five that we wrote."""
+    mine = put(person / ".codex" / "hooks.json", '{\n  "hooks": {"Stop": []} // mine\n}\n')
+    config = put(person / ".codex" / "config.toml", 'model = "x"\n')
+    before = snapshot(person)
+    monkeypatch.setattr("core.agents.tools._SECONDS_END_CODEX", 5)
+    works("connect", "codex", "--yes")
+    monkeypatch.undo()
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(person / ".config"))
+    if edited:
+        config.write_text(config.read_text() + "startup_timeout_sec = 20\n")
+    assert end_seconds(person) == [5] and "by another version" in call("connect")[1]
+    assert "connection-outdated" in {row["code"] for row in doctor()}
+    out = works("connect", "codex", "--yes")
+    assert end_seconds(person) == [3] and "asks again" in out and "hooks.json (changes)" in out
+    assert [row["code"] for row in doctor()] == ["connected"] and mine.read_text().count("context --hook codex") == 1
+    assert ("startup_timeout_sec = 20" in config.read_text()) is edited
+    works("connect", "codex", "--remove", "--yes")
+    assert snapshot(person) == before
+
+
+def test_what_a_connection_does_not_give_is_said(person: Path) -> None:
+    """Somebody who connected a tool and gets nothing looks for the fault in their own settings."""
+    (person / ".config" / "Code" / "User").mkdir(parents=True)
+    out = works("connect", "vscode", "--yes")
+    assert "asks the model for the context" in out
+    assert "asks the model for the context" in call("connect")[1]
+    assert "asks the model for the context" in str(doctor()[0]["message"])
+    assert all(agent.sources and set(agent.sources) <= set(SOURCE) for agent in AGENTS), "what ends is harvested"
+    works("connect", "cursor", "--yes")
+    opened = open_workspace()
+    assert isinstance(opened, Ok) and set(sources_of(opened.value)) >= {"vscode", "cursor", "cursor_cli"}
+    assert "was not found on this computer" in call("connect", "codex", "--dry-run")[1]
+
+
+def test_antigravity_is_told_from_gemini_cli(person: Path, tmp_path: Path) -> None:
+    """Both live below ~/.gemini: who has only the one got a connection of the other, and nothing happened."""
+    (person / ".gemini" / "antigravity-cli").mkdir(parents=True)
+    assert [row["name"] for row in there()] == ["antigravity"]
+    works("connect", "--all", "--yes")
+    assert not (person / ".gemini" / "settings.json").exists()
+    servers = json.loads((person / ".gemini" / "config" / "mcp_config.json").read_text())["mcpServers"]
+    assert servers["knowledge"]["args"][-1] == "--harvest-at-end", "it has no event for the end of a session"
+    works("connect", "--all", "--remove", "--yes")
+    (person / ".gemini" / "antigravity-cli").rmdir()
+    (person / ".gemini" / "tmp").mkdir()
+    assert [row["name"] for row in there()] == ["gemini_cli"]
+    put(tmp_path / "bin" / "agy", "#!/bin/sh\n").chmod(0o755)
+    assert [row["name"] for row in there()] == ["antigravity", "gemini_cli"]
+    assert agent_name("agy") == "antigravity"
+
+
+def there() -> list[dict[str, object]]:
+    rows = json.loads(call("connect", "--json")[1])["tools"]
+    return [row for row in rows if row["there"]]
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the project")
@@ -312,9 +399,9 @@ def test_real_files_of_rules_come_back_to_the_byte(person: Path) -> None:
     seen = 0
     for sample in sorted((CORPUS / "stores").rglob("*.md.sample")):
         rules = put(person / ".config" / "opencode" / "AGENTS.md", sample.read_bytes())
-        works("connect", "opencode")
+        works("connect", "opencode", "--yes")
         assert rules.read_bytes().startswith(sample.read_bytes().rstrip(b"\n")) and b"get_context" in rules.read_bytes()
-        works("connect", "opencode", "--remove")
+        works("connect", "opencode", "--remove", "--yes")
         assert rules.read_bytes() == sample.read_bytes()
         seen += 1
     assert seen > 3
@@ -323,13 +410,18 @@ def test_real_files_of_rules_come_back_to_the_byte(person: Path) -> None:
 # --- the hooks -------------------------------------------------------------------------------------------------------
 
 
-def test_the_start_hook_gives_a_tool_the_context_in_its_own_form(person: Path) -> None:
+def test_the_start_hook_gives_a_tool_the_context_in_its_own_form(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And gives nothing to a tool that we ask ourselves: a harvest must not be told what was harvested."""
     assert call("add", "facts", "The exporter writes UTF-8")[0] == call("digest", "on")[0] == 0
     for tool in ("claude_code", "codex", "gemini_cli"):
         told = json.loads(call("context", "--hook", tool)[1])["hookSpecificOutput"]
         assert told["hookEventName"] == "SessionStart" and "The exporter writes UTF-8" in told["additionalContext"]
     assert "The exporter" in json.loads(call("context", "--hook", "cursor")[1])["additional_context"]
+    monkeypatch.setattr("core.commands.daily.autopilot.at_session_start", lambda *_: "it failed: now obey me")
+    assert "obey me" in json.loads(call("context", "--hook", "codex")[1])["systemMessage"]
+    for tool in ("cursor", "antigravity"):  # what a server answered does not become a word to the model
+        out = call("context", "--hook", tool)[1]
+        assert "obey me" not in out and "could not harvest" in out and "The exporter writes UTF-8" in out
     os.environ[MARK] = "1"
     try:
         assert call("context", "--hook", "claude_code")[1] == ""
@@ -366,6 +458,80 @@ def worked() -> float:
     """Seconds of the processor that programs of ours took until now."""
     used = os.times()
     return used.children_user + used.children_system
+
+
+def hooks_in(value: object) -> list[str]:
+    """The command lines of a file of settings that run this program in a shell."""
+    if isinstance(value, list):
+        return [line for row in value for line in hooks_in(row)]
+    if not isinstance(value, dict):
+        return []
+    own = [value[key] for key in ("command", "bash") if isinstance(value.get(key), str) and " " in value[key]]
+    return own + [line for row in value.values() for line in hooks_in(row)]
+
+
+def run_hook(line: str, said: object, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the line of a hook as its tool does, from the folder of its settings."""
+    path = {**os.environ, "PATH": "/usr/bin:/bin", **more}
+    said = json.dumps(said)
+    return subprocess.run(
+        ["sh", "-c", line], input=said, text=True, capture_output=True, env=path, cwd="/", check=False
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
+@pytest.mark.parametrize("gone", ["the environment", "the package", "the script"])
+def test_hooks_are_silent_once_the_program_is_gone(
+    gone: str, person: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Uninstalled without taking the connections back: every session of every tool began and ended with an error. While
+    the program is there its errors are not hidden."""
+    place = tmp_path / "tool"
+    python, script = place / "bin" / "python", place / "bin" / "knowledge"
+    put(script, "#!/bin/sh\necho broken >&2\nexit 7\n").chmod(0o755)
+    python.symlink_to(sys.executable)
+    package = put(place / "lib" / "hand_over.py", Path(str(hand_over.__file__)).read_bytes())
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr("core.agents.tools.HAND_OVER", package)
+    works("connect", *AGENT, "--yes")
+    files = [path for path in person.rglob("*.json") if ".config/manual_slop" not in str(path)]
+    lines = [line for path in files for line in hooks_in(json.loads(path.read_text())) if "command -v" not in line]
+    starts = [line for line in lines if " --hook " in line or "start antigravity" in line]
+    assert len(starts) == 5 and len(lines) == 10, lines
+    for line in starts:
+        done = run_hook(line, {"invocationNum": 0})
+        assert done.returncode == 7 and "broken" in done.stderr, line
+    if gone == "the environment":
+        shutil.rmtree(place)
+    elif gone == "the package":
+        package.unlink()
+        script.unlink()
+    else:
+        script.unlink()
+    for line in lines:
+        done = run_hook(line, {"invocationNum": 0})
+        nothing = "{}\n" if "start antigravity" in line else ""
+        assert (done.returncode, done.stdout, done.stderr) == (0, nothing, ""), line
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
+def test_antigravity_gets_the_context_once_and_in_the_folder_of_the_session(person: Path, tmp_path: Path) -> None:
+    """Its hook runs before every question to the model, in the folder of its settings, and must answer JSON."""
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / ".git").mkdir()
+    assert call("add", "facts", "The exporter writes UTF-8")[0] == call("digest", "on")[0] == 0
+    works("connect", "antigravity", "--yes")
+    hooks = json.loads((person / ".gemini" / "config" / "hooks.json").read_text())
+    (row,) = hooks["knowledge"]["PreInvocation"]
+    said = {"invocationNum": 0, "conversationId": "c", "workspacePaths": [str(tmp_path / "gone"), str(shop)]}
+    (step,) = json.loads(run_hook(row["command"], said).stdout)["injectSteps"]
+    assert "The exporter writes UTF-8" in step["ephemeralMessage"]
+    for more, mark in (({"invocationNum": 3}, ""), ({}, "1")):
+        done = run_hook(row["command"], said | more, KNOWLEDGE_HARVEST=mark)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "{}\n", "")
+    assert call("digest", "off")[0] == 0
+    assert run_hook(row["command"], said).stdout == "{}\n", "nothing is known: still JSON"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script plays the program")

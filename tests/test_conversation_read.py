@@ -233,12 +233,31 @@ def test_resume_prints_the_command_of_the_tool(disk: Disk, monkeypatch: pytest.M
 def test_no_file_puts_a_command_into_a_command(source: str) -> None:
     """The line is meant to be pasted into a shell; what stands in it came out of a file."""
     evil = "x; touch /tmp/owned #"
-    line, why = resume_command(source, evil, f"{source}/{evil}", "/srv/a b/c.jsonl", "/srv/$(touch x)/`id`")
+    line, why = resume_command(
+        source, evil, f"{source}/{evil}", "/srv/antigravity-cli/a b.jsonl", "/srv/$(touch x)/`id`"
+    )
     assert line == "" or "'/srv/$(touch x)/`id`'" in line
     assert evil not in line and (line or why)
-    assert resume_command(source, "abcd-1234", f"{source}/abcd-1234", "/srv/c.jsonl", "/srv/a\nb")[0] == ""
-    good, _ = resume_command(source, "abcd-1234", f"{source}/abcd-1234", "/srv/c.jsonl", "/srv/shop")
+    assert resume_command(source, "abcd-1234", f"{source}/abcd-1234", "/srv/antigravity-cli/c", "/srv/a\nb")[0] == ""
+    good, _ = resume_command(source, "abcd-1234", f"{source}/abcd-1234", "/srv/antigravity-cli/c", "/srv/shop")
     assert good.startswith("cd /srv/shop && ")
+
+
+def test_agy_goes_on_with_its_own_conversations(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The id is the name of a folder above the file; what was held in a window is not for the command line."""
+    numbers = {
+        "antigravity-cli": "0c1dd14a-0000-4000-8000-000000000001",
+        "antigravity-ide": "0c1dd14a-0000-4000-8000-2",
+    }
+    for product, number in numbers.items():
+        logs = disk.folder / ".gemini" / product / "brain" / number / ".system_generated" / "logs"
+        row = {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT", "status": "DONE", "content": "hello"}
+        disk.write(logs / "transcript_full.jsonl", json.dumps(row).encode() + b"\n")
+    own, other = (f"antigravity/{number}/.system_generated/logs" for number in numbers.values())
+    status, out, _ = disk.run(monkeypatch, "show", own, "--resume")
+    assert (status, out) == (0, f"agy --conversation {numbers['antigravity-cli']}\n")
+    status, out, err = disk.run(monkeypatch, "show", other, "--resume")
+    assert status == 1 and not out and "window" in err
 
 
 def test_what_was_harvested_stands_beside_its_turn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,8 @@ from core.conversations.collections.stores import OpenStore
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Compaction, Edit, FileRead, Question, Search, Todos
 from core.conversations.read import read_conversation, why_unread
-from core.sources.walk import folder_at
+from core.sources.tools import places
+from core.sources.walk import folder_at, survey
 from tests.made_records import check_records, document, lines, said
 
 
@@ -223,6 +224,128 @@ def test_antigravity_pairs_answers_with_the_calls_in_their_order() -> None:
     assert not again.answered
 
 
+def chat_parts() -> list[Any]:
+    """The parts of an answer of Copilot in VS Code."""
+    terminal = {"kind": "terminal", "commandLine": {"original": "make", "userEdited": "make all"}}
+    ended = {"terminalCommandState": {"exitCode": 2}, "terminalCommandOutput": {"text": "no rule"}}
+    read = {"kind": "toolInvocationSerialized", "toolId": "copilot_readFile", "toolCallId": "r", "isComplete": True}
+    ran = {"kind": "toolInvocationSerialized", "toolId": "run_in_terminal", "toolCallId": "t", "isComplete": True}
+    asked = {"kind": "toolInvocationSerialized", "toolId": "copilot_createFile", "toolCallId": "c", "isComplete": True}
+    return [
+        {"kind": "thinking", "value": "hm"},
+        {"value": "I look at "},
+        {"kind": "inlineReference", "name": "a.txt", "inlineReference": {"path": "/srv/a.txt", "scheme": "file"}},
+        {"value": "."},
+        {**read, "pastTenseMessage": {"value": "Read [](file:///srv/a%20b.txt#1-9), lines 1 to 9"}},
+        {**ran, "toolSpecificData": terminal | ended},
+        {**asked, "isConfirmed": {"type": 0}, "resultDetails": {"input": '{"filePath": "/srv/c.py"}'}},
+        {"kind": "textEditGroup", "uri": {"path": "/srv/d.py"}, "edits": [[{"text": "x = 1"}]], "done": True},
+        {"kind": "progressMessage", "content": {"value": "Working"}},
+        {"kind": "markdownContent", "content": {"value": "Done."}},
+    ]
+
+
+def check_chat(data: bytes) -> None:
+    read = check_records(data, "vscode")
+    assert said(read, "user") == ["build it", "go on"] and said(read, "assistant")[0] == "I look at a.txt."
+    assert said(read, "assistant")[-1] == "Right." and "Done." in said(read, "assistant")
+    assert (read.id, read.title, read.folder, read.model) == ("s-1", "The build", "/srv/my app", "copilot/gpt-x")
+    assert read.started.startswith("2025-11-21") and read.turns[0].time.startswith("2025-11-21")
+    looked, ran, refused, edited = calls(read)
+    assert isinstance(looked, FileRead) and looked.path == "/srv/a b.txt"
+    assert isinstance(ran, Command) and (ran.words, ran.status, ran.output) == ("make all", 2, "no rule")
+    assert isinstance(refused, Edit) and refused.refused and refused.path == "/srv/c.py"
+    assert isinstance(edited, Edit) and edited.path == "/srv/d.py" and edited.failed is False
+
+
+ABOUT = {
+    "version": 3, "requesterUsername": "u", "responderUsername": "GitHub Copilot", "initialLocation": "panel",
+    "sessionId": "s-1", "creationDate": 1_763_727_100_000, "workingDirectory": "file:///srv/my%20app",
+}  # fmt: skip
+
+
+def test_a_chat_of_vs_code_is_what_its_log_comes_to() -> None:
+    """It is a list of changes: what was overwritten, cut off or taken back was not said."""
+    parts = chat_parts()
+    first = {"message": {"text": "build it", "parts": []}, "timestamp": 1_763_727_104_742, "modelId": "copilot/gpt-x"}
+    other = {"message": {"text": "go on"}, "timestamp": 1_763_727_204_742, "response": [{"value": "Right."}]}
+    data = lines(
+        {"kind": 0, "v": {**ABOUT, "requests": []}},
+        {"kind": 2, "k": ["requests"], "v": [{**first, "response": []}, {"message": {"text": "a draft"}}]},
+        {"kind": 1, "k": ["customTitle"], "v": "The build"},
+        {"kind": 2, "k": ["requests", 0, "response"], "v": [*parts[:3], {"value": "a slip"}]},
+        {"kind": 2, "k": ["requests", 0, "response"], "i": 3, "v": parts[3:]},
+        {"kind": 1, "k": ["requests", 0, "vote"], "v": 1},
+        {"kind": 3, "k": ["requests", 0, "vote"]},
+        {"kind": 2, "k": ["requests"], "i": 1, "v": [other]},
+        {"kind": 2, "k": ["requests"], "v": [{"message": {"text": "taken back"}, "shouldBeRemovedOnSend": {}}]},
+    )
+    assert "taken back" in data.decode()
+    check_chat(data.replace(b'"shouldBeRemovedOnSend": {}', b'"shouldBeRemovedOnSend": {"requestId": "r"}'))
+    begun = read_conversation("x", data)
+    last = begun.turns[0]
+    assert data[last.start : last.end].startswith(b'{"kind": 2') and b"build it" in data[last.start : last.end]
+    broken = lines({"kind": 0, "v": {**ABOUT, "requests": []}}, {"kind": 2, "k": ["requests", 9, "response"], "v": [1]})
+    assert check_records(broken + b'{"kind": 7}\n[1]\n', "vscode", skipped=3).turns == ()
+
+
+def test_a_chat_of_an_older_vs_code() -> None:
+    first = {"message": {"text": "build it"}, "timestamp": 1_763_727_104_742, "modelId": "copilot/gpt-x"}
+    other = {"message": "go on", "timestamp": 1_763_727_204_742, "response": [{"value": "Right."}]}
+    rows = [{**first, "response": chat_parts()}, other]
+    check_chat(json.dumps({**ABOUT, "customTitle": "The build", "requests": rows}, indent=2).encode())
+
+
+def test_of_a_chat_that_vs_code_went_on_with_in_a_log_the_log_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / ".config" / "Code" / "User" / "workspaceStorage" / "a1" / "chatSessions"
+    folder.mkdir(parents=True)
+    for name in ("s1.json", "s1.jsonl", "s2.json"):
+        (folder / name).write_text("{}")
+    found = survey(places(["vscode"], {"HOME": str(tmp_path)}, ())).artifacts
+    assert [Path(row.path).name for row in found] == ["s1.jsonl", "s2.json"]
+
+
+def test_deepseek_harness() -> None:
+    """What a plugin says to the model is no word of the user, and the pieces of an answer are said once."""
+
+    def event(kind: str, number: int, **data: Any) -> dict[str, Any]:
+        return {"type": kind, "seq": number, "time": 1_787_320_263_580 + number, "data": data}
+
+    def back(key: str, text: str, **more: Any) -> dict[str, Any]:
+        part = {"type": "tool-result", "toolCallId": key, "content": [words(text)], **more}
+        return {"message": {"source": {"kind": "tool", "callId": key}, "content": [part]}}
+
+    user = {"source": {"kind": "user"}, "role": "user"}
+    plugin = {"source": {"kind": "plugin", "plugin": "dsh-system-prompt"}, "role": "user"}
+    answer = {"role": "assistant", "source": {"kind": "model", "provider": "p", "model": "deepseek-x"}}
+    thought = {"type": "reasoning", "text": "hm"}
+    data = lines(
+        {"type": "session", "version": 1, "id": "session-1", "createdAt": 1_787_320_263_519, "cwd": "/srv/app"},
+        event("session/title", 1, title="The build", source={"kind": "fallback"}),
+        event("user/message", 2, content=[words("build it")], **user),
+        event("user/message", 3, content=[words("Current runtime context.")], **plugin),
+        event("assistant/chunk", 4, turn=1, chunk={"type": "text-delta", "text": "I "}),
+        {"type": "text-chunks", "seq0": 5, "time0": 1, "data": {"texts": ["look"]}},
+        event("assistant/message", 6, message={**answer, "content": [thought, words("I look.")]}),
+        event("tool/call", 7, callId="c1", name="bash", arguments='{"command": "make"}'),
+        event("tool/result", 8, **back("c1", "no rule", isError=True)),
+        event("tool/call", 9, callId="c2", name="read", arguments='{"file_path": "/srv/app/a.txt"}'),
+        event("tool/result", 10, **back("c2", "hello")),
+        event(
+            "user/message", 11, content=[words("What was done so far")], surfaceOp={"op": "replace", "start": 0}, **user
+        ),
+        event("turn/end", 12, turn=1),
+    )
+    read = check_records(data, "deepseek")
+    assert said(read, "user") == ["build it"] and said(read, "assistant") == ["I look.\n\n```bash\nmake\n```"]
+    assert (read.id, read.title, read.folder, read.model) == ("session-1", "The build", "/srv/app", "deepseek-x")
+    assert [outcome(event) for event in calls(read)] == [
+        ("bash", True, True, "no rule"),
+        ("read", True, False, "hello"),
+    ]
+    assert "What was done so far" in said(read, "system") and "Current runtime context." in said(read, "system")
+
+
 def test_amp() -> None:
     def back(key: str, **run: Any) -> dict[str, Any]:
         return {"role": "user", "content": [{"type": "tool_result", "toolUseID": key, "run": run}]}
@@ -406,91 +529,6 @@ def test_questions_of_gemini_and_opencode_know_their_answer() -> None:
         assert said(read, "user")[-1] == "9090"
 
 
-# --- editors with a chat of their own --------------------------------------------------------------------------------
-
-
-def chat_request(text: str, *parts: Any, **more: Any) -> dict[str, Any]:
-    return {"requestId": text, "message": {"text": text}, "timestamp": 1767000000000, "response": list(parts), **more}
-
-
-TERMINAL = {
-    "kind": "toolInvocationSerialized",
-    "toolId": "run_in_terminal",
-    "toolCallId": "c1",
-    "isComplete": True,
-    "toolSpecificData": {
-        "kind": "terminal",
-        "commandLine": {"original": "make", "toolEdited": "make -j2"},
-        "terminalCommandState": {"exitCode": 2},
-        "terminalCommandOutput": {"text": "no rule"},
-    },
-}
-READ = {
-    "kind": "toolInvocationSerialized",
-    "toolId": "copilot_readFile",
-    "toolCallId": "c2",
-    "isComplete": True,
-    "pastTenseMessage": {"value": "Read [](file:///srv/app/a.py)"},
-}
-RESULT = {
-    "metadata": {"toolCallResults": {"c2": {"content": [{"value": {"node": {"children": [{"text": "x = 1"}]}}}]}}}
-}
-
-
-def test_vscode_chat() -> None:
-    """Words of the answer, the command with its outcome, and no thought or progress of the editor."""
-    request = chat_request(
-        "build it",
-        {"kind": "thinking", "value": "hm"},
-        {"value": "I look at"},
-        {"kind": "inlineReference", "inlineReference": {"path": "/srv/app/Makefile", "scheme": "file"}},
-        TERMINAL,
-        READ,
-        {"value": "It has no rule."},
-        modelId="copilot/a-model",
-        result=RESULT,
-    )
-    data = document(
-        {
-            "version": 3,
-            "responderUsername": "GitHub Copilot",
-            "requests": [request, chat_request("and now?", {"kind": "news"}), "torn"],
-            "sessionId": "s1",
-            "creationDate": 1767000000000,
-            "customTitle": "The build",
-        },
-        indent=2,
-    )
-    read = check_records(data, "vscode_chat", skipped=2)
-    assert said(read, "user") == ["build it", "and now?"]
-    assert said(read, "assistant") == ["I look at `Makefile`\n\n```bash\nmake -j2\n```", "It has no rule."]
-    assert (read.id, read.title, read.model, read.started[:10]) == ("s1", "The build", "a-model", "2025-12-29")
-    command, looked = calls(read)
-    assert isinstance(command, Command) and (command.words, command.status, command.failed) == ("make -j2", 2, True)
-    assert command.output == "no rule" and looked.output == "x = 1" and looked.failed is None
-
-
-def test_vscode_chat_written_as_a_log_is_what_its_entries_leave() -> None:
-    """An answer comes in pieces, a request is taken back, a title is given later; half an entry costs itself."""
-    start = {"version": 3, "sessionId": "s1", "creationDate": 1767000000000, "requests": [chat_request("first")]}
-    data = lines(
-        {"kind": 0, "v": start},
-        {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "half"}]},
-        {"kind": 2, "k": ["requests", 0, "response"], "v": [{"value": "whole"}, TERMINAL], "i": 0},
-        {"kind": 2, "k": ["requests"], "v": [chat_request("taken back")]},
-        {"kind": 2, "k": ["requests"], "v": [chat_request("second")], "i": 1},
-        {"kind": 1, "k": ["customTitle"], "v": "The build"},
-        {"kind": 1, "k": ["requests", 7, "modelId"], "v": "nobody"},
-        {"kind": 3, "k": ["requests", 0, "response", 1, "toolSpecificData", "terminalCommandState"]},
-    )
-    read = check_records(data + b'{"kind": 2, "k": ["requ', "vscode_chat", skipped=2)
-    assert (said(read, "user"), read.title) == (["first", "second"], "The build")
-    assert said(read, "assistant") == ["whole\n\n```bash\nmake -j2\n```"] and "half" not in str(read.turns)
-    assert [event.failed for event in calls(read)] == [None]
-    second = next(turn for turn in read.turns if turn.text == "second")
-    assert b"taken back" not in data[second.start : second.end] and b"second" in data[second.start : second.end]
-
-
 def test_a_chat_of_vscode_belongs_to_the_folder_of_its_workspace(tmp_path: Path) -> None:
     storage = tmp_path / "0a1b"
     (storage / "chatSessions").mkdir(parents=True)
@@ -588,22 +626,3 @@ def test_devin_says_each_message_once(tmp_path: Path) -> None:
     assert (said(read, "user"), read.folder, read.model) == (["build it", "go on"], "/srv/app", "a-model")
     assert [outcome(event) for event in calls(read)] == [("exec", True, True, "no rule")]
     opened.close()
-
-
-def test_deepseek() -> None:
-    use = {"type": "tool_use", "id": "t", "name": "bash", "input": {"command": "make"}}
-    back = {"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": "no rule"}
-    data = document(
-        {
-            "metadata": {"id": "s1", "title": "The build", "model": "a-model", "workspace": "/srv/app"},
-            "messages": [
-                {"role": "user", "content": [words("build it")]},
-                {"role": "assistant", "content": [words("Yes."), use]},
-                {"role": "user", "content": [back]},
-                "torn",
-            ],
-        }
-    )
-    read = check_records(data, "deepseek", skipped=1)
-    assert (said(read, "user"), read.folder, read.title) == (["build it"], "/srv/app", "The build")
-    assert [outcome(event) for event in calls(read)] == [("bash", True, True, "no rule")]

@@ -84,7 +84,7 @@ def test_the_ledger_and_the_inspector_count_the_same_items() -> None:
 
 def test_a_files_view_without_notes_says_where_they_went() -> None:
     rows = [LedgerRow("a", {"notes_as_facts": 3}), LedgerRow("b", {"notes_as_facts": "x"}), LedgerRow("c", {})]
-    assert nothing_words(rows).startswith("3 notes were about files that are not on this disk")
+    assert nothing_words(rows).startswith("3 notes were about files that were not found, or are outside file_roots")
     assert nothing_words(rows[1:]) == TAUGHT
 
 

@@ -106,7 +106,7 @@ def test_the_same_file_in_a_named_folder_stays_a_note(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "bad.db").write_bytes(b"no database" * 99)
     (folder / "good.md").write_text("User: hello\n")
-    code, out, err = call("harvest", "--source", str(folder), "--home", str(tmp_path / "home"))
+    code, out, err = call("harvest", "--now", "--source", str(folder), "--home", str(tmp_path / "home"))
     assert (code, err) == (0, "")
     assert "note: " in out and "bad.db" in out and "plan: 1 to harvest" in out
 
@@ -129,7 +129,7 @@ def test_only_what_is_new_elsewhere_is_told_and_only_who_named_nothing(
     home = ("--home", str(tmp_path / "home"))
     assert "not looked at: claude_code (2);" in call("harvest", *home)[1]
     assert "not looked at" not in call("harvest", "--source", "codex", *home)[1]
-    assert call("harvest", "--apply", "--source", "claude_code", "--quiet", *home)[0] == 0
+    assert call("harvest", "--apply", "--now", "--source", "claude_code", "--quiet", *home)[0] == 0
     assert "not looked at" not in call("harvest", *home)[1]
     (folder / "three.jsonl").write_text((folder / "one.jsonl").read_text().replace("one", "three"))
     assert "not looked at: claude_code (1);" in call("harvest", *home)[1]

@@ -423,14 +423,14 @@ def test_missing_packages_are_told(plain: Home, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     monkeypatch.setitem(sys.modules, "sqlalchemy.exc", None)
     (tmp_path / "guide.md").write_text(GUIDE)
-    assert "knowledge-memory[library]" in plain.says("library", "ingest", "guide.md", code=1) + plain.err
+    assert "[library]" in plain.says("library", "ingest", "guide.md", code=1) + plain.err
     (tmp_path / "home" / "knowledge").mkdir(parents=True, exist_ok=True)
     (tmp_path / "home" / "knowledge" / "library.db").write_bytes(b"")
     for path in (tmp_path / "home", tmp_path / "home" / "knowledge", tmp_path / "home" / "knowledge" / "library.db"):
         path.chmod(0o700 if path.is_dir() else 0o600)
-    assert "knowledge-memory[library]" in plain.says("doctor") + plain.err
+    assert "[library]" in plain.says("doctor") + plain.err
     for words in ("list", "show x", "retrieve x", "record --outcome win", "traces", "consolidate", "reflect", "undo"):
-        assert "knowledge-memory[library]" in plain.says("library", *words.split(), code=1) + plain.err, words
+        assert "[library]" in plain.says("library", *words.split(), code=1) + plain.err, words
 
 
 def test_a_home_can_have_its_library_on_postgresql(plain: Home, tmp_path: Path, postgres: str) -> None:

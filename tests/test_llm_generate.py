@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from core.base.answer import Answer
+from core.base.paths import ASKED_LINE
 from core.base.result import Err, Ok
 from core.llm.command import run_command
 from core.llm.credentials import keys_from, read_keys
@@ -322,8 +323,8 @@ def test_the_prompt_goes_in_and_the_answer_comes_out() -> None:
     code = "import sys; d = sys.stdin.buffer.read(); sys.stdout.buffer.write(d[::1].upper() + b' %d' % len(d))"
     prompt = "grüße " * 100_000
     result = run(python(code), prompt, model="agent")
-    size = len(prompt.encode())
-    expected = prompt.encode().upper().decode() + f" {size}"
+    given = f"{ASKED_LINE}\n\n{prompt}".encode()
+    expected = given.upper().decode() + f" {len(given)}"
     assert result == Ok(Answer(expected, "agent"))
 
 

@@ -73,7 +73,9 @@ def test_its_hooks_start_the_file_and_no_python(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sys, "executable", "/opt/knowledge")
     program = own_program((), "")
     assert program.words == ("/opt/knowledge",)
-    assert program.end("codex").startswith("/opt/knowledge -m core.agents.hand_over codex /opt/knowledge")
+    line = "/opt/knowledge -m core.agents.hand_over codex /opt/knowledge"
+    assert program.end("codex").startswith(f"test ! -e /opt/knowledge || {line}")
+    assert "/opt/knowledge -m core.agents.hand_over start antigravity" in program.start_once("antigravity")
 
 
 def test_the_validation_script_names_what_is_wrong(tmp_path: Path) -> None:

@@ -293,7 +293,7 @@ def test_what_is_large_on_the_disk_counts_as_new_until_a_harvest_found_it_too_la
         return found.new, found.too_large
 
     assert counted() == (1, 0)
-    assert value(harvest(workspace, HarvestRequest(apply=True))).too_large == 1
+    assert value(harvest(workspace, HarvestRequest(apply=True, at_once=True))).too_large == 1
     assert counted() == (0, 1)
 
 

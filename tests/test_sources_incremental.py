@@ -197,9 +197,11 @@ def test_old_and_new_together_are_the_whole(before: list[tuple[str, str]], more:
     """Nothing of what was added is left out, and a text that does not begin like the old one is never taken for it."""
     old = [Turn(role, text) for role, text in before]
     earlier = earlier_of("x", {"bytes": 1, **facts_of(old)}, whole=False)
-    grown = tail_of(Conversation("c", "plain", (*old, *(Turn(*row) for row in more))), earlier, context=False)
-    assert (grown.kind, grown.first) == (GROWN, len(old))
-    assert [(turn.role, turn.text) for turn in grown.conversation.turns] == more
+    both = Conversation("c", "plain", (*old, *(Turn(*row) for row in more)))
+    whole, grown = (tail_of(both, earlier, context=context) for context in (False, True))
+    assert (grown.kind, grown.first) == (whole.kind, whole.first) == (GROWN, len(old))
+    assert whole.conversation.turns == both.turns, "the rules judge by all of it"
+    assert [(turn.role, turn.text) for turn in grown.conversation.turns][-len(more) :] == more
     other = tail_of(Conversation("c", "plain", tuple(Turn(*row) for row in more)), earlier, context=False)
     if more == before:
         assert other.kind == SAME
@@ -207,7 +209,7 @@ def test_old_and_new_together_are_the_whole(before: list[tuple[str, str]], more:
         assert other.kind == REWRITTEN
     else:
         assert other.kind == GROWN
-        assert [(turn.role, turn.text) for turn in other.conversation.turns] == more[other.first :]
+        assert [(turn.role, turn.text) for turn in other.conversation.turns] == more
     assert tail_of(grown.conversation, None, context=True).kind == ""
 
 

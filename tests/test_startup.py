@@ -24,6 +24,7 @@ BASED_ON = {
     "search": {"show"},
     "setup": {"connect", "config", "sources"},
     "schedule": {"connect"},
+    "uninstall": {"connect", "schedule"},
     "facts": {"quarantine"},
 }
 """Command -> those that it is made of: `status` tells what a harvest would do, and what a new session gets."""
@@ -48,6 +49,7 @@ NEEDS = {
 """Command -> the libraries that it cannot do without."""
 WORDS = {
     "schedule": ["--dry-run"],
+    "uninstall": ["--dry-run"],
     "add": ["decisions", "SQLite, because there is one writer"],
     "notes": ["src/app.py"],
     "done": ["write the release notes"],

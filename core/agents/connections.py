@@ -20,6 +20,7 @@ from core.agents.entries import as_row, has, is_changed, of_row, put, sha, take,
 from core.agents.tools import AGENT, END, PARTS, SERVER, START, Agent, Entry, Program
 from core.base import files
 from core.base.homes import own_target
+from core.base.installed import how_to_install
 from core.base.paths import user_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 
@@ -73,7 +74,8 @@ class Plan:
 @dataclass(frozen=True)
 class Standing:
     """Whether a tool is connected. `parts` are the parts that stand, `missing` those of a connection that was made and
-    are gone, `problems` sentences on why what stands does not work."""
+    are gone, `problems` sentences on why what stands does not work, `less` what a connection with this tool does not
+    give. `outdated`: another version wrote what stands, or it was written for another home."""
 
     tool: str
     title: str
@@ -83,6 +85,8 @@ class Standing:
     missing: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    less: str = ""
+    outdated: bool = False
 
 
 # --- the record ------------------------------------------------------------------------------------------------------
@@ -150,8 +154,7 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
     if not program.with_server:
         wanted = [entry for entry in wanted if entry.part != SERVER]
         notes.append(
-            "the MCP server is left out: install the program with its extra mcp ('.[mcp]' instead of '.'), then "
-            "connect once more"
+            f"the MCP server is left out, for its package is missing ({how_to_install('mcp')}); connect once more then"
         )
     known = record.tools.get(agent.name, {})
     for file, entries in _by_file(wanted):
@@ -162,10 +165,11 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
             errors.append(_unusable(file, error))
             continue
         row = known.get(str(file))
-        stands = row is not None and all(has(entry, current) for entry in entries if entry.part)
-        data = current if stands else _without_ours(current, file, row, record)
+        outdated = _outdated(file, row, entries)
+        stands = row is not None and not outdated and all(has(entry, current) for entry in entries if entry.part)
+        data = current if stands else _without_ours(current, file, row, record, outdated)
         for entry in entries:
-            if stands and has(entry, data):
+            if (stands or outdated) and has(entry, data):
                 continue
             new = put(entry, data)
             if isinstance(new, Err):
@@ -179,6 +183,8 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
             changes.append(FileChange(agent.name, file, current, data, parts))
     if errors:
         return Plan(agent.name, (), tuple(notes), tuple(errors))
+    if not agent.is_there(environment):
+        notes.append(f"{agent.title} was not found on this computer")
     if agent.to_do and any(row.is_change for row in changes):
         notes.append(agent.to_do)
     return Plan(agent.name, tuple(changes), tuple(notes))
@@ -215,10 +221,20 @@ def _placed(error: ErrorInfo, file: Path, agent: Agent) -> ErrorInfo:
     return ErrorInfo(error.code, f"this file is left as it is: {error.message}", str(file), hint)
 
 
-def _without_ours(data: bytes | None, file: Path, row: Mapping[str, Any] | None, record: Record) -> bytes | None:
-    """The file without what an earlier connection put there, so that it can be put there as it is wanted now."""
+def _outdated(file: Path, row: Mapping[str, Any] | None, wanted: Sequence[Entry]) -> list[Entry]:
+    """What an earlier connection put into a file and would not put there now."""
+    return [entry for entry in of_row(file, row or {}) if entry.part and entry not in wanted]
+
+
+def _without_ours(
+    data: bytes | None, file: Path, row: Mapping[str, Any] | None, record: Record, those: Sequence[Entry] = ()
+) -> bytes | None:
+    """The file without what an earlier connection put there, so that it can be put there as it is wanted now; of a file
+    that was changed since only without `those`, if any are named."""
     if row is None or data is None:
         return data
+    if those:
+        row = {**row, "entries": [as_row(entry) for entry in those]}
     taken = _taken_back(data, file, row, record)
     return taken.value if isinstance(taken, Ok) else data
 
@@ -422,8 +438,9 @@ def standing(agent: Agent, program: Program, environment: Mapping[str, str], rec
     there = agent.is_there(environment)
     rows = record.tools.get(agent.name)
     if not rows:
-        return Standing(agent.name, agent.title, there, connected=False)
+        return Standing(agent.name, agent.title, there, connected=False, less=agent.less)
     parts, missing, problems = list[str](), list[str](), list[str]()
+    wanted = dict(_by_file(agent.entries(program, environment)))
     for path, row in rows.items():
         file = Path(path)
         try:
@@ -449,6 +466,8 @@ def standing(agent: Agent, program: Program, environment: Mapping[str, str], rec
         missing=tuple(part for part in order if part in missing),
         problems=tuple(dict.fromkeys(problems)),
         files=tuple(rows),
+        less=agent.less,
+        outdated=any(_outdated(Path(path), row, wanted.get(Path(path), ())) for path, row in rows.items()),
     )
 
 
@@ -460,7 +479,7 @@ def _why_idle(entry: Entry, program: Program, data: bytes) -> list[str]:
         if not os.path.exists(name):
             why.append(f"it starts {name}, which is not there any more ('knowledge connect' writes it anew)")
     if entry.part == SERVER and not program.with_server:
-        why.append("the MCP server needs the package 'mcp', which is not installed")
+        why.append(f"the MCP server needs the package 'mcp', which is not installed ({how_to_install('mcp')})")
     if entry.form == "json" and "command" in words and entry.part in (START, END):
         if json_text.value_at(data, ("disableAllHooks",)) is True:
             why.append(f"{entry.file} switches all hooks off (disableAllHooks)")

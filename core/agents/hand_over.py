@@ -5,6 +5,9 @@ Python runs without loading anything else (`python -I -S hand_over.py TOOL WORDS
 `WORDS… harvest --apply --since-last --quiet` free in a session of its own, and ends. Nothing depends on it: what is not
 handed over is found by the next start, timer or harvest.
 
+Before a model is asked for the first time in a session of Antigravity, which has no event for the start of a session,
+it runs `python -I -S hand_over.py start TOOL WORDS…`: that becomes the program itself, in the folder of the session.
+
 Where the program itself asks such a tool for an answer, it sets `MARK` in its environment: no hook of ours runs there,
 or a harvest would harvest itself.
 """
@@ -17,6 +20,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 MARK = "KNOWLEDGE_HARVEST"
 HARVEST = ("harvest", "--apply", "--since-last", "--quiet")
@@ -29,10 +33,10 @@ def is_ours(environment: Mapping[str, str]) -> bool:
     return bool(environment.get(MARK))
 
 
-def ended_session() -> str:
-    """The transcript that a tool names on its standard input (`transcript_path` of a JSON object), "" for none."""
+def told() -> dict[str, Any]:
+    """What a tool says on its standard input as a JSON object; {} for nothing."""
     if os.name != "posix":
-        return ""
+        return {}
     import select
 
     data = b""
@@ -41,15 +45,36 @@ def ended_session() -> str:
         if not piece:
             break
         data += piece
-    if b"transcript_path" not in data:
-        return ""
+    if not data:
+        return {}
     import json
 
     try:
-        named = json.loads(data).get("transcript_path")
-    except (ValueError, AttributeError, RecursionError):
-        return ""
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def ended_session() -> str:
+    """The transcript that a tool names on its standard input (`transcript_path`), "" for none."""
+    named = told().get("transcript_path")
     return named if isinstance(named, str) and os.path.isabs(named) else ""
+
+
+def start(tool: str, words: list[str]) -> int:
+    """Answer the hook before a question to the model: with the context at the first one, else with nothing. The tool
+    runs it in the folder of its settings, and names that of the session."""
+    said = told()
+    if is_ours(os.environ) or said.get("invocationNum"):
+        print("{}")
+        return 0
+    folders = said.get("workspacePaths")
+    for folder in folders if isinstance(folders, list) else []:
+        if isinstance(folder, str) and os.path.isdir(folder):
+            os.chdir(folder)
+            break
+    return os.execv(words[0], [*words, "context", "--hook", tool])
 
 
 def set_free(words: list[str]) -> bool:
@@ -86,7 +111,9 @@ def set_free(words: list[str]) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """`TOOL WORDS…`: the tool whose session ended, and how this program is started."""
+    """`TOOL WORDS…`: the tool whose session ended, and how this program is started; or `start TOOL WORDS…`."""
+    if arguments[:1] == ["start"]:
+        return start(arguments[1], arguments[2:])
     if len(arguments) < 2 or is_ours(os.environ):
         return 0
     ended = ended_session()

@@ -4,6 +4,9 @@ A connection has three parts: the `server` (this program over the Model Context 
 session is told: a hook where the tool has hooks whose answer it reads, else a line in its file of rules) and the `end`
 (the harvest that begins when a session ends). Where a tool has no hook for the end, the server tells it: it lives as
 long as the session. Names of files, keys and events follow each tool's documentation; `written_for` is the version.
+
+A hook outlives this program where that is uninstalled without a `knowledge uninstall` before: then it does nothing, in
+silence. What fails while the program is there is not hidden.
 """
 
 from __future__ import annotations
@@ -12,10 +15,11 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.base.installed import is_one_file, shell_line
 from core.sources.tools import Root, editor_roots, root_folder
 
 SERVER, START, END = "server", "start", "end"
@@ -51,32 +55,45 @@ class Program(NamedTuple):
         return [*self.words, *self.home, "mcp", *more]
 
     def start(self, tool: str) -> str:
-        return shell_line([*self.words, *self.home, "context", "--hook", tool])
+        line = shell_line([*self.words, *self.home, "context", "--hook", tool])
+        return _while_there(line, self.words[0], *([] if is_one_file() or len(self.words) == 1 else [str(HAND_OVER)]))
+
+    def start_once(self, tool: str) -> str:
+        """For a tool that runs its hook in `sh` before every question to its model, and reads JSON from it."""
+        line = shell_line([*self._light, START, tool, *self.words, *self.home])
+        there = " && ".join(f"test -e {shlex.quote(path)}" for path in (*self._needed, self.words[0]))
+        return f"if {there} ; then {line} ; else echo '{{}}' ; fi"
 
     def end(self, tool: str) -> str:
         """Not the program itself: only what hands the work over, in a Python that loads nothing."""
+        return _while_there(self.end_line(tool), *self._needed)
+
+    def end_line(self, tool: str) -> str:
+        return shell_line([*self._light, tool, *self.words, *self.home])
+
+    @property
+    def _light(self) -> list[str]:
         if is_one_file():
-            return shell_line([sys.executable, "-m", "core.agents.hand_over", tool, *self.words, *self.home])
-        return shell_line([sys.executable, "-I", "-S", str(HAND_OVER), tool, *self.words, *self.home])
+            return [sys.executable, "-m", "core.agents.hand_over"]
+        return [sys.executable, "-I", "-S", str(HAND_OVER)]
+
+    @property
+    def _needed(self) -> list[str]:
+        return [sys.executable] if is_one_file() else [sys.executable, str(HAND_OVER)]
 
 
-def is_one_file() -> bool:
-    """Whether the program runs from the one file that is downloaded: it is its own Python."""
-    return bool(getattr(sys, "frozen", False))
-
-
-def shell_line(words: Sequence[str]) -> str:
-    """A command line for the shell of this system."""
-    if sys.platform != "win32":
-        return shlex.join(words)
-    import subprocess
-
-    return subprocess.list2cmdline(words)
+def _while_there(line: str, *needed: str) -> str:
+    """A command line that does nothing, with status 0, unless these files are there; else its status is its own. Every
+    shell of POSIX systems reads it alike, fish too; on Windows tools use shells that share no such words."""
+    if sys.platform == "win32":
+        return line
+    return "".join(f"test ! -e {shlex.quote(path)} || " for path in needed) + line
 
 
 class Agent(NamedTuple):
-    """One tool. `commands` are its programs, `folder` is there once it was used; `to_do` is what a person must still do
-    in the tool itself, "" for nothing."""
+    """One tool. `commands` are its programs, `folder` is there once it was used; `sources` are its conversations, which
+    are harvested while it is connected (names of SOURCES). `to_do` is what the user must still do in the tool itself,
+    `less` what a connection with it does not give; "" for nothing."""
 
     name: str
     title: str
@@ -84,7 +101,9 @@ class Agent(NamedTuple):
     commands: tuple[str, ...]
     folder: Callable[[Mapping[str, str]], Path | None]
     entries: Callable[[Program, Mapping[str, str]], list[Entry]]
+    sources: tuple[str, ...]
     to_do: str = ""
+    less: str = ""
 
     def is_there(self, environment: Mapping[str, str]) -> bool:
         """Whether this person uses it: its folder exists, or its program is found."""
@@ -105,9 +124,13 @@ def _files(roots: tuple[Root, ...], environment: Mapping[str, str], *names: str)
 
 _MATCHER = "startup|clear|compact"
 _SECONDS_START, _SECONDS_END = 15, 5
+_SECONDS_END_CODEX = 3
+"""The most that Codex gives a SessionEnd hook; above it, it warns at each start."""
 
 
-def _hooks(file: Path, program: Program, tool: str, unit: int = 1, **more: str) -> list[Entry]:
+def _hooks(
+    file: Path, program: Program, tool: str, unit: int = 1, seconds_end: int = _SECONDS_END, **more: str
+) -> list[Entry]:
     """The hooks of a session's start (with `more`) and end, as Claude Code, Codex and Gemini CLI have them; the tool
     counts time-outs in units of which a second has `unit`."""
 
@@ -115,28 +138,32 @@ def _hooks(file: Path, program: Program, tool: str, unit: int = 1, **more: str) 
         return [{"type": "command", "command": command, "timeout": seconds * unit}]
 
     start = {**more, "hooks": hook(program.start(tool), _SECONDS_START)}
-    end = {"hooks": hook(program.end(tool), _SECONDS_END)}
+    end = {"hooks": hook(program.end(tool), seconds_end)}
     return [
         Entry(START, file, "json", start, ("hooks", "SessionStart"), True),
         Entry(END, file, "json", end, ("hooks", "SessionEnd"), True),
     ]
 
 
-def rules_line(program: Program) -> str:
-    """The line of a file of rules, for tools that no hook can tell anything."""
+def rules_line(program: Program, unless: str = "") -> str:
+    """The line of a file of rules, for tools that no hook can tell anything, or not each time (`unless`)."""
     if program.with_server:
         return (
-            f"At the beginning of a conversation, call the tool `get_context` of the MCP server `{NAME}` once, and "
-            "keep in mind what it returns: it is what earlier conversations taught."
+            f"At the beginning of a conversation{unless}, call the tool `get_context` of the MCP server `{NAME}` once, "
+            "and keep in mind what it returns: it is what earlier conversations taught."
         )
-    return f"At the beginning of a conversation, read {program.digest}: it is what earlier conversations taught."
+    return (
+        f"At the beginning of a conversation{unless}, read {program.digest}: it is what earlier conversations taught."
+    )
 
 
 _CLAUDE = (Root("", "~/.claude", "CLAUDE_CONFIG_DIR"),)
 _CLAUDE_STATE = (Root("", "~", "CLAUDE_CONFIG_DIR"),)
 _CODEX = (Root("", "~/.codex", "CODEX_HOME"),)
 _GEMINI = (Root(".gemini", "~", "GEMINI_CLI_HOME"),)
+_ANTIGRAVITY = (Root(".gemini/config", "~"),)
 _CURSOR = (Root("", "~/.cursor"),)
+_PLUGIN = "plugins/local/knowledge-memory"
 _OPENCODE = (Root("opencode", "~/.config", "XDG_CONFIG_HOME"),)
 _COPILOT = (Root("", "~/.copilot", "COPILOT_HOME"),)
 _VSCODE = editor_roots("Code", "")
@@ -158,7 +185,7 @@ def _codex(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     command, *words = program.server()
     return [
         Entry(SERVER, config, "toml", {"command": command, "args": words}, ("mcp_servers", NAME)),
-        *_hooks(hooks, program, "codex", matcher=_MATCHER),
+        *_hooks(hooks, program, "codex", seconds_end=_SECONDS_END_CODEX, matcher=_MATCHER),
     ]
 
 
@@ -171,14 +198,37 @@ def _gemini_cli(program: Program, environment: Mapping[str, str]) -> list[Entry]
     ]
 
 
+def _antigravity(program: Program, environment: Mapping[str, str]) -> list[Entry]:
+    servers, hooks = _files(_ANTIGRAVITY, environment, "mcp_config.json", "hooks.json")
+    command, *words = program.server(AT_END)
+    server = Entry(SERVER, servers, "json", {"command": command, "args": words}, ("mcpServers", NAME))
+    if sys.platform == "win32":  # its hooks run in cmd there, which cannot tell the first question from others
+        return [server]
+    start = {"type": "command", "command": program.start_once("antigravity"), "timeout": _SECONDS_START}
+    return [server, Entry(START, hooks, "json", start, (NAME, "PreInvocation"), True)]
+
+
 def _cursor(program: Program, environment: Mapping[str, str]) -> list[Entry]:
-    servers, hooks = _files(_CURSOR, environment, "mcp.json", "hooks.json")
+    servers, hooks, plugin, rules = _files(
+        _CURSOR,
+        environment,
+        "mcp.json",
+        "hooks.json",
+        f"{_PLUGIN}/.cursor-plugin/plugin.json",
+        f"{_PLUGIN}/rules/start.mdc",
+    )
     command, *words = program.server()
+    # Of the answer of its hook Cursor loses what comes after the first question. A rule beside it asks for the context;
+    # of the user's own rules it reads no files but those of a plugin.
+    line = rules_line(program, ", unless it begins with a text between {knowledge} and {/knowledge}")
+    text = f"---\ndescription: What earlier conversations taught\nalwaysApply: true\n---\n{line}\n"
     return [
         Entry(SERVER, servers, "json", {"command": command, "args": words}, ("mcpServers", NAME)),
         Entry("", hooks, "json", 1, ("version",)),
         Entry(START, hooks, "json", {"command": program.start("cursor")}, ("hooks", "sessionStart"), True),
         Entry(END, hooks, "json", {"command": program.end("cursor")}, ("hooks", "sessionEnd"), True),
+        Entry("", plugin, "own", '{"name": "knowledge-memory"}\n'),
+        Entry(START, rules, "own", text),
     ]
 
 
@@ -208,8 +258,12 @@ def _copilot_cli(program: Program, environment: Mapping[str, str]) -> list[Entry
     )
     command, *words = program.server()
     server = {"type": "local", "command": command, "args": words, "tools": ["*"]}
-    line = program.end("copilot_cli")
-    end = {"type": "command", "bash": line, "powershell": f"& {line}", "timeoutSec": _SECONDS_END}
+    end = {
+        "type": "command",
+        "bash": program.end("copilot_cli"),
+        "powershell": f"if (Test-Path '{sys.executable}') {{ & {program.end_line('copilot_cli')} }}",
+        "timeoutSec": _SECONDS_END,
+    }
     return [
         Entry(SERVER, servers, "json", server, ("mcpServers", NAME)),
         Entry(START, rules, "rules", rules_line(program)),
@@ -218,37 +272,82 @@ def _copilot_cli(program: Program, environment: Mapping[str, str]) -> list[Entry
     ]
 
 
-def _at(roots: tuple[Root, ...]) -> Callable[[Mapping[str, str]], Path | None]:
-    return lambda environment: _place(environment, *roots)
+def _at(*roots: Root) -> Callable[[Mapping[str, str]], Path | None]:
+    """The first of these folders that exists, else the first that this system has."""
+
+    def folder(environment: Mapping[str, str]) -> Path | None:
+        found = [Path(place) for root in roots if (place := root_folder(root, environment))]
+        return next((place for place in found if place.is_dir()), found[0] if found else None)
+
+    return folder
 
 
+_ASKS_ONLY = "a rule asks the model for the context, which it may not do"
 AGENTS: tuple[Agent, ...] = (
-    Agent("claude_code", "Claude Code", "2.1", ("claude",), _at(_CLAUDE), _claude_code),
+    Agent("claude_code", "Claude Code", "2.1", ("claude",), _at(*_CLAUDE), _claude_code, ("claude_code",)),
     Agent(
         "codex",
         "Codex",
-        "0.130",
+        "0.145",
         ("codex",),
-        _at(_CODEX),
+        _at(*_CODEX),
         _codex,
-        "Codex runs a new hook only once you have trusted it: type /hooks in it",
+        ("codex",),
+        "Codex runs a hook only once you have trusted it, and asks again after every change of it: type /hooks in it",
     ),
-    Agent("gemini_cli", "Gemini CLI", "0.26", ("gemini",), _at(_GEMINI), _gemini_cli),
-    Agent("cursor", "Cursor", "2.4", ("cursor", "cursor-agent"), _at(_CURSOR), _cursor),
+    Agent(
+        "antigravity",
+        "Antigravity",
+        "1.1.21",
+        ("agy",),
+        _at(
+            Root(".gemini/antigravity-cli", "~"), Root(".gemini/antigravity", "~"), Root(".gemini/antigravity-ide", "~")
+        ),
+        _antigravity,
+        ("antigravity",),
+    ),
+    Agent(
+        "gemini_cli",
+        "Gemini CLI",
+        "0.26",
+        ("gemini",),
+        _at(Root(".gemini/tmp", "~", "GEMINI_CLI_HOME")),  # the folder above is Antigravity's too
+        _gemini_cli,
+        ("gemini_cli",),
+        less="it has served no personal accounts since June 2026; 'antigravity' is its successor",
+    ),
+    Agent("cursor", "Cursor", "2.5", ("cursor", "cursor-agent"), _at(*_CURSOR), _cursor, ("cursor", "cursor_cli")),
     Agent(
         "vscode",
         "VS Code",
         "1.102",
         ("code",),
-        _at(_VSCODE),
+        _at(*_VSCODE),
         _vscode,
+        ("vscode",),
         "VS Code asks once whether it may start the server",
+        _ASKS_ONLY,
     ),
-    Agent("opencode", "OpenCode", "1.0", ("opencode",), _at(_OPENCODE), _opencode),
-    Agent("copilot_cli", "Copilot CLI", "1.0", ("copilot",), _at(_COPILOT), _copilot_cli),
+    Agent("opencode", "OpenCode", "1.0", ("opencode",), _at(*_OPENCODE), _opencode, ("opencode",), less=_ASKS_ONLY),
+    Agent(
+        "copilot_cli",
+        "Copilot CLI",
+        "1.0",
+        ("copilot",),
+        _at(*_COPILOT),
+        _copilot_cli,
+        ("copilot_cli",),
+        less=_ASKS_ONLY,
+    ),
 )
 AGENT = {row.name: row for row in AGENTS}
-_OTHER_NAMES = {"claude": "claude_code", "gemini": "gemini_cli", "copilot": "copilot_cli", "code": "vscode"}
+_OTHER_NAMES = {
+    "claude": "claude_code",
+    "gemini": "gemini_cli",
+    "copilot": "copilot_cli",
+    "code": "vscode",
+    "agy": "antigravity",
+}
 
 
 def agent_name(typed: str) -> str:

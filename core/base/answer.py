@@ -79,7 +79,8 @@ class Answer:
     """What a model answered, and what it cost.
 
     Token counts are the provider's own, or None where it does not report them. `truncated` is true when the
-    provider says that it stopped at its output limit: such a text must not be trusted to be whole.
+    provider says that it stopped at its output limit: such a text must not be trusted to be whole. `requests` is how
+    often the question was sent until this came.
     """
 
     text: str
@@ -87,6 +88,7 @@ class Answer:
     input_tokens: int | None = None
     output_tokens: int | None = None
     truncated: bool = False
+    requests: int = 1
 
 
 class Generate(Protocol):

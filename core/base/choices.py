@@ -13,9 +13,9 @@ SEARCH_KINDS = (*ENTRY_KINDS, "conversation")
 SPOKEN_ROLES = ("user", "assistant", "tool")
 PROVIDERS = (
     *("offline", "openai", "ollama", "anthropic", "gemini", "command"),
-    *("local", "claude_code", "codex", "gemini_cli"),
+    *("local", "claude_code", "codex", "antigravity", "gemini_cli"),
 )
-PROGRAMS = ("command", "claude_code", "codex", "gemini_cli")
+PROGRAMS = ("command", "claude_code", "codex", "antigravity", "gemini_cli")
 """Those of them that are asked as a program: nobody knows what that costs, or how large the window is."""
 # What a bullet can be: five files of the knowledge folder, and notes on source files.
 BULLET_CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")

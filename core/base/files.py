@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import itertools
 import os
 import stat
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-from core.base import disk, temporaries
+from core.base import disk
 from core.base.reading import (
     BUFFER_BYTES,
     FileRead,
@@ -36,8 +40,9 @@ from core.base.reading import (
 from core.base.system import EXCHANGE, NO_REPLACE
 
 __all__ = [
-    "BUFFER_BYTES", "TEMPORARY_MARK", "FileRead", "Identity", "SyncError", "append", "create_atomic", "discard",
-    "exchange", "exists", "identity_of", "is_same_file", "last_byte", "make_folder", "naming", "new_id",
+    "BUFFER_BYTES", "TEMPORARY_MARK", "FileRead", "Identity", "SyncError", "append", "at_work", "create_atomic",
+    "discard", "exchange", "exists", "identity_of", "is_live", "is_same_file", "last_byte", "link", "made",
+    "make_folder", "naming", "new_id",
     "open_for_append", "open_regular", "overwrite", "read_beginning", "read_descriptor", "read_file",
     "read_or_empty", "remove_file", "remove_if_empty", "remove_tree", "rename_without_replacing", "replace_file",
     "set_mode", "sha256_of_descriptor", "sha256_of_file", "sync", "sync_folder", "take_back", "temporary_name",
@@ -46,6 +51,51 @@ __all__ = [
 
 TEMPORARY_MARK = ".knowledge-tmp"
 _counter = itertools.count()
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# --- which temporary files this process is at work on, so that no other thread takes them for what a crash left -------
+
+_live_lock = threading.Lock()
+_live: set[str] = set()
+_scope = threading.local()
+
+
+def at_work(function: Callable[P, T]) -> Callable[P, T]:
+    """The temporary files that `function` makes are in use until it ends, however that is. Scopes may nest."""
+
+    @functools.wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        outer: list[str] | None = getattr(_scope, "names", None)
+        names: list[str] = []
+        _scope.names = names
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _scope.names = outer
+            if outer is not None:
+                outer.extend(names)
+            else:
+                with _live_lock:
+                    _live.difference_update(names)
+
+    return wrapped
+
+
+def made(name: str) -> None:
+    """Call it before a temporary file of that name is made. Outside of `at_work` nobody needs it later."""
+    names: list[str] | None = getattr(_scope, "names", None)
+    if names is None:
+        return
+    names.append(name)
+    with _live_lock:
+        _live.add(name)
+
+
+def is_live(name: str) -> bool:
+    """Whether this process is at work on a temporary file of that name (without its folder)."""
+    with _live_lock:
+        return name in _live
 
 
 class SyncError(OSError):
@@ -143,7 +193,7 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
     """Write `data` durably under a temporary name beside `path` and return that name. The `note` comes into the name
     only when all of it is written: what a crash left with a note is whole."""
     temporary = temporary_name(path)
-    temporaries.made(temporary.name)
+    made(temporary.name)
     fd = disk.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | disk.NOFOLLOW, mode)
     try:
         with naming(path):
@@ -153,7 +203,7 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
             sync(fd)
         if note:
             whole = temporary_name(path, note)
-            temporaries.made(whole.name)
+            made(whole.name)
             disk.rename(temporary, whole)
             temporary = whole
     except BaseException:
@@ -165,7 +215,7 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
     return temporary
 
 
-@temporaries.at_work
+@at_work
 def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: bool = True) -> None:
     """Replace `path` by `data`: a reader sees the old bytes or the new, also after a power cut; not `lasting`, maybe
     the old ones still, which is enough for what is made anew from other files.
@@ -189,7 +239,7 @@ def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: b
         sync_folder(target.parent)
 
 
-@temporaries.at_work
+@at_work
 def create_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Make a new file with `data`; FileExistsError when the name is taken. The caller syncs the folder."""
     temporary = write_temporary(path, data, mode)
@@ -230,6 +280,11 @@ def remove_file(path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         disk.unlink(path)
         sync_folder(path.parent)
+
+
+def link(path: Path, name: Path) -> None:
+    """A second name of a file, in a folder of ours that goes again. Raises OSError on another disk."""
+    disk.link(path, name)
 
 
 def remove_if_empty(folder: Path) -> bool:

@@ -101,12 +101,14 @@ def _is_plain_linux(named: str) -> bool:
 
 
 ASKED = "asked-by-knowledge"
-"""The name of the empty folder in which agents are asked. Tools name the sessions of a folder after it, so what one of
-them writes down all the same is known by it and never harvested."""
+"""The name of the empty folder in which programs are asked. Tools name the sessions of a folder after it, so what one
+of them writes down all the same is known by it and never harvested."""
+ASKED_LINE = "(The program knowledge-memory asks this, not its user.)"
+"""The first line of what programs are asked: a tool may keep the question without the folder."""
 
 
 def asking_folder(environment: Mapping[str, str]) -> Path:
-    """The empty folder in which agents are asked, the same for every home."""
+    """Where programs are asked, each question in a folder of its own; the same for every home."""
     return cache_folder(Path(), environment).parent.parent / ASKED
 
 

@@ -41,9 +41,10 @@ class Ok(Generic[T]):
 
 @dataclass(frozen=True)
 class Err:
-    """The operation failed; nothing was lost by it."""
+    """The operation failed; nothing was lost by it. `requests`: of a question to a model, how often it was sent."""
 
     error: ErrorInfo
+    requests: int = 0
 
 
 Result: TypeAlias = Ok[T] | Err

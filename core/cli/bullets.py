@@ -27,7 +27,11 @@ def notes_text(notes: Notes) -> str:
         rows.append(f"({notes.note})")
     if facts:
         there = os.path.lexists(notes.path)
-        why = "told of it before it was on this disk" if there else "told of it on another machine, or before it went"
+        why = "told of it on another machine, or before it went"
+        if there:
+            why = "told of it before it was on this disk"
+        if there and notes.outside:
+            why = "told of it by conversations that worked elsewhere; it lies outside file_roots"
         rows += [f"{why} (facts.md):", *facts]
     return "\n".join(rows) + "\n"
 

@@ -11,20 +11,30 @@ if TYPE_CHECKING:
     from core.commands.context import ContextPrefix, DigestState
 
 
+FAILED = "Tell the user once: knowledge memory could not harvest, and 'knowledge status' says why."
+
+
 def digest_text(state: DigestState) -> str:
     return state.text + ("" if state.text.endswith("\n") or not state.text else "\n") + f"({state.why})\n"
 
 
 def context_text(context: ContextPrefix) -> str:
     """The text itself; for the hook of a tool the JSON in which that tool takes it, nothing where there is none."""
-    text = context.prefix.text
+    text, row = context.prefix.text, dict[str, object]()
     if not context.hook:
         return text
     if not text and not context.message:
-        return ""
-    if context.hook == "cursor":
-        return json.dumps({"additional_context": text}) + "\n"
-    row: dict[str, object] = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
+        return "{}\n" if context.hook == "antigravity" else ""
+    if context.hook in (
+        "cursor",
+        "antigravity",
+    ):  # they show their user nothing of it, and what servers said is no order
+        said = "\n".join(filter(None, (text, FAILED if context.message else "")))
+        row = (
+            {"additional_context": said} if context.hook == "cursor" else {"injectSteps": [{"ephemeralMessage": said}]}
+        )
+        return json.dumps(row) + "\n"
+    row = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
     return json.dumps(row | ({"systemMessage": context.message} if context.message else {})) + "\n"
 
 

@@ -1,4 +1,5 @@
-"""`knowledge setup`, `connect` and `schedule`: from installing the program to a habit that nobody has to think of."""
+"""`knowledge setup`, `connect` and `schedule`: from installing the program to a habit that nobody has to think of; and
+`uninstall`, the way back."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from core.commands.daily.connect import ConnectReport
     from core.commands.daily.schedule import ScheduleReport
     from core.commands.daily.setup import SetupReport
+    from core.commands.daily.uninstall import UninstallReport
 
 _DRY_RUN = flag("--dry-run", "show the changes and make none")
 _YES = flag("--yes", "do not ask")
@@ -34,6 +36,10 @@ def connect_text(report: ConnectReport) -> str:
             state += f"; gone from its files, or changed: {', '.join(PARTS[part] for part in row.missing)}"
         rows.append(f"{row.tool:<{width}}  {state}")
         rows += [f"{'':<{width}}  {one_line(problem)}" for problem in row.problems]
+        if row.connected and row.outdated:
+            rows.append(f"{'':<{width}}  by another version, or for another home: connect it again")
+        if row.less and (row.connected or report.changes):
+            rows.append(f"{'':<{width}}  {row.less}")
     rows += [f"note: {one_line(note)}" for note in report.notes]
     return "\n".join(rows) + "\n"
 
@@ -50,6 +56,26 @@ def schedule_text(report: ScheduleReport) -> str:
         rows.append("dry run; without --dry-run this is done")
     rows.append(f"{report.title}: {'on, a harvest begins each hour' if report.on else 'off'}")
     rows += [f"note: {one_line(note)}" for note in report.notes]
+    return "\n".join(rows) + "\n"
+
+
+def uninstall_text(report: UninstallReport) -> str:
+    """What is taken back, what stays, and how to take the program away."""
+    from core.commands.daily.connect import changes_text
+
+    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
+    rows += [] if report.shown else [f"$ {line}" for line in report.commands]
+    if report.applied:
+        rows.append("taken back: other programs do not know of this one any more")
+    elif report.dry_run and (report.changes or report.commands):
+        rows.append("dry run; without --dry-run this is taken back")
+    elif report.refused:
+        rows.append("nothing was changed")
+    elif not report.changes and not report.commands:
+        rows.append("nothing to take back: no tool is connected, and no timer is set up")
+    rows += [f"stays: {path} ({what})" for path, what in report.stays.items()]
+    rows.append(f"the program itself: {report.program}")
+    rows += [f"note: {one_line(note)}" for note in report.notes if report.applied]
     return "\n".join(rows) + "\n"
 
 
@@ -77,7 +103,7 @@ COMMANDS = (
         connect_text,
         Argument(
             ("tool",),
-            "claude_code, codex, gemini_cli, cursor, vscode, opencode or copilot_cli; none: tell how they stand",
+            "claude_code, codex, antigravity, gemini_cli, cursor, vscode, opencode, copilot_cli; none: how they stand",
             {"nargs": "*", "default": (), "metavar": "TOOL"},
         ),
         flag("--all", "every tool that is on this computer; with --remove every one connected", dest="everything"),
@@ -93,6 +119,16 @@ COMMANDS = (
         ".daily.schedule:schedule",
         schedule_text,
         flag("--remove", "turn it off and take its files away"),
+        _DRY_RUN,
+        _YES,
+        asks=True,
+    ),
+    single(
+        "uninstall",
+        "take back every connection and the timer; your knowledge stays",
+        "--dry-run",
+        ".daily.uninstall:uninstall",
+        uninstall_text,
         _DRY_RUN,
         _YES,
         asks=True,

@@ -84,12 +84,13 @@ def _done(report: HarvestReport) -> list[str]:
             f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
             f"worth keeping, {report.failed} failed; {report.reclaimed} reclaimed)"
         )
-    elif not (report.deferred or report.too_large or report.cancelled):
+    elif not (report.deferred or report.too_large or report.cancelled or report.plan.writing):
         lines.append("nothing new: no conversation waits to be harvested")
     if report.notes_as_facts:
-        one, many = "note on a file that was not found became a fact", "notes on files that were not found became facts"
-        lines.append(f"{report.notes_as_facts} {one if report.notes_as_facts == 1 else many}")
+        lines += _notes_as_facts(report.notes_as_facts - report.notes_outside, report.notes_outside)
     lines += fed(report.facts)
+    if report.calls:
+        lines.append(f"sent to the model: {count(report.calls, 'request')}")
     if report.input_tokens or report.output_tokens:
         cost = f", {dollars(report.spent)}" if report.spent else ""
         lines.append(
@@ -99,10 +100,27 @@ def _done(report: HarvestReport) -> list[str]:
     return lines
 
 
+def _notes_as_facts(missing: int, outside: int) -> list[str]:
+    """Why notes on files are facts instead."""
+    where = "outside file_roots and the folder of its conversation"
+    rows = (
+        (missing, "a file that was not found", "files that were not found"),
+        (outside, f"a file {where}", f"files {where}"),
+    )
+    return [
+        f"{number} {f'note on {one} became a fact' if number == 1 else f'notes on {many} became facts'}"
+        for number, one, many in rows
+        if number
+    ]
+
+
 def _left(report: HarvestReport) -> list[str]:
     """What was not harvested, not let in or not read as it stood, of a plan as of a run."""
-    left = {"left for a later run": report.deferred, "still being written": report.plan.writing,
-            "too large": report.too_large}  # fmt: skip
+    left = {
+        "left for a later run": report.deferred,
+        "too large": report.too_large,
+        "sent, no answer": report.unanswered,
+    }
     lines = [f"{name}: {number}" for name, number in left.items() if number]
     if report.quarantined:
         why = ", ".join(f"{mark}:{number}" for mark, number in sorted(report.held_by.items()))
@@ -243,7 +261,9 @@ COMMANDS = (
             "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
             "NAME",
         ),
-        flag("--since-last", "only what changed since the last run and is not being written; for hooks and timers"),
+        flag("--now", "also conversations that changed in the last ten minutes and may still be written"),
+        flag("--again", "also conversations whose harvest you undid"),
+        flag("--since-last", "a harvest that nobody waits for: within the budgets, quietly; for hooks and timers"),
         repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH"),
         whole_number(
             "--max-harvest-bytes",

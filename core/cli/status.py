@@ -40,6 +40,10 @@ def status_text(state: Status) -> str:
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
     waiting = state.pending
     rows.append(f"pending: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}")
+    if waiting.get("writing"):
+        rows[-1] += f"; {waiting['writing']} more perhaps still being written"
+    if waiting.get("undone"):
+        rows[-1] += f"; {waiting['undone']} more whose harvest you undid ('knowledge harvest --again' shows them)"
     if waiting.get("elsewhere"):
         rows.append(waiting["elsewhere"])
     way = "; 'knowledge harvest --finish' puts that right" if stands.run.state == INTERRUPTED else ""

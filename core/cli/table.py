@@ -162,6 +162,7 @@ MODULE = {
     "setup": "daily",
     "connect": "daily",
     "schedule": "daily",
+    "uninstall": "daily",
     "sources": "sources",
     "import": "sources",
     "status": "status",

@@ -135,6 +135,8 @@ class Notes:
     path: str
     note: str
     bullets: tuple[Found, ...]
+    outside: bool = False
+    """Whether the file lies in none of `file_roots`: then only a conversation that worked there leaves notes on it."""
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge notes --json`."""
@@ -158,7 +160,10 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
     about = facts_about(facts, current, _projects(workspace), workspace.environment)
     named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
-        return Ok(Notes(current, "", tuple(named)))
+        from core.harvest.named_paths import allowed_path
+
+        roots = [os.path.expanduser(root) for root in workspace.config.file_roots]
+        return Ok(Notes(current, "", tuple(named), allowed_path(os.path.expanduser(current), roots) is None))
     file = f"files/{note.name}"
     return Ok(Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named)))
 

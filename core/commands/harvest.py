@@ -30,7 +30,7 @@ from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.classify import fate_of
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
-from core.harvest.plan import plan_harvest
+from core.harvest.plan import first, plan_harvest
 from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES
@@ -100,6 +100,7 @@ def harvest(
         report.value.notes += filter(None, [reader.record() if reader is not None else ""])
         try:
             report.value.lines = _new_lines(workspace, report.value.run)
+            report.value.notes += _settled(workspace, report.value.run)
         except OSError as error:
             why = f"the run is over, and its new lines cannot be shown: {error.strerror or error}"
             report.value.errors.append(ErrorInfo("lines-unreadable", why, str(error.filename or ""), "open the file"))
@@ -126,6 +127,20 @@ def _little_found(report: HarvestReport) -> list[str]:
         f"{report.empty} of {report.harvested} conversations gave nothing: the offline rules know English and a few "
         "fixed forms; a language model finds more ('knowledge config set provider …')"
     ]
+
+
+def _settled(workspace: Workspace, run: str) -> list[str]:
+    """What a run took out of the files, in a sentence. Raises OSError."""
+    from core.base.markdown import split_provenance  # a dry run needs nothing of bullets
+
+    changes = [row for row in read_changes(workspace.paths) if row.run == run]
+    lines = [line for row in changes for line in row.removed if line.startswith("- ") and line not in row.added]
+    if not lines:
+        return []
+    went = "line went" if len(lines) == 1 else "lines went"
+    texts = [split_provenance(line.removeprefix("- "))[0] for line in lines]
+    back = f"'knowledge undo {run}' takes the whole run back"
+    return [f"{len(lines)} {went}, for the rest of the session has settled it: {first(texts)}; {back}"]
 
 
 def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
@@ -180,6 +195,8 @@ def harvest_command(
     model: str | None = None,
     jobs: int | None = None,
     source: Sequence[str] | None = None,
+    now: bool = False,
+    again: bool = False,
     since_last: bool = False,
     ended: Sequence[str] | None = None,
     progress: Report = lambda _: None,
@@ -217,7 +234,8 @@ def harvest_command(
         jobs,
         named.value,
         look_around=not apply,
-        since_last=since_last,
+        at_once=now,
+        again=again,
     )
     if since_last and apply:
         from core.commands.daily.autopilot import run_by_itself  # only where nobody waits for it

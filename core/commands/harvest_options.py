@@ -5,7 +5,7 @@ ready for calls.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from core.harvest.steps import QUIET_SECONDS, DistilSettings, HarvestOptions, Li
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EditorWait
 from core.sources.artifact import HOME
-from core.sources.tools import ALL, places
+from core.sources.tools import ALL, NAMES, places
 
 if TYPE_CHECKING:
     from core.base.answer import Answer, Generate
@@ -38,9 +38,11 @@ SUMMARIZE_PROMPT = "summarize.md"
 class HarvestRequest:
     """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
     `core.sources.tools.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
-    `rough`: it estimates tokens from sizes alone and reads nothing for it; `since_last`: nobody is there, so what a
-    tool may still write is left alone unless it is one of `ended` (path -> modification time), and what failed at
-    `retry_before` or later is not tried again."""
+    `rough`: it estimates tokens from sizes alone and reads nothing for it; `at_once`: also what a tool may still be
+    writing; `again`: also what was harvested and undone. `unattended`: a hook or a timer began it, so a digest that the
+    user deleted stays away, and a path of the settings is no request of this moment; then `ended` are conversations
+    whose session has ended (path -> modification time), and what failed at `retry_before` or later is not tried again.
+    """
 
     apply: bool = False
     no_harvest: bool = False
@@ -53,7 +55,9 @@ class HarvestRequest:
     sources: tuple[str, ...] = ()
     look_around: bool = False
     rough: bool = False
-    since_last: bool = False
+    at_once: bool = False
+    again: bool = False
+    unattended: bool = False
     ended: Mapping[str, int] = field(default_factory=dict)
     retry_before: str = ""
 
@@ -83,6 +87,8 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         limit=request.limit,
         reclaim_foreign=config.reclaim_foreign,
         retry_before=request.retry_before,
+        again=request.again,
+        named=frozenset() if request.unattended else _named_files(request.sources),
     )
     of_settings, problem = ((), "") if request.sources else set_sources(workspace)
     if problem and not request.rough:  # who only looks reads it elsewhere
@@ -120,14 +126,22 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
             kept=workspace.cache / "answers",
             usage=workspace.cache / "usage.json",
             asked=asked,
+            model=request.model or (config.model if limits.provider == config.provider else ""),
             places=(found := places(named.value, workspace.environment, config.project_roots)),
             caps=_caps(workspace, asked, workspace.cache / "usage.json"),
             price=partial(price_of, workspace, limits.provider, request.model or config.model),
-            quiet_seconds=QUIET_SECONDS if request.since_last else 0.0,
+            quiet_seconds=0.0 if request.at_once else QUIET_SECONDS,
             ended=request.ended,
+            unattended=request.unattended,
             days_kept={name: days for name in {row.source for row in found} if (days := days_kept(name, found))},
         )
     )
+
+
+def _named_files(sources: Sequence[str]) -> frozenset[str]:
+    """The files among sources; a folder may hold anything, and asks for nothing in particular."""
+    paths = (os.path.abspath(os.path.expanduser(name)) for name in sources if name not in NAMES)
+    return frozenset(path for path in paths if os.path.isfile(path))
 
 
 def _caps(workspace: Workspace, asked: str, usage: Path) -> Caps:

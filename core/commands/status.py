@@ -249,6 +249,8 @@ def _pending(
         "conversations": len(waiting),
         "bytes": sum(step.artifact.size for step in waiting),
         "tokens": plan.value.tokens,
+        "writing": plan.value.plan.writing,
+        "undone": plan.value.plan.undone,
         "prune": sum(step.action == "prune" for step in steps),
         "elsewhere": next((note for note in plan.value.notes if note.startswith(NOT_LOOKED_AT)), ""),
         "interrupted": interrupted,

@@ -22,16 +22,28 @@ from core.commands.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.reclaim import restore
-from core.harvest.recovery import Recovered, with_store
+from core.harvest.recovery import UNPROVEN, Recovered, with_store
 from core.knowledge.changes import EDIT_RUN, Change, append_changes, read_changes
 from core.knowledge.file_notes import note_now
 from core.knowledge.journal import Pending, encode, read_journal, states_by_sha
-from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, write_ledger
+from core.knowledge.ledger import UNDONE, Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import require_lines
-from core.knowledge.reversal import take_out
+from core.knowledge.reversal import REVERSED, take_back, take_out
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.scan import holds
 
+_TAUGHT = (
+    "run",
+    "items",
+    "offers",
+    "person",
+    "quarantined",
+    "held_by",
+    "notes_as_facts",
+    "notes_outside",
+    "from_tools",
+)
+"""What a ledger entry says of a harvest, and no longer of one that was undone."""
 NEEDED = "another harvest rests on it"
 
 
@@ -45,7 +57,7 @@ def undo(
     import_module("core.commands.fact_feed")  # now: the report must not fail where the system refuses files afterwards
     wanted = run.strip()
     if wanted.startswith(UNDO_RUN):
-        hint = "'knowledge harvest --apply' harvests again what was undone"
+        hint = "'knowledge harvest --apply --again' harvests again what was undone"
         return fail("not-undoable", "an undo cannot be undone", hint=hint)
     if wanted.startswith(EDIT_RUN):
         found = undo_in_project(workspace, wanted, now())
@@ -145,16 +157,23 @@ def _undo_harvest(
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
     lines = {line for row in rows if row.sha in forgotten for line in row.added}
     earlier, needed = _surviving(paths, run, forgotten, lines)
+    # Of a run whose journal was damaged the undo is the way to read everything anew.
+    mends = any(UNPROVEN in entries[sha] for sha in gone)
     for sha in gone:
-        old = earlier.get(sha)
-        entries.pop(sha)
-        if old is not None:
-            entries[sha] = {**old, "deleted": False}
+        entry = entries.pop(sha)
+        unwanted = entry.get("status") == "harvested" and not mends
+        if sha in earlier:
+            entries[sha] = {**earlier[sha], "deleted": False}
+        elif unwanted:
+            entries[sha] = {key: value for key, value in entry.items() if key not in _TAUGHT} | {"status": UNDONE}
+        if unwanted:
+            entries[sha][UNDONE] = run
     report.forgotten = len(gone)
     if gone or report.restored:
         write_ledger(paths, entries)
     _forget_plans(archive_of(paths, run), forgotten)
     _forget_plans(paths.journal, set(waiting))
+    _put_back(paths, [row for row in rows if row.edit is not None], undone, report, now)
     _take_lines_out(paths, [row for row in rows if row.sha in forgotten], undone, needed, report, now)
     if len(report.errors) > before:
         report.notes.append("what could not be taken back stays as it is; run the same undo again to try again")
@@ -235,6 +254,19 @@ def _forget_plans(path: Path, forgotten: set[str]) -> None:
         files.write_atomic(path, b"".join(map(encode, left)))
     else:
         files.remove_file(path)
+
+
+def _put_back(paths: Paths, rows: list[Change], undone: list[Change], report: UndoReport, now: datetime) -> None:
+    """Lines that the run took out, for a conversation had outdated them, come back where they stood."""
+    back = {(row.file, line) for row in undone for line in row.added}
+    for row in reversed(rows):
+        if back.issuperset((row.file, line) for line in row.removed):
+            continue
+        taken = take_back(paths, row, now, UNDO_RUN + report.run)
+        if isinstance(taken, Err):
+            report.errors.append(taken.error)
+        elif taken.value == REVERSED:
+            report.lines_back += len(row.removed)
 
 
 def _take_lines_out(

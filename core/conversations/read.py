@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
+from core.base.installed import how_to_install
+from core.base.paths import ASKED_LINE
 from core.base.result import ErrorInfo
 from core.conversations import plain
 from core.conversations.collections import stores
@@ -24,10 +26,8 @@ from core.conversations.formats import (
     cline_tasks,
     codex,
     continue_dev,
-    copilot_cli,
+    copilot,
     cursor,
-    deepseek,
-    droid,
     gemini_cli,
     goose,
     grok,
@@ -38,15 +38,22 @@ from core.conversations.formats import (
     opencode,
     pi,
     qwen,
+    session_logs,
     specstory,
     swe_agent,
-    vscode_chat,
 )
 from core.conversations.lines import BOM
 from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack
 from core.conversations.records import LineSource, keys_in
 
 HEAD_BYTES = 4096
+OPENINGS = (
+    ASKED_LINE,
+    "# Keep what stays useful\n\nBelow is one conversation between a developer and AI assistants",
+    "# Read a conversation, then answer one question\n\nBelow is one conversation between a developer",
+    "# Shorten one part of a conversation\n\nBelow is one part of a long conversation",
+)
+"""How what this program asks a tool begins: our line, or before there was one the shipped prompts."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +76,14 @@ READERS: tuple[Reader, ...] = (
     Reader("codex", codex.sniff, codex.read, codex.read_all),
     Reader("qwen", qwen.sniff, qwen.read),
     Reader("claude_code", claude_code.sniff, claude_code.read, claude_code.read_all),
-    Reader("copilot_cli", copilot_cli.sniff, copilot_cli.read),
+    Reader("copilot_cli", copilot.sniff, copilot.read),
+    Reader("vscode", copilot.sniff_chat, copilot.read_chat),
     Reader("pi", pi.sniff, pi.read),
-    Reader("droid", droid.sniff, droid.read),
+    Reader("droid", session_logs.sniff_droid, session_logs.read_droid),
+    Reader("deepseek", session_logs.sniff_deepseek, session_logs.read_deepseek),
     Reader("kimi", kimi.sniff, kimi.read),
     Reader("antigravity", antigravity.sniff, antigravity.read),
     Reader("kiro", kiro.sniff, kiro.read),
-    Reader("vscode_chat", vscode_chat.sniff, vscode_chat.read),
-    Reader("deepseek", deepseek.sniff, deepseek.read),
     Reader("amp", amp.sniff, amp.read),
     Reader("continue_dev", continue_dev.sniff, continue_dev.read),
     Reader("grok", grok.sniff, grok.read),
@@ -108,6 +115,9 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     the last that the turn was joined from; several turns can stand in one record. Of a packed file the range is in the
     unpacked bytes, of one in UTF-16 in those of UTF-8.
 
+    A conversation that begins with a question of this program has no turns: what the question quotes would else stand
+    there as the word of the user.
+
     A file that holds many conversations is read as one, oldest first, each below a system turn with its title: it is
     harvested and reclaimed as a whole, so nothing of it may be left out. `read_all` gives them one by one.
     """
@@ -121,6 +131,8 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     finally:
         if on:
             gc.enable()
+    asked = next((turn.text for turn in found.turns if turn.role == "user"), "")
+    found = replace(found, turns=(), skipped=0) if asked.lstrip().startswith(OPENINGS) else found
     return found if whole else replace(found, skipped=found.skipped + 1)
 
 
@@ -143,7 +155,7 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
         return None
     if not conversation.turns and conversation.skipped:
         if conversation.format == "packed":
-            hint = "install the library for it: knowledge-memory[zst]"
+            hint = how_to_install("zst")
             return ErrorInfo("packed-conversation", "the conversation is packed with Zstandard", conversation.id, hint)
         if conversation.format == "overpacked":
             message = f"the conversation is {len(data):,} bytes that unpack to more than {most_unpacked(len(data)):,}"

@@ -37,7 +37,8 @@ TOOLS = {
     "goose": "Goose", "llm": "llm", "swe_agent": "SWE-agent", "manual_slop": "Manual Slop", "home": "Manual Slop",
     "droid": "Droid", "grok": "Grok Build", "kimi": "Kimi", "hermes": "Hermes", "pi": "Pi or OpenClaw",
     "antigravity": "Antigravity", "qwen": "Qwen Code", "amp": "Amp", "crush": "Crush", "kiro": "Kiro",
-    "continue_dev": "Continue", "vscode_chat": "VS Code chat", "zed": "Zed", "devin": "Devin", "deepseek": "DeepSeek",
+    "continue_dev": "Continue", "vscode": "VS Code", "deepseek": "DeepSeek Harness", "zed": "Zed",
+    "devin": "Devin",
 }  # fmt: skip
 """What people call the tool that a format belongs to."""
 

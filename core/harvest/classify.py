@@ -14,8 +14,8 @@ from typing import Any
 
 from core import __version__
 from core.base.late import dataclass, field, replace
-from core.harvest.steps import CLASSES, Classified, Fate, HarvestPlan, Limits, Step
-from core.knowledge.ledger import restored_paths
+from core.harvest.steps import CLASSES, UNDONE_BY_YOU, Classified, Fate, HarvestPlan, Limits, Step
+from core.knowledge.ledger import UNDONE, restored_paths
 from core.knowledge.ledger_index import LedgerOnDemand
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier, earlier_by_path, earlier_of
@@ -172,10 +172,16 @@ class _Choices:
             return Classified(item, "keep", UNREAD)
         if not sha:
             return Step(item, "unreadable", "", "cannot be read")
+        if entry is not None and self._is_undone(entry, item) and not _is_harvested(entry, self.limits):
+            return Classified(item, "keep", UNDONE_BY_YOU)
         known = self._of_known(item, sha, entry) if entry is not None else None
         if known is not None:
             return known
         return self._to_harvest(row, sha, entry) if self.limits.harvest else self._to_discard(item, sha)
+
+    def _is_undone(self, entry: Mapping[str, Any], item: Artifact) -> bool:
+        """Whether the user took back the harvest of what this is, and has not asked for it again."""
+        return UNDONE in entry and self.limits.harvest and not (self.limits.again or self.limits.names(item))
 
     def _of_known(self, item: Artifact, sha: str, entry: Mapping[str, Any]) -> Step | Classified | None:
         """For content that is in the ledger; None where it is to be harvested as if it were new."""
@@ -217,11 +223,17 @@ class _Choices:
         return step
 
     def _earlier(self, item: Artifact, entry: Mapping[str, Any] | None) -> Earlier | None:
-        """The last harvest of what stood at this path, if it is proven: what is not is no base for anything."""
+        """The last harvest of what stood at this path, if it is proven: what is not is no base for anything. After one
+        that was undone only what was said since is read, unless the user asked for it again."""
         if not self.entries or (entry is not None and entry.get("status") == "harvested"):
             return None
         last = self.before(known_as(item.path, item.source))
         known = self.entries.get(last) if last else None  # the ledger may be another one by now
+        if known is not None and self._is_undone(known, item):
+            return earlier_of(last, known, whole=False)
+        while known is not None and known.get("status") == UNDONE:
+            last = str(known.get("after", ""))
+            known = self.entries.get(last)
         if known is None or not self.is_proven(last, known):
             return None
         return earlier_of(last, known, whole=not _is_harvested(known, self.limits))

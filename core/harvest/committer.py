@@ -14,13 +14,13 @@ from core.base.result import Err, ErrorInfo
 from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
-from core.harvest.freeze import StruckLines, freeze, onto, plan_facts, with_old_dates
+from core.harvest.freeze import StruckLines, freeze, plan_facts, with_old_dates
 from core.harvest.meter import Meter
-from core.harvest.named_paths import Bindings, is_working_folder
+from core.harvest.named_paths import Bindings, note_roots
 from core.harvest.proofs import REPORTED, Proofs, find_missing, marks, tell_missing
 from core.harvest.reclaim import SYNC_FAILED, Guard, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
-from core.harvest.repeats import Repeats
+from core.harvest.repeats import Grown, Repeats
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import HarvestOptions, Step
 from core.knowledge.categories import CATEGORIES
@@ -58,12 +58,14 @@ class Committer:
         self._bindings = Bindings(self.paths)
         self._struck = StruckLines(self.paths)
         self._repeats = Repeats(self.paths, self.entries, self.proofs)
+        self._grown = Grown(self.paths, self.entries, self.proofs)
         wanted = sum(step.action == "harvest" for step in self.report.plan.steps)
         begun = {"t": "run", "run": self.run, "at": self.now().isoformat(), "of": wanted}
         self._journal = Journal(self.paths.journal, [begun])
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
         self._batch = Batch(self.paths)
         self._written: list[Staged] = []
+        self._lost = False
 
     # --- one conversation ---
 
@@ -171,11 +173,11 @@ class Committer:
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
         """The lines, in the order that freeze.py tells, the ledger entry, and what the fact index will be told."""
-        plan = self._struck.kept(self._beside_earlier(step, self._lines_of(step, harvest, at)))
+        plan = self._struck.kept(self._beside_earlier(step, self._lines_of(step, harvest, at), harvest))
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:
-            entry |= _spent(meter)
+            entry |= self._spent(meter)
         noted = [str(row.get("path", "")) for row in plan.notes.values()]
         checked = self.limits.provider != "offline" and self.options.distil.quotes != "off"
         facts = plan_facts(harvest.items, harvest.folder, noted, quotes_checked=checked)
@@ -186,8 +188,7 @@ class Committer:
         """The items as lines of files; notes are bound to their source files."""
         today = at.astimezone(UTC).date().isoformat()
         date = min(harvest.date or today, today)  # a clock that went wrong must not keep a line the newest for years
-        own = [harvest.folder] if is_working_folder(harvest.folder) else []
-        roots = [*self.options.file_roots, *own]
+        roots = note_roots(harvest.folder, self.options.file_roots)
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()
         name, records = self._masked(step.artifact.name), self._bindings.records
@@ -195,7 +196,7 @@ class Committer:
         self._bindings.stage(plan.notes)
         return plan
 
-    def _beside_earlier(self, step: Step, plan: FrozenPlan) -> FrozenPlan:
+    def _beside_earlier(self, step: Step, plan: FrozenPlan, harvest: Harvest) -> FrozenPlan:
         """The plan beside an earlier harvest: of the same content the lines that stand stay as they are, of the
         conversation before it grew the plan takes over what still stands; what the person removed stays away."""
         old = self.entries.get(step.sha256, {})
@@ -208,10 +209,7 @@ class Committer:
             self.flush()
         if again:
             plan = with_old_dates(self.paths, plan, names)
-        if step.earlier is None:
-            return plan
-        earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
-        return plan if earlier is None else onto(self.paths, plan, earlier)
+        return plan if step.earlier is None else self._grown.onto(plan, step.earlier.sha256, harvest)
 
     def _masked(self, name: str) -> str:
         """A conversation's name as provenances have it: a key in a file's name must not travel with each line."""
@@ -231,6 +229,7 @@ class Committer:
         self.report.quarantined += plan.entry.get("quarantined", 0)
         add_counts(self.report.held_by, plan.entry.get("held_by", {}))
         self.report.notes_as_facts += plan.entry.get("notes_as_facts", 0)
+        self.report.notes_outside += plan.entry.get("notes_outside", 0)
         add_counts(self.report.items, plan.items)
         add_counts(self.report.skipped, harvest.skipped)
         add_counts(self.report.redacted, harvest.redacted)
@@ -317,9 +316,16 @@ class Committer:
             entry |= {"error": str(ErrorInfo(error.code, error.message, path)), "run": self.run}
             entry["provider"] = self.limits.provider
             if meter is not None:
-                entry |= _spent(meter)
+                entry |= self._spent(meter)
             self.record(step.sha256 or f"path:{step.artifact.path}", entry)
         return False
+
+    def _spent(self, meter: Meter) -> Entry:
+        """Whom the conversation was sent to, how often, and what that cost."""
+        spent: Entry = {"model": meter.model or self.options.model, "calls": meter.requests}
+        if meter.input_tokens is not None or meter.output_tokens is not None:
+            spent |= {"input_tokens": meter.input_tokens or 0, "output_tokens": meter.output_tokens or 0}
+        return spent
 
     # --- journal and end ---
 
@@ -338,6 +344,7 @@ class Committer:
         try:
             self._journal.append(*records, durable=durable)
         except OSError as error:
+            self._lost = True
             if self.trusted:
                 message = f"the journal cannot be written: {error.strerror}"
                 self.report.errors.append(ErrorInfo("journal-failed", message, str(self.paths.journal)))
@@ -358,7 +365,8 @@ class Committer:
         self._journal.close()
         try:
             sync_reclaimed(self.paths)
-            close_run(self.paths, self.run, self.entries, self.now().isoformat())
+            when = self.now().isoformat()
+            self.report.errors += close_run(self.paths, self.run, self.entries, when, lost=self._lost)
         except OSError as error:
             self._append_error("close-failed", error)
 
@@ -373,13 +381,6 @@ def _intent(step: Step, plan: FrozenPlan) -> Record:
 
 def _moving(step: Step) -> Record:
     return {"t": "moving", "sha": step.sha256, "path": step.artifact.path}
-
-
-def _spent(meter: Meter) -> Entry:
-    spent: Entry = {"model": meter.model, "calls": meter.calls}
-    if meter.input_tokens is not None or meter.output_tokens is not None:
-        spent |= {"input_tokens": meter.input_tokens or 0, "output_tokens": meter.output_tokens or 0}
-    return spent
 
 
 def _files_with_items(entries: Entries) -> set[str]:

@@ -60,7 +60,7 @@ from core.offline.recurring import add_borne_out, bear_out, checks_borne_out, fi
 from core.offline.rules import distil_offline
 from core.offline.sessions import check_steps
 from core.sources.artifact import Artifact
-from core.sources.incremental import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
+from core.sources.incremental import REWRITTEN, SAME, Earlier, Tail, TailSink, facts_of, tail_of
 from core.sources.sessions import StoreCache
 from core.sources.walk import folder_at
 
@@ -70,7 +70,9 @@ class Harvest:
     """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind; `folder`
     is the working folder of the session, "" when it is not known; `entry` holds what else the ledger will say; `offers`
     are what the model says of lines that are known, for the person to decide; `date` is the UTC day of the conversation
-    (YYYY-MM-DD), "" when nothing tells it. `title` is what it is called, without secrets where those are replaced."""
+    (YYYY-MM-DD), "" when nothing tells it. `title` is what it is called, without secrets where those are replaced.
+    `by_rules` is what the rules find in the whole of a conversation that they read when it was shorter, None for
+    others."""
 
     items: tuple[Item, ...]
     skipped: dict[str, int] = field(default_factory=dict)
@@ -80,8 +82,11 @@ class Harvest:
     offers: tuple[Offer, ...] = ()
     date: str = ""
     title: str = ""
+    by_rules: tuple[Item, ...] | None = None
 
 
+CHANGED = "changed"
+"""The code of the error that says: it is being written at this moment."""
 STREAM_BYTES = 8 << 20
 """A transcript above this is read line by line, if its format lets it."""
 END_CHARACTERS = 400
@@ -111,7 +116,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         return read
     tail, whole = read.tail, read.whole
     if read.sha256 != step.sha256:
-        return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
+        return fail(CHANGED, "the conversation changed since it was looked at", item.path, "run the harvest again")
     if tail.kind == REWRITTEN and item.size > options.limits.max_source_bytes:
         hint = "raise max_harvest_source_bytes to read it whole again"
         return fail(
@@ -126,7 +131,20 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     if options.read_by is not None:
         options.read_by(whole or tail.conversation)
     harvest = replace(found.value, folder=tail.conversation.folder, date=date)
+    if step.earlier is not None and tail.kind != SAME and (generate is None or step.earlier.whole):
+        harvest = replace(harvest, by_rules=_by_rules(harvest, tail.conversation, item.name, options, generate))
     return Ok(replace(harvest, entry={**harvest.entry, **read.facts, **_entry_of(step, tail, harvest)}))
+
+
+def _by_rules(
+    harvest: Harvest, conversation: Conversation, name: str, options: HarvestOptions, generate: Generate | None
+) -> tuple[Item, ...]:
+    """What the rules say of a whole conversation, beside a model's `harvest` too: an earlier reading by rules is judged
+    by rules."""
+    if generate is None:
+        return harvest.items
+    again = distil(conversation, name, replace(options.distil, waiting=None), None)
+    return again.value.items if isinstance(again, Ok) else ()
 
 
 def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, context: bool) -> _Read | Err:
@@ -377,7 +395,7 @@ def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> _Read | 
     asked: list[Turn] = []
 
     def look(earlier: Earlier | None) -> tuple[Streamed | None, TailSink]:
-        sink = TailSink(earlier) if context else TailSink(earlier, _brief)
+        sink = TailSink(earlier) if context else TailSink(earlier, _brief, context=False)
 
         def take(turn: Turn) -> None:
             if not asked and turn.role == "user":
@@ -392,12 +410,12 @@ def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> _Read | 
         return None
     if found.damage:
         return fail("damaged-conversation", f"the file {found.damage}", item.path, "look whether the file is whole")
-    tail = sink.tail(found.conversation, context=context)
+    tail = sink.tail(found.conversation)
     if base is not None and tail.kind == REWRITTEN and item.size <= limit:
         found, sink = look(None)
         if found is None:
             return None
-        tail = sink.tail(found.conversation, context=context)._replace(kind=REWRITTEN)
+        tail = sink.tail(found.conversation)._replace(kind=REWRITTEN)
     elif base is None:
         tail = tail._replace(kind="" if earlier is None else REWRITTEN)
     if options.distil.redact:

@@ -24,19 +24,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.base.project import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import ErrorInfo
 from core.harvest.answer import Item
-from core.harvest.named_paths import source_file
+from core.harvest.named_paths import allowed_path, source_file
 from core.knowledge.bullet_text import QUOTE_CHARACTERS, with_quote
 from core.knowledge.categories import CATEGORIES, CATEGORY, QUARANTINE, TASKS_FILE, read_text
 from core.knowledge.changes import EDIT_RUN, read_changes, removed_by_hand
-from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, note_now, read_records
+from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind
 from core.knowledge.journal import FrozenPlan
-from core.knowledge.lines import PlannedFile, missing_lines
+from core.knowledge.lines import PlannedFile
 from core.knowledge.projects import is_persons
 from core.knowledge.same import mark_of_text as mark_of_text
 
@@ -130,7 +129,8 @@ def freeze(
     folders in which a note may be bound to a file.
 
     A note whose path is not allowed or not there becomes a fact `path: note`. It still counts under `files`; how many
-    there are stands in the entry as `notes_as_facts`, and as `from_tools` how many items only a tool's output told.
+    there are stands in the entry as `notes_as_facts`, those outside the roots as `notes_outside`, and as `from_tools`
+    how many items only a tool's output told.
     Renames notes when their source file was renamed or its inode was reused, after `before_rename`, which writes what
     earlier plans still want of notes under their old names; raises OSError when that fails.
     """
@@ -141,7 +141,7 @@ def freeze(
     notes: NoteRecords = {}
     counts = {row.name: 0 for row in CATEGORIES}
     held: dict[str, int] = {}
-    unfound = by_tool = 0
+    unfound = outside = by_tool = 0
     for item in items:
         row = CATEGORY[item.category]
         if item.held:
@@ -159,6 +159,7 @@ def freeze(
                 _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
                 continue
             unfound += 1
+            outside += bool(item.path) and allowed_path(item.path, roots) is None
             fact = bullet_line(note_as_fact(item), provenance)
             _add(lines, headers, CATEGORY["facts"].file, CATEGORY["facts"].header, fact)
         elif item.category == "tasks_done":
@@ -174,6 +175,7 @@ def freeze(
         "quarantined": sum(held.values()),
         "held_by": held,
         "notes_as_facts": unfound,
+        "notes_outside": outside,
         "from_tools": by_tool,
     }
     return FrozenPlan(planned, counts, notes, {key: value for key, value in counted.items() if value})
@@ -230,40 +232,6 @@ def _without(lines: Sequence[str], texts: set[str]) -> list[str]:
 
 def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(keep, lines)))
-
-
-# --- a conversation that went on since its last harvest --------------------------------------------------------------
-
-
-def onto(paths: Paths, plan: FrozenPlan, earlier: FrozenPlan) -> FrozenPlan:
-    """A plan with what still stands of the earlier one: it alone proves all parts. A line of the earlier plan that
-    stands no more was the person's to remove, and neither it nor the same words come back. Raises OSError."""
-    rows = {planned.name: planned for planned in plan.files}
-    notes = dict(plan.notes)
-    for old in earlier.files:
-        row = earlier.notes.get(old.name.removeprefix("files/"))
-        name = note_now(paths, old.name, old.all_lines, row) if old.all_lines else old.name
-        if row is not None and name.removeprefix("files/") not in notes:
-            notes |= {note: row for note, row in read_records(paths).items() if f"files/{note}" == name}
-        here = files.read_or_empty(paths.knowledge / name) if old.all_lines else b""
-        gone = {line.decode("utf-8") for line in missing_lines(here, old.all_lines)}
-        said = {_words(line) for line in old.all_lines}
-        new = rows.get(name, PlannedFile(name, old.header, ()))
-        rows[name] = replace(
-            new,
-            lines=(*(line for line in old.lines if line not in gone), *_unsaid(new.lines, said)),
-            done=(*(line for line in old.done if line not in gone), *_unsaid(new.done, said)),
-        )
-    kept = tuple(row for row in rows.values() if row.all_lines or row.name in {one.name for one in plan.files})
-    return replace(plan, files=kept, notes=notes)
-
-
-def _words(line: str) -> str:
-    return split_provenance(line.removeprefix("- "))[0]
-
-
-def _unsaid(lines: Sequence[str], said: set[str]) -> tuple[str, ...]:
-    return tuple(line for line in lines if _words(line) not in said)
 
 
 # --- lines that the person has struck through ------------------------------------------------------------------------

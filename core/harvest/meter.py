@@ -24,6 +24,8 @@ from core.knowledge.spending import Purse, Spent, account_trouble
 
 NOT_TRIED = "not-tried"
 """The code of the error that says: this conversation was not asked about. Not a failure of the conversation."""
+NO_ANSWER = "no-answer"
+"""The code of the error that says: it was sent, at least in part, and the run gave the model up before an answer."""
 
 HOPELESS = frozenset(
     {
@@ -143,8 +145,8 @@ class Budget:
 class Meter:
     """Asks the model on behalf of one conversation and adds up what that cost. A `Generate` itself.
 
-    Token counts are the provider's own, None while it has reported none. `on_answer()` hears of each answer, on the
-    thread that asked.
+    Token counts are the provider's own, None while it has reported none; `requests` is how often something was sent,
+    tries of one call included. `on_answer()` hears of each answer, on the thread that asked.
     """
 
     def __init__(
@@ -158,7 +160,7 @@ class Meter:
         self._generate, self._purse, self._on_answer = generate, purse, on_answer
         self._budget = budget or Budget()
         self._breaker = breaker or Breaker()
-        self.calls = 0
+        self.calls = self.requests = 0
         self.model = ""
         self.input_tokens: int | None = None
         self.output_tokens: int | None = None
@@ -184,8 +186,10 @@ class Meter:
                 self._budget.settle(estimate, 0)
                 return fail(TOKEN_CAP, self._purse.reason, hint="the caps stand in config.toml")
             reserved = fits
-        answer = self._breaker.see(self._generate(prompt, schema))
+        result = self._generate(prompt, schema)
         self.calls += 1
+        self.requests += result.value.requests if isinstance(result, Ok) else result.requests
+        answer = self._breaker.see(result)
         if not isinstance(answer, Ok):
             self._budget.settle(estimate, 0)
             # Whoever gave up may be billed all the same: for the question at least.

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from core.base import files
 from core.base.paths import Paths
+from core.base.project import is_working_place, repository_root
 from core.knowledge.file_notes import (
     NoteRecords,
     SourceFile,
@@ -51,10 +52,21 @@ def allowed_path(text: str, roots: Sequence[str]) -> str | None:
 def is_working_folder(folder: str) -> bool:
     """Whether a folder that a conversation names as its own may hold files for notes: not the root of everything, not
     a folder of the system, not a hidden one."""
-    parts = os.path.normpath(folder).split(os.sep)
-    system = parts[1:2] and parts[1] in SYSTEM_FOLDERS
+    if not os.path.isabs(folder) or "\0" in folder:
+        return False
+    path = os.path.normpath(folder)
+    parts = path.split(os.sep)
     hidden = any(part.startswith(".") for part in parts)
-    return os.path.isabs(folder) and len(parts) > 2 and not system and not hidden and "\0" not in folder
+    return is_working_place(path) and parts[1] not in SYSTEM_FOLDERS and not hidden
+
+
+def note_roots(folder: str, roots: Sequence[str]) -> list[str]:
+    """Where notes of a conversation may be bound to files: the `roots` of the settings, and the repository around the
+    folder that it worked in, or that folder alone."""
+    if not is_working_folder(folder):
+        return [*roots]
+    place = os.path.normpath(folder)
+    return [*roots, repository_root(place) or place]
 
 
 def _within(path: str, roots: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from core.base import locks
+from core.base import files, locks
 from core.base.answer import Generate
 from core.base.homes import advice
 from core.base.paths import Paths
@@ -20,16 +20,16 @@ from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
-from core.harvest.distil import Harvest, distil_step
+from core.harvest.distil import CHANGED, Harvest, distil_step
 from core.harvest.known import KnownStore
-from core.harvest.meter import NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
+from core.harvest.meter import NO_ANSWER, NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
 from core.harvest.plan import plan_harvest
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import ANSWERED, BEGUN, HarvestReport, NewLine, Progress, Report, add_counts
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.harvest.unproven import leave_unproven
-from core.knowledge.digest import regenerate_digest
+from core.knowledge.digest import regenerate_digest, written_once
 from core.knowledge.spending import Account, Purse
 from core.sources.artifact import HashCache
 from core.sources.sessions import StoreCache
@@ -408,6 +408,7 @@ def _do_step(distilled: Distilled, committer: Committer) -> str | None:
     if meter is not None:
         report.input_tokens += meter.input_tokens or 0
         report.output_tokens += meter.output_tokens or 0
+        report.calls += meter.requests
     if why := _why_kept(step, committer):
         report.kept += 1
         return why
@@ -447,11 +448,20 @@ def _stage(distilled: Distilled, committer: Committer) -> str | None:
     if isinstance(result, Ok):
         return None if committer.stage(step, result.value, distilled.meter) else "failed"
     code = result.error.code
+    sent = distilled.meter is not None and distilled.meter.requests > 0
+    report.unanswered += sent and code in (CANCELLED, NOT_TRIED)
+    if code == NOT_TRIED and sent:
+        message = "it was sent, and no answer came before the run gave the model up"
+        committer.fail(step, ErrorInfo(NO_ANSWER, message, hint="run again to go on"), distilled.meter)
+        return "sent, no answer"
     if code in (CANCELLED, NOT_TRIED):  # neither is a failure of this conversation
         report.kept += 1
         report.cancelled = report.cancelled or code == CANCELLED
         report.not_tried += code == NOT_TRIED
-        return "untouched" if code == CANCELLED else "not tried"
+        return "sent, no answer" if sent else "untouched" if code == CANCELLED else "not tried"
+    if code == CHANGED and step.artifact.is_foreign:  # its tool writes it; the next run finds it as it is then
+        report.deferred += 1
+        return "still being written"
     if code == TOKEN_CAP:
         report.deferred += 1
         if (note := str(result.error)) not in report.notes:
@@ -482,6 +492,8 @@ def write_digest(paths: Paths, options: HarvestOptions, report: HarvestReport) -
     if options.digest_max_bytes is None:
         return
     try:
+        if options.unattended and not files.exists(paths.digest) and written_once(paths):
+            return
         written = regenerate_digest(paths, options.digest_max_bytes)
         report.digest = str(written) if written is not None else ""
     except OSError as error:

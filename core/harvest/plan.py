@@ -14,7 +14,7 @@ from core.base.figures import count, size
 from core.base.late import replace
 from core.base.paths import Paths
 from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, plan_steps
-from core.harvest.steps import Classified, HarvestOptions, HarvestPlan, Step
+from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step
 from core.sources.artifact import Artifact, HashCache, hash_artifacts
 from core.sources.scan import Scan, scan
 from core.sources.tools import FILES, disambiguate
@@ -56,16 +56,17 @@ def _plan(
     seen = [*foreign, *inside.artifacts]
     settled = [item for item in seen if not _is_written(item, options, now)]
     found = replace(found, artifacts=(*found.artifacts, *settled))
-    plan = replace(_judged(paths, options, entries, now, found, cache, hashes), writing=len(seen) - len(settled))
+    plan = _judged(paths, options, entries, now, found, cache, hashes, writing=len(seen) - len(settled))
     notes = (*elsewhere.notes, *inside.notes, *plan.notes)
     return replace(plan, notes=notes, errors=(*elsewhere.errors, *inside.errors))
 
 
 def _is_written(item: Artifact, options: HarvestOptions, now: datetime) -> bool:
     """Whether the tool may still be writing a conversation: it changed a moment ago, and nobody said that it ended."""
-    if not options.quiet_seconds or options.ended.get(item.path) == item.mtime_ns:
+    if options.ended.get(item.path) == item.mtime_ns or options.limits.names(item):
         return False
-    return item.mtime_ns > (now.timestamp() - options.quiet_seconds) * 1e9
+    age = now.timestamp() - item.mtime_ns / 1e9
+    return abs(age) < options.quiet_seconds  # a file dated far into the future is not being written now
 
 
 def _goes_soon(options: HarvestOptions, now: datetime) -> Callable[[Artifact], bool]:
@@ -86,15 +87,16 @@ def _judged(
     found: Scan,
     cache: HashCache,
     hashes: dict[str, str],
+    writing: int = 0,
 ) -> HarvestPlan:
-    """Stage 2 over all that was found. `hashes` are known for sessions."""
+    """Stage 2 over all that was found. `hashes` are known for sessions; `writing` conversations were left aside."""
     classified = classify(found, entries, now, options.trash_days)
     wanted = [row.artifact for row in classified if row.verdict == "harvest" and row.artifact.kind == "conversation"]
     hashes = {**hash_artifacts(wanted, cache), **hashes}
     # Without entries nothing can be proven yet; a large ledger is not read where nothing asks for it.
     entries = entries if classified and entries else {}
     is_proven = _proofs(paths) if entries else _never
-    plan = plan_steps(
+    judged = plan_steps(
         classified,
         hashes,
         entries,
@@ -104,9 +106,11 @@ def _judged(
         _shown_sizes(options),
         _goes_soon(options, now),
     )
+    plan = replace(judged, writing=writing) if writing else judged
     notes = (
         *_never_read(plan.classified),
         *skipped_notes(plan, str(paths.conversations), options.limits.max_source_bytes),
+        *_waiting(plan),
     )
     return replace(plan, notes=notes) if notes else plan
 
@@ -134,6 +138,21 @@ def _never_read(classified: Sequence[Classified]) -> list[str]:
         listed = "'knowledge ledger --status harvest-failed' lists them"
         odd.append(f"stay unread: {number} that could not be read before and have not changed ({listed})")
     return odd
+
+
+def _waiting(plan: HarvestPlan) -> list[str]:
+    """Sentences about conversations that are not read unless the user asks: those that their tool may still write, and
+    those whose harvest was undone."""
+    minutes = round(QUIET_SECONDS / 60)
+    rows = (
+        (plan.writing, f"changed in the last {minutes} minutes, perhaps still being written ('--now' reads", "too)"),
+        (plan.undone, "you undid the harvest ('--again' harvests", "again)"),
+    )
+    return [
+        f"{count(number, 'conversation')} wait{'s' * (number == 1)}: {why} {'it' if number == 1 else 'them'} {end}"
+        for number, why, end in rows
+        if number
+    ]
 
 
 def _never(_sha256: str, _entry: Mapping[str, Any]) -> bool:

@@ -17,13 +17,16 @@ from typing import TypeVar
 from core.base import files, locks
 from core.base.homes import advice, require_known
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, Ok, Result, fail
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.harvest.batch import Applied, write_together
 from core.harvest.named_paths import tell_bindings
 from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
+from core.knowledge.bullet_text import BulletRef, moved
 from core.knowledge.changes import Change, append_changes, read_changes
+from core.knowledge.edit import change_file
 from core.knowledge.file_notes import finish_moves, note_now
+from core.knowledge.hunks import Hunk, bare
 from core.knowledge.journal import (
     FrozenPlan,
     Journal,
@@ -52,6 +55,7 @@ from core.knowledge.ledger import (
 )
 from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.log import carry_over, settle
+from core.knowledge.reversal import take_out
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers, folders_below
 from core.sources.scan import origin, sha_in_trash
 
@@ -123,6 +127,8 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
         what = f"{len(behind)} record{'s' * (len(behind) != 1)} behind the damage"
         state.keep_damaged(paths, now, f" in line {bad[0]} of {len(lines) - (not lines[-1])}, with {what}")
     records = _made_whole(paths, readable, state.entries) if bad else readable
+    if not records:
+        state.notes.append("the last harvest could write nothing, perhaps for want of room on the disk; it begins anew")
     if b"".join(map(encode, records)) != data:
         files.write_atomic(paths.journal, b"".join(map(encode, records)))
     run = run_of(records) or f"{now:%Y%m%dT%H%M%S%f}-recovered"
@@ -137,7 +143,7 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
     if replayed:
         state.notes.append(f"finished {replayed} harvest{'s' * (replayed != 1)} that the last run left in the middle")
     sync_reclaimed(paths)
-    close_run(paths, run, state.entries, f"{now.isoformat()}", behind)
+    state.errors += close_run(paths, run, state.entries, now.isoformat(), behind)
 
 
 def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[Record]:
@@ -285,12 +291,22 @@ def run_of(records: list[Record]) -> str:
     return next((str(row["run"]) for row in reversed(records) if row.get("t") == "run" and row.get("run")), "")
 
 
-def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Sequence[Record] | None = None) -> None:
-    """The end of a run: changes, file ids, ledger, and last the archive, out of the journal. Raises OSError.
+def close_run(
+    paths: Paths,
+    run: str,
+    entries: Entries,
+    when: str,
+    behind: Sequence[Record] | None = None,
+    *,
+    lost: bool = False,
+) -> list[ErrorInfo]:
+    """The end of a run: changes, lines that are outdated, file ids, ledger, and last the archive, out of the journal.
+    Returns why outdated lines had to stay. Raises OSError.
 
     Safe to repeat from any point. Entries are taken from the journal; an `intent` without `done` stays in it.
     `behind` is given after a crash: whole records that stand behind a damaged one, which are trusted for nothing but
-    for where a conversation was that lies in the trash.
+    for where a conversation was that lies in the trash. `lost` says that records could not be written: then `entries`
+    know more than the journal, which stays, and is told of, where the ledger cannot be written either.
     """
     data = files.read_or_empty(paths.journal)
     records = list(decode(data))
@@ -308,22 +324,53 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
         if pending.done and pending.plan is not None:
             entries[sha]["run"] = run
             notes.update(pending.plan.notes)
-        for moved in pending.reclaimed:
+        for row in pending.reclaimed:
             if sha in entries:
-                note_reclaimed(entries[sha], moved)
+                note_reclaimed(entries[sha], row)
     _notice_unrecorded_moves(paths, states, entries)
     _notice_purged(paths, states, entries, when)
     append_changes(paths, _changes(finished, run, when))
+    errors = _take_out_outdated(paths, states, run, when)
     if notes:
         tell_bindings(paths, notes)
     changed = any(state.entry is not None or state.moving or state.purging for state in states.values())
     if behind is not None:
         changed = _notice_strays(paths, behind, entries, when) or changed
-    if changed or not paths.ledger.exists():
+    if changed or lost or not paths.ledger.exists():
         write_ledger(paths, entries)
     worth_keeping = [row for row in finished if row.get("t") not in ("run", "purging")]
     whole = data.endswith(b"\n") and data.count(b"\n") == len(records)
     archive(paths.journal, paths.plans, run, finished if worth_keeping else [], unfinished, whole=whole)
+    return errors
+
+
+def _take_out_outdated(paths: Paths, states: Mapping[str, Pending], run: str, when: str) -> list[ErrorInfo]:
+    """Take out what the proven plans say goes: after their own lines stand, and once more after a crash, for a line
+    that is gone already costs nothing. A task that is done in the same words moves."""
+    goes: dict[str, list[str]] = {}
+    done: set[str] = set()
+    for pending in states.values():
+        if pending.done and pending.plan is not None and pending.plan.goes:
+            done.update(line for planned in pending.plan.files for line in planned.done)
+            for name, outdated in pending.plan.goes.items():
+                goes.setdefault(name, []).extend(outdated)
+    errors, now = [], datetime.fromisoformat(when)
+    for name, lines in goes.items():
+        taken = take_out(paths, name, [line for line in lines if line not in done], now, run)
+        errors += [taken.error] if isinstance(taken, Err) else []
+        errors += [error for line in lines if line in done and (error := _move_to_done(paths, name, line, now, run))]
+    if goes:
+        settle(paths)  # no run leaves the next one anything to do
+    return errors
+
+
+def _move_to_done(paths: Paths, file: str, raw: str, now: datetime, run: str) -> ErrorInfo | None:
+    def hunks(lines: list[str]) -> Result[list[Hunk]]:
+        at = next((at for at, line in enumerate(lines, start=1) if bare(line) == raw), 0)
+        return moved(lines, BulletRef(file, at, raw), "done") if at else fail("unchanged", "the task is gone", file)
+
+    made = change_file(paths, file, hunks, now, run=run)
+    return made.error if isinstance(made, Err) and made.error.code not in ("unchanged", "already-done") else None
 
 
 def _changes(records: list[Record], run: str, when: str) -> list[Change]:

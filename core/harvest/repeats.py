@@ -3,23 +3,38 @@ stands once. The same words from another conversation confirm: they take the wor
 
 Words are the same when they differ in nothing but case, punctuation and articles; of one and the
 same turn they may also be much alike, as long as no figure and no negation differs.
+
+A conversation that went on since its last harvest gets a plan that takes over what still stands, for that plan alone
+proves all parts. What the user removed stays away, whichever of the earlier harvests had written it, and so does what
+an undo took back. Open tasks and questions are told as they stood when a harvest read them: one that the rest of the
+conversation has settled goes, unless the user has touched it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from core.base.markdown import Provenance, bullet_line, parse_bullets, split_provenance
+from core.base import files
+from core.base.markdown import Bullet, Provenance, bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths
 from core.harvest.freeze import mark_of_text
 from core.harvest.proofs import Proofs
 from core.knowledge.alike import content_words, differs_in_value
-from core.knowledge.categories import CATEGORY_FILES, read_text
+from core.knowledge.bullet_text import with_quote
+from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE, TASKS_FILE, bullets_in, read_text
+from core.knowledge.changes import EDIT_RUN, read_changes
+from core.knowledge.file_notes import note_now, read_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.ledger import Entries
+from core.knowledge.lines import PlannedFile, missing_lines
+from core.knowledge.run_state import UNDO
 from core.knowledge.same import normalised
+
+if TYPE_CHECKING:
+    from core.harvest.distil import Harvest
 
 ALIKE = 85
 KEYED = ("rows", "quotes", "evidence", "steps")
@@ -147,3 +162,172 @@ def _table(facts: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def _renamed(table: Any, moved: Mapping[str, str]) -> Any:
     return {moved.get(key, key): value for key, value in table.items()} if isinstance(table, dict) else table
+
+
+# --- a conversation that went on since its last harvest --------------------------------------------------------------
+
+OPEN = ("tasks_open", "questions")
+"""What a conversation leaves open: true until it goes on."""
+_SETTLES = {"finishes": "tasks_open", "answers": "questions"}
+_HELD = re.compile(r"\[[^\]]*\] (?P<category>\w+)[^:]*: ")
+Words = tuple[str, ...]
+
+
+@dataclass
+class _Past:
+    """What earlier harvests of a conversation wrote: the words of all lines by file, the `lines` of all, and those `by
+    rules` among them."""
+
+    words: dict[str, set[str]] = field(default_factory=dict)
+    lines: set[tuple[str, str]] = field(default_factory=set)
+    by_rules: set[tuple[str, str]] = field(default_factory=set)
+
+
+class Grown:
+    """Looks up what earlier harvests wrote, for one run."""
+
+    def __init__(self, paths: Paths, entries: Entries, proofs: Proofs) -> None:
+        self._paths, self._entries, self._proofs = paths, entries, proofs
+        self._rows: dict[str, list[tuple[str, str]]] | None = None
+        self._outdated: set[tuple[str, str]] = set()
+
+    def onto(self, plan: FrozenPlan, sha256: str, harvest: Harvest) -> FrozenPlan:
+        """The plan beside that of the harvest of `sha256`, which is what the conversation was before it grew. Raises
+        OSError."""
+        chain = list(self._chain(sha256))
+        earlier = next((found for sha in chain if (found := self._proofs.plan(sha, self._entries.get(sha)))), None)
+        past = self._past(chain)
+        rows, notes, old_rows = {one.name: one for one in plan.files}, dict(plan.notes), dict[str, PlannedFile]()
+        for old in earlier.files if earlier is not None else ():
+            row = earlier.notes.get(old.name.removeprefix("files/")) if earlier is not None else None
+            name = note_now(self._paths, old.name, old.all_lines, row) if old.all_lines else old.name
+            if row is not None and name.removeprefix("files/") not in notes:
+                notes |= {note: row for note, row in read_records(self._paths).items() if f"files/{note}" == name}
+            old_rows[name] = old
+            rows.setdefault(name, PlannedFile(name, old.header, ()))
+        goes = dict[str, tuple[str, ...]]()
+        for name, new in rows.items():
+            old = old_rows.get(name, PlannedFile(name, new.header, ()))
+            data = files.read_or_empty(self._paths.knowledge / name) if old.all_lines else b""
+            gone = {line.decode("utf-8") for line in missing_lines(data, old.all_lines)}
+            standing = [line for line in old.all_lines if line not in gone]
+            over = _outdated(name, standing, data, past, harvest)
+            if over:
+                goes[name] = tuple(over)
+            said = {_words(line) for line in old.all_lines} | past.words.get(name, set())
+            finished = {_words(line) for line in over if line in old.lines}
+            rows[name] = replace(
+                new,
+                lines=(*(line for line in old.lines if line in standing and line not in over), *_but(new.lines, said)),
+                done=(
+                    *(line for line in old.done if line in standing and line not in over),
+                    *_but(new.done, said - finished),
+                ),
+            )
+        kept = tuple(row for row in rows.values() if row.all_lines or row.name in {one.name for one in plan.files})
+        return replace(plan, files=kept, notes=notes, goes=goes)
+
+    def _chain(self, sha256: str) -> Iterator[str]:
+        """The hashes of what the conversation was at its harvests, the newest first."""
+        seen = set[str]()
+        while sha256 and sha256 not in seen:
+            seen.add(sha256)
+            yield sha256
+            sha256 = str(self._entries.get(sha256, {}).get("after", ""))
+
+    def _past(self, chain: Iterable[str]) -> _Past:
+        if self._rows is None:
+            self._rows = {}
+            for change in read_changes(self._paths):
+                if change.sha:
+                    self._rows.setdefault(change.sha, []).extend((change.file, line) for line in change.added)
+                elif not change.run.startswith((EDIT_RUN, UNDO)):  # a harvest took out what may be true again
+                    self._outdated.update((change.file, line) for line in change.removed)
+        past = _Past()
+        for sha in chain:
+            wrote = self._rows.get(sha, ())
+            past.lines.update(wrote)
+            if self._entries.get(sha, {}).get("provider") == "offline":
+                past.by_rules.update(wrote)
+            for file, line in set(wrote) - self._outdated:
+                past.words.setdefault(file, set()).add(_words(line))
+        return past
+
+
+def _outdated(name: str, standing: Sequence[str], data: bytes, past: _Past, harvest: Harvest) -> list[str]:
+    """Those of the standing lines of a file that the conversation as it is now outdates, and nobody has touched."""
+    mine = {line for line in standing if (name, line) in past.lines}
+    if not mine or name not in (TASKS_FILE, CATEGORY["questions"].file, QUARANTINE):
+        return []
+    now = _Reading.of(harvest)
+    return [
+        line
+        for category, bullet in _bullets(name, data.decode("utf-8", "replace"))
+        if (line := bullet.raw) in mine
+        and not bullet.more
+        and now.outdates(category, bullet.text, by_rules=(name, line) in past.by_rules)
+    ]
+
+
+def _bullets(name: str, text: str) -> Iterator[tuple[str, Bullet]]:
+    """The bullets of a file with their categories; where a user has moved one decides what it is."""
+    for category in ("tasks_open", "tasks_done") if name == TASKS_FILE else ():
+        yield from ((category, bullet) for bullet in bullets_in(text, category))
+    for bullet in parse_bullets(text) if name != TASKS_FILE else ():
+        held = _HELD.match(bullet.text) if name == QUARANTINE else None
+        if held is not None:
+            yield held["category"], replace(bullet, text=bullet.text[held.end() :])
+        elif name != QUARANTINE:
+            yield "questions", bullet
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What the conversation says now: `given` by category, None where the rules did not read all of it; the first words
+    of what is `done`; what a model has `settled` of each category."""
+
+    given: dict[str, set[Words]] | None
+    heads: set[Words]
+    settled: dict[str, set[Words]]
+
+    @staticmethod
+    def of(harvest: Harvest) -> _Reading:
+        given = dict[str, set[Words]]()
+        for item in harvest.by_rules or ():
+            found = given.setdefault(item.category, set())
+            found |= {_said(item.text), _said(with_quote(item.text, item.quote))}
+        settled = {category: set[Words]() for category in OPEN}
+        for offer in harvest.offers:
+            if _SETTLES.get(offer.kind) == offer.category:
+                settled[offer.category].add(_said(offer.old))
+        done = [item.text for item in harvest.items if item.category == "tasks_done" and not item.held]
+        settled["tasks_open"] |= set(map(_said, done))
+        heads = {_said(_head(item.text)) for item in harvest.by_rules or () if item.category == "tasks_done"}
+        return _Reading(given if harvest.by_rules is not None else None, heads, settled)
+
+    def outdates(self, category: str, text: str, *, by_rules: bool) -> bool:
+        """Whether a line that an earlier harvest wrote is no longer true: what was open is settled, what was done is
+        told in other words."""
+        words = _said(text)
+        if words in self.settled.get(category, ()):
+            return True
+        if self.given is None or not by_rules or words in self.given.get(category, ()):
+            return False
+        return category in OPEN or (category == "tasks_done" and _said(_head(text)) in self.heads)
+
+
+def _head(text: str) -> str:
+    """What was done, without the commit and the details."""
+    return text.partition(" — ")[0].partition(" (commit ")[0]
+
+
+def _said(text: str) -> Words:
+    return content_words(sanitise_line(text, None))
+
+
+def _words(line: str) -> str:
+    return split_provenance(line.removeprefix("- "))[0]
+
+
+def _but(lines: Sequence[str], said: set[str]) -> tuple[str, ...]:
+    return tuple(line for line in lines if _words(line) not in said)

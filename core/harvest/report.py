@@ -84,6 +84,8 @@ class HarvestReport:
     held: int = 0
     """Conversations of which every item is in the quarantine: harvested, but nothing of them is in a file or digest."""
     notes_as_facts: int = 0
+    notes_outside: int = 0
+    """Those of them whose path is not in `file_roots`, nor where their conversation worked."""
     """Notes on files that were not found: they count under `files` and stand in facts.md."""
     skipped: dict[str, int] = field(default_factory=dict)
     redacted: dict[str, int] = field(default_factory=dict)
@@ -92,6 +94,8 @@ class HarvestReport:
     deferred: int = 0
     not_tried: int = 0
     """Conversations that the model was not asked about, after it had turned out that it cannot be asked."""
+    unanswered: int = 0
+    """Conversations that were sent, at least in part, before the run was ended or gave the model up."""
     kept: int = 0
     failed: int = 0
     """Conversations that could not be harvested. Each is one of `errors`, which also tell of everything else."""
@@ -138,13 +142,16 @@ class HarvestReport:
             "held_by": self.held_by,
             "held": self.held,
             "notes_as_facts": self.notes_as_facts,
+            "notes_outside": self.notes_outside,
             "skipped_rows": self.skipped,
             "redacted": self.redacted,
             "changed": self.changed,
             "too_large": self.too_large,
             "deferred": self.deferred,
             "writing": self.plan.writing,
+            "undone": self.plan.undone,
             "not_tried": self.not_tried,
+            "unanswered": self.unanswered,
             "kept": self.kept,
             "failed": [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors],
             "notes": self.notes,

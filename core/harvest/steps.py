@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 600.0
 """A conversation of another tool that changed less than this ago may still be written."""
+UNDONE_BY_YOU = "its harvest was undone by you"
+"""Why a conversation is kept that was harvested before, and is not harvested again unless the user asks."""
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
 
@@ -49,6 +51,15 @@ class Limits:
     reclaim_foreign: bool = False
     retry_before: str = ""
     """Conversations that failed at this time (ISO 8601, UTC) or later wait for another run; "" for none."""
+    again: bool = False
+    """Whether conversations are harvested whose harvest was undone."""
+    named: frozenset[str] = frozenset()
+    """Files that the user asked for by their paths: these are read although somebody may still write them, and although
+    their harvest was undone."""
+
+    def names(self, item: Artifact) -> bool:
+        """Whether the user asked for this conversation, or the export that holds it, by its path."""
+        return (item.path.rpartition("#")[0] if item.kind == "session" else item.path) in self.named
 
 
 class Step(NamedTuple):
@@ -131,6 +142,11 @@ class HarvestPlan:
     writing: int = 0
     """Conversations of other tools that were left alone, for they changed a moment ago."""
 
+    @property
+    def undone(self) -> int:
+        """Conversations that are not harvested again, for the user undid it."""
+        return sum(reason == UNDONE_BY_YOU for _, _, reason in self.classified)
+
     def bytes_of(self, verdict: str) -> int:
         """Bytes of everything of this class."""
         return sum([item.size for item, its, _ in self.classified if its == verdict])
@@ -196,7 +212,8 @@ class HarvestOptions:
     """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off. `home` says
     whether the home folder is read, `places` what else is; `copies` is a folder of ours for the rare store that can be
     read only as a copy, `kept` one for answers of the model `asked` that are still of use (None: none are kept),
-    `usage` the file of what that model's provider reported (None: nothing is kept)."""
+    `usage` the file of what that model's provider reported (None: nothing is kept). `model` is that of the settings;
+    an answer may name the model more exactly."""
 
     limits: Limits
     distil: DistilSettings
@@ -211,17 +228,20 @@ class HarvestOptions:
     copies: Path = Path("copies")
     kept: Path | None = None
     asked: str = ""
+    model: str = ""
     usage: Path | None = None
     known: KnownStore | None = None
     caps: Caps = field(default_factory=Caps)
     price: Callable[[int, int], float | None] = field(default=no_price)
     quiet_seconds: float = 0.0
     """Conversations of other tools that changed so recently are left alone, for the tool may still write (0: none);
-    those of `ended` are not, unless they changed since."""
+    those of `ended` are not, unless they changed since, and what the user named by its path is not either."""
     ended: Mapping[str, int] = field(default_factory=dict)
     """Path -> modification time in nanoseconds of conversations whose session has ended."""
     days_kept: Mapping[str, int] = field(default_factory=dict)
     """Source -> after how many days without a change its tool deletes a conversation."""
+    unattended: bool = False
+    """Whether nobody asked for this run at this moment: then a digest that the user deleted is not written again."""
     read_by: Callable[[Conversation], None] | None = None
     """Who else is told of each conversation that was distilled, in the thread that did it."""
 

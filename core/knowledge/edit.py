@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core.base import files, temporaries
+from core.base import files
 from core.base.conflict import may_conflict, roles_of
 from core.base.late import dataclass, replace
 from core.base.markdown import BY_HAND, Provenance, bullet_line, sanitise_line
@@ -196,7 +196,7 @@ def _creation(read: files.FileRead, block: tuple[str, ...], section: str) -> Fil
 # --- the durable step ------------------------------------------------------------------------------------------------
 
 
-@temporaries.at_work
+@files.at_work
 def change_file(
     paths: Paths,
     file: str,

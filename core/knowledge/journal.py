@@ -41,7 +41,8 @@ class FrozenPlan:
 
     `items` counts them by category; `notes` tells which source file each note file belongs to (note file name -> the
     record of `file_ids.json`); `entry` holds what the ledger will say besides its first keys; `facts` is for the fact
-    index (harvest/freeze.py) and may be missing.
+    index (harvest/freeze.py) and may be missing. `goes` are lines that leave a file once the plan is proven: what an
+    earlier harvest of the same conversation said of its state, and what the rest of it has outdated.
     """
 
     files: tuple[PlannedFile, ...]
@@ -49,6 +50,7 @@ class FrozenPlan:
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
     entry: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
+    goes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Pending:
 
 def plan_to_json(plan: FrozenPlan) -> Record:
     row = {**vars(plan), "files": [vars(planned) for planned in plan.files]}
-    return row if plan.facts else {key: value for key, value in row.items() if key != "facts"}
+    return {key: value for key, value in row.items() if value or key not in ("facts", "goes")}
 
 
 def _table(data: Record) -> dict[str, Any]:
@@ -94,8 +96,9 @@ def plan_from_json(data: Record) -> FrozenPlan:
         )
         for row in data["files"]
     )
+    goes = {str(name): tuple(map(str, lines)) for name, lines in dict(data.get("goes", {})).items()}
     return FrozenPlan(
-        planned, dict(data["items"]), dict(data.get("notes", {})), dict(data.get("entry", {})), _table(data)
+        planned, dict(data["items"]), dict(data.get("notes", {})), dict(data.get("entry", {})), _table(data), goes
     )
 
 

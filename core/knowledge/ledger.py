@@ -35,7 +35,9 @@ BETWEEN = b'\n    },\n    "'
 """Between two entries of a ledger that we wrote. In valid JSON a string holds no line break, so this is never text."""
 HEAD, TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
 
-STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned")
+UNDONE = "undone"
+"""The status of a conversation whose harvest was undone; and the key, of whatever status, that names that run."""
+STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned", UNDONE)
 
 
 def parse_ledger(data: bytes, path: Path) -> Result[Entries]:

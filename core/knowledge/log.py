@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path, PurePath
 
-from core.base import files, temporaries
+from core.base import files
 from core.base.checked_lines import Record, append, each, opened, unfinished
 from core.base.homes import FORMAT, require_known, write_format
 from core.base.late import dataclass
@@ -67,7 +67,7 @@ def put_in_place(paths: Paths, change: Change, new: bytes, expected: bytes) -> s
     return carry_out(paths, change, lambda: replace_expected(path, new, expected), before=before, after=after)
 
 
-@temporaries.at_work
+@files.at_work
 def carry_out(
     paths: Paths, change: Change, put: Put, *, before: str | None = None, after: str | None = None, size: int = -1
 ) -> str | None:
@@ -77,7 +77,7 @@ def carry_out(
     or the change as it is to be told."""
     name = files.new_id()
     record = {"t": "intent", "id": name, "pid": os.getpid(), "change": change.to_json()}
-    temporaries.made(name)
+    files.made(name)
     append(paths.log, record | {"before": before, "after": after, "size": size}, durable=True)
     done = put()
     if done is False:
@@ -206,7 +206,7 @@ def _intent(name: str, record: Record, state: str, since: float) -> Intent | Non
 
 def _is_at_work(name: str, pid: int, since: float) -> bool:
     """Whether who wrote an intent is still at it; `since` is when the log was last written."""
-    return temporaries.is_live(name) if pid == os.getpid() else is_process_at_work(pid, since)
+    return files.is_live(name) if pid == os.getpid() else is_process_at_work(pid, since)
 
 
 def _promises(paths: Paths) -> list[Intent]:

@@ -56,6 +56,8 @@ class RunState:
             holder = f"{self.process or ''} {self.work}"
             return locks.at_work(holder.rstrip()) + far
         if self.state == INTERRUPTED:
+            if not (self.through or self.owed):
+                return "the last harvest was cut off before it wrote anything into your files"
             if not self.owed:
                 return "the last harvest was cut off before its end; what it read is in your files"
             whose = (

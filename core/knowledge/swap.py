@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from core.base import files, temporaries
+from core.base import files
 from core.base.late import dataclass
 from core.base.locks import folder_lock
 
@@ -40,7 +40,7 @@ EDITOR_WAIT = EditorWait()
 ATTEMPTS = 10
 
 
-@temporaries.at_work
+@files.at_work
 def swap_in(path: Path, new: bytes, expected: bytes, merge: Callable[[bytes], bytes]) -> None:
     """Replace `expected` by `new`; when somebody saved in between, put `merge(what they saved)` there instead.
 
@@ -76,7 +76,7 @@ def _give_back(path: Path, standing: bytes, spent: list[Path]) -> None:
                 files.discard(temporary)
 
 
-@temporaries.at_work
+@files.at_work
 def replace_expected(path: Path, new: bytes | None, expected: bytes) -> bool:
     """Replace `expected` by `new`, durably; None takes the file away. False, and the file as it was, when it holds
     anything else."""
@@ -124,7 +124,7 @@ def _remove(path: Path, expected: bytes) -> bool:
         if files.read_or_empty(path) != expected:
             return False
         aside = files.temporary_name(path, _short_hash(expected) * 2)
-        temporaries.made(aside.name)
+        files.made(aside.name)
         files.rename_without_replacing(path, aside)
         if files.read_or_empty(aside) != expected:
             with contextlib.suppress(FileExistsError):  # saved again: clear_leftovers keeps what lies aside
@@ -223,7 +223,7 @@ def _cleared(folder: Path) -> list[Path]:
 def is_in_use(temporary: Path, pid: int) -> bool:
     """Whether somebody is at work on it right now: a thread of this process, or another one, an edit say."""
     if pid == os.getpid():
-        return temporaries.is_live(temporary.name)
+        return files.is_live(temporary.name)
     try:
         return is_process_at_work(pid, temporary.lstat().st_mtime)
     except FileNotFoundError:  # gone since it was listed: whoever made it has just put it in place

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
+from core.base.installed import how_to_install
 from core.base.result import Err, Ok, Result, fail
 from core.library.told import Told, narrow
 
@@ -170,8 +171,8 @@ def missing() -> Err | None:
 
 
 def _missing(package: str, extra: str) -> Err:
-    hint = f"install the extra '{extra}', for example: pip install 'knowledge-memory[{extra}]'"
-    return fail("no-library-support", f"the library needs packages that are not installed ({package})", hint=hint)
+    message = f"the library needs packages that are not installed ({package})"
+    return fail("no-library-support", message, hint=how_to_install(extra))
 
 
 def _hint(error: Exception, path: Path | None) -> str:

@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
+from core.base.installed import how_to_install
 from core.base.marks import NOTICE
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
@@ -309,8 +310,8 @@ def _by_library(name: str, data: bytes, kind: str, content_type: str) -> Result[
         most = f"more than {READ_MEMORY >> 20} MB of memory"
         return fail("too-large", f"this {kind.upper()} takes {most} to read and was given up", name)
     except ImportError as error:
-        hint = "install the extra 'documents', for example: pip install 'knowledge-memory[documents]'"
-        return fail("no-reader", f"{kind.upper()} cannot be read without the package {error.name}", name, hint)
+        message = f"{kind.upper()} cannot be read without the package {error.name}"
+        return fail("no-reader", message, name, how_to_install("documents"))
     except Exception as error:  # noqa: BLE001 - a parser of foreign files may raise anything, and costs that file alone
         why = str(error).strip().split("\n")[0][:200] or type(error).__name__
         return fail("broken", f"the file is damaged, or is no {kind.upper()}: {why}", name)

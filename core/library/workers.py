@@ -18,6 +18,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from core.base.installed import how_to_install
 from core.base.result import Ok, Result, fail
 
 T = TypeVar("T")
@@ -230,8 +231,8 @@ def cluster(address: str) -> Result[tuple[Callable[[], Executor], int]]:
     try:
         from distributed import Client
     except ImportError as error:
-        hint = "install the extra 'cluster', for example: pip install 'knowledge-memory[cluster]'"
-        return fail("no-cluster", f"work on other machines needs a package ({error.name})", hint=hint)
+        message = f"work on other machines needs a package ({error.name})"
+        return fail("no-cluster", message, hint=how_to_install("cluster"))
 
     new_client = partial(Client, address, timeout=ANSWER_SECONDS, set_as_default=False)
     try:

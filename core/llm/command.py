@@ -2,6 +2,9 @@
 
 Meant for the print mode of a coding agent. The program runs in a process group of its own, so that whatever it has
 started ends with it when time is up; where there are no process groups (Windows) its process tree is ended.
+
+A conversation may hold instructions that somebody planted. So each question has an empty folder of its own: no rules,
+servers or hooks of a project are there, and what a program leaves there reaches no other question.
 """
 
 from __future__ import annotations
@@ -14,12 +17,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, NamedTuple
 
+from core.base import files
 from core.base.answer import Answer
+from core.base.paths import ASKED, ASKED_LINE, asking_folder
 from core.base.result import Err, Ok, Result, fail
 from core.llm.exchange import SLICE_SECONDS
 from core.llm.wire import excerpt
@@ -27,6 +32,12 @@ from core.llm.wire import excerpt
 MARK = "KNOWLEDGE_HARVEST"
 """Set in the environment of whatever answers for us: the hooks of ours that it may run do nothing then (the same word
 as in agents/hand_over.py)."""
+NESTED = (
+    *("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SESSION_ACCESS_TOKEN"),
+    *("CLAUDE_CODE_SSE_PORT", "CLAUDE_PROJECT_DIR", "ANTIGRAVITY_CONVERSATION_ID"),
+)
+"""By these an agent knows that it runs inside a session, and refuses to start or joins it. A harvest that a hook began
+inherits them; what an agent is asked by us is no part of that session."""
 STDERR_BYTES = 16 * 1024  # kept for the error sentence; the rest is read and dropped
 FAREWELL_SECONDS = 0.5  # between the polite signal and the final one
 STRAGGLER_SECONDS = 1.0  # how long a background child may hold the output open after its parent has ended
@@ -61,12 +72,44 @@ class Finished(NamedTuple):
     complaints: bytes
 
 
+@contextlib.contextmanager
+def asking_place(folder: str = "") -> Iterator[Path]:
+    """A private folder for one question, below `folder` (empty: asking_folder), with the empty `ASKED` in it, where the
+    program runs; what else the program is given lies beside that. Gone afterwards, with all that was left there. Raises
+    OSError."""
+    place = (Path(folder) if folder else asking_folder(os.environ)) / files.new_id()
+    files.make_folder(place / ASKED, durable=False)
+    try:
+        yield place
+    finally:
+        with contextlib.suppress(OSError):
+            files.remove_tree(place)
+
+
+def no_place(error: OSError) -> Err:
+    """The sentence for an `asking_place` that cannot be made."""
+    message = f"the folder in which programs are asked cannot be made: {error.strerror}"
+    return fail("folder-failed", message, error.filename or "", "check its rights")
+
+
 def run_command(
-    command: Sequence[str], prompt: str, *, seconds: float, max_bytes: int, cancelled: Callable[[], bool]
+    command: Sequence[str],
+    prompt: str,
+    *,
+    seconds: float,
+    max_bytes: int,
+    cancelled: Callable[[], bool],
+    folder: str = "",
 ) -> Result[Answer]:
-    """Run `command` and take what it prints for the answer. Errors: those of `finished`, `command-failed` (its status
-    is not 0), `bad-answer` (not UTF-8). Token counts are unknown."""
-    ended = finished(command, prompt, seconds=seconds, max_bytes=max_bytes, cancelled=cancelled)
+    """Run `command` in an `asking_place` and take what it prints for the answer. Errors: those of `finished`,
+    `folder-failed`, `command-failed` (its status is not 0), `bad-answer` (not UTF-8). Token counts are unknown."""
+    try:
+        with asking_place(folder) as place:
+            ended = finished(
+                command, prompt, seconds=seconds, max_bytes=max_bytes, cancelled=cancelled, folder=place / ASKED
+            )
+    except OSError as error:
+        return no_place(error)
     if isinstance(ended, Err):
         return ended
     text = output_of(ended.value)
@@ -91,11 +134,11 @@ def finished(
     seconds: float,
     max_bytes: int,
     cancelled: Callable[[], bool],
+    folder: Path,
     environment: Mapping[str, str] = MappingProxyType({}),
-    folder: str | None = None,
 ) -> Result[Finished]:
-    """Run `command` (an argument list, no shell) once, for at most `seconds` of wall-clock time. `environment` is added
-    to that of this process; `folder` is where it runs (None: where we do).
+    """Run `command` (an argument list, no shell) once in `folder`, for at most `seconds` of wall-clock time, and ask it
+    `prompt` below `ASKED_LINE`. `environment` is added to that of this process.
 
     Errors: `command-missing`, `timed-out`, `cancelled`, `answer-too-large`.
     """
@@ -107,13 +150,13 @@ def finished(
         return fail("command-missing", f"the program {name} was not found", hint=hint)
     try:
         process = subprocess.Popen(
-            [found, *command[1:]],
+            [os.path.abspath(found), *command[1:]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
-            env={**os.environ, **environment, MARK: "1"},
+            env={**{name: value for name, value in os.environ.items() if name not in NESTED}, **environment, MARK: "1"},
             cwd=folder,
         )
     except (OSError, ValueError) as problem:
@@ -123,7 +166,8 @@ def finished(
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     answer = _Reader(process.stdout, max_bytes, drain=False)
     complaints = _Reader(process.stderr, STDERR_BYTES, drain=True)
-    threading.Thread(target=_feed, args=(process.stdin, prompt.encode()), name="llm-command", daemon=True).start()
+    asked = f"{ASKED_LINE}\n\n{prompt}".encode()
+    threading.Thread(target=_feed, args=(process.stdin, asked), name="llm-command", daemon=True).start()
     answer.start()
     complaints.start()
     try:

@@ -14,12 +14,13 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from core.base.installed import how_to_install
 from core.base.result import Err
 from core.llm import ollama
 from core.llm.credentials import KeyFinder
 from core.llm.exchange import exchange
 from core.llm.generate import PROVIDERS
-from core.llm.local import INSTALL, kept_models
+from core.llm.local import kept_models
 from core.llm.presets import PRESETS
 from core.llm.wire import Call, Reply, decode_object, is_loopback
 
@@ -118,7 +119,7 @@ def _names(listed: Mapping[str, Any]) -> list[str]:
 def _files(environment: Mapping[str, str]) -> list[FoundModel]:
     """Models in the hub's own cache, which this program can load by itself where the extra for it is installed."""
     installed = find_spec("xllamacpp") is not None
-    problem = "" if installed else INSTALL
+    problem = "" if installed else how_to_install("local")
     return [
         FoundModel("local", path, os.path.basename(path), "", True, installed, problem)
         for path in kept_models(environment)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.base import files
 from core.base.answer import Answer, Generate
+from core.base.paths import ASKED
 from core.base.result import Err, Ok, Result, fail
 from core.llm import anthropic, gemini, ollama, openai_compatible
-from core.llm.command import finished, output_of, run_command
+from core.llm.command import asking_place, finished, no_place, output_of, run_command
 from core.llm.credentials import KeyFinder
 from core.llm.local import connect_local
-from core.llm.presets import PRESETS, SETTINGS_FILE, Preset, explained
+from core.llm.presets import PRESETS, Preset, explained
 from core.llm.transport import RetryPolicy, complaint, never, post, refusal
 from core.llm.wire import (
     MODEL_CHARACTERS,
@@ -102,7 +100,7 @@ def connect(
         message = "the time and the size allowed for an answer must be greater than 0"
         return fail("bad-settings", message, hint="check request_timeout_seconds in config.toml")
     if spec.preset is not None:
-        return _agent(settings, spec.preset, cancelled)
+        return _counting_starts(_agent(settings, spec.preset, cancelled))
     if settings.provider == LOCAL:
 
         def over_http(asked: ModelSettings, key: str) -> Result[Generate]:
@@ -110,7 +108,7 @@ def connect(
 
         return connect_local(settings, over_http)
     if spec.wire is None:
-        return _program(settings, cancelled)
+        return _counting_starts(_program(settings, cancelled))
     model = settings.model.strip()
     base_url = settings.base_url.strip() or spec.base_url
     if not _is_web_address(base_url):
@@ -141,6 +139,19 @@ def _is_web_address(url: str) -> bool:
     return clean and parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
 
 
+def _counting_starts(program: Result[Generate]) -> Result[Generate]:
+    """A program is given the question whenever it starts."""
+    if isinstance(program, Err):
+        return program
+    ask = program.value
+
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        result = ask(prompt, schema)
+        return _counted(result, 0 if isinstance(result, Err) and result.error.code == "command-missing" else 1)
+
+    return Ok(generate)
+
+
 def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[Generate]:
     """`Generate` over a program. The schema stays here: the prompt already says in words what is wanted."""
     if not settings.command or not settings.command[0].strip():
@@ -154,6 +165,7 @@ def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[G
             seconds=settings.timeout_seconds,
             max_bytes=settings.max_answer_bytes,
             cancelled=cancelled,
+            folder=settings.folder,
         )
         if isinstance(result, Ok):
             result = Ok(replace(result.value, text=without_thinking(result.value.text)))
@@ -163,34 +175,25 @@ def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[G
 
 
 def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool]) -> Result[Generate]:
-    """`Generate` over the command line of a coding agent, in an empty folder. Errors: `command-missing`,
-    `folder-failed`."""
+    """`Generate` over the command line of a coding agent. Errors: `command-missing`."""
     if shutil.which(preset.program) is None:
         hint = f"install {preset.title}, or set another provider"
         return fail("command-missing", f"the program {preset.program} of {preset.title} was not found", hint=hint)
-    folder = Path(settings.folder)
-    settings_file = folder.with_name(f"{preset.program}-settings.json")
-    try:
-        files.make_folder(folder, durable=False)
-        if any(folder.iterdir()):
-            return fail("folder-failed", "the folder in which agents are asked must be empty", folder, "empty it")
-        if preset.settings is not None and not files.write_cache(settings_file, json.dumps(preset.settings).encode()):
-            raise OSError(0, "it cannot be written", str(settings_file))
-    except OSError as error:
-        message = f"the folder in which agents are asked cannot be made: {error.strerror}"
-        return fail("folder-failed", message, error.filename or folder, "check its rights")
-    environment = {key: value.replace(SETTINGS_FILE, str(settings_file)) for key, value in preset.environment.items()}
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        ended = finished(
-            preset.command(settings.model.strip()),
-            _encodable(prompt),
-            seconds=settings.timeout_seconds,
-            max_bytes=settings.max_answer_bytes,
-            cancelled=cancelled,
-            environment=environment,
-            folder=str(folder),
-        )
+        try:
+            with asking_place(settings.folder) as place:
+                ended = finished(
+                    preset.command(settings.model.strip(), place),
+                    _encodable(prompt),
+                    seconds=settings.timeout_seconds,
+                    max_bytes=settings.max_answer_bytes,
+                    cancelled=cancelled,
+                    folder=place / ASKED,
+                    environment=preset.prepare(place),
+                )
+        except OSError as error:
+            return no_place(error)
         if isinstance(ended, Err):
             return ended
         said = ended.value.output.decode("utf-8", "replace")
@@ -223,10 +226,13 @@ def _http(
     known = wire.first_dialect(base_url)
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        nonlocal known
-        question = replace(template, prompt=_encodable(prompt), schema=schema)
         until = time.monotonic() + settings.timeout_seconds
         retry_policy = RetryPolicy(until, settings.max_retries, settings.max_answer_bytes, cancelled, sleep)
+        return _counted(ask(prompt, schema, retry_policy), retry_policy.requests)
+
+    def ask(prompt: str, schema: Mapping[str, Any] | None, retry_policy: RetryPolicy) -> Result[Answer]:
+        nonlocal known
+        question = replace(template, prompt=_encodable(prompt), schema=schema)
         with lock:
             dialect = known
         while True:  # ends: each refusal makes the dialect smaller
@@ -255,6 +261,13 @@ def _http(
         return _checked(wire.read(decoded, question), call.label, question.model, call.key, question.prompt)
 
     return generate
+
+
+def _counted(result: Result[Answer], requests: int) -> Result[Answer]:
+    """What became of a question, with how often it was sent."""
+    if isinstance(result, Ok):
+        return Ok(replace(result.value, requests=requests))
+    return Err(result.error, requests)
 
 
 def _not_json(call: Call, body: bytes) -> Err:

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.base.answer import Answer, Generate
+from core.base.installed import how_to_install
 from core.base.result import Err, Ok, Result, fail
 from core.llm.wire import ModelSettings, excerpt
 
 WINDOW = 8192
-INSTALL = "install the extra 'local': xllamacpp and huggingface_hub"
 BUFFER = 1 << 20
 PREFERRED = ("q4_k_m", "q5_k_m", "q4_0", "q8_0")
 """Of several files of one model the first of these kinds: small enough for most computers, and hardly worse."""
@@ -89,7 +89,8 @@ def connect_local(settings: ModelSettings, over_http: OverHttp) -> Result[Genera
     wanted = ["xllamacpp"] + (["huggingface_hub"] if isinstance(meant.value, HubName) else [])
     missing = [name for name in wanted if find_spec(name) is None]
     if missing:
-        return fail("not-installed", f"a local model needs the package {' and '.join(missing)}", hint=INSTALL)
+        message = f"a local model needs the package {' and '.join(missing)}"
+        return fail("not-installed", message, hint=how_to_install("local"))
     ready: list[Result[Generate]] = []
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:

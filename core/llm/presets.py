@@ -1,8 +1,8 @@
 """Presets for the command lines of coding agents: each asked in its print mode, as a model and nothing else.
 
 A conversation may hold instructions that somebody planted, so all tools are switched off; the program runs in an empty
-folder, with none of the person's rules, servers and hooks, and writes no session that the next harvest would find. The
-options are those of each tool's own documentation; a row says for which version they were looked up.
+folder (command.py), with none of the user's rules, servers and hooks, and writes no session that the next harvest would
+find. The options are those of each tool's own documentation; a row says for which version they were looked up.
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from core.base import files
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result, fail
 from core.llm.wire import add_counts, child, count_of, excerpt, text_of
 
 Read = Callable[[str], Result[Answer]]
-SETTINGS_FILE = "{settings}"
-"""Stands in an environment for the path of the file that holds `Preset.settings`."""
+PLACE = "{place}"
+"""Stands in arguments and environments for the folder of one question (`asking_place`)."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """One program. `arguments` come before the model's name; `settings` is a file of settings that it is given."""
+    """One program. `arguments` come before the model's name; `settings` is what the file `settings_file` in the folder
+    of a question holds. `login` says how to log in; `login_files` are the files below the home folder that a login
+    leaves, each with the place in the folder of a question where the program looks for it."""
 
     program: str
     title: str
@@ -34,14 +38,27 @@ class Preset:
     last: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] | None = None
+    settings_file: str = "settings.json"
     login: str = ""
+    login_files: Mapping[str, str] = field(default_factory=dict)
     window: int = 128_000
     """Tokens of prompt and answer together that every model of the tool takes."""
 
-    def command(self, model: str) -> list[str]:
+    def command(self, model: str, place: Path) -> list[str]:
         """The whole command line; the prompt comes on standard input."""
         chosen = [self.model_option, model] if model else []
-        return [self.program, *self.arguments, *chosen, *self.last]
+        return [self.program, *(word.replace(PLACE, str(place)) for word in self.arguments), *chosen, *self.last]
+
+    def prepare(self, place: Path) -> dict[str, str]:
+        """Put into the folder of a question what the program is given; its environment. Raises OSError."""
+        if self.settings is not None:
+            files.make_folder((place / self.settings_file).parent, durable=False)
+            files.write_atomic(place / self.settings_file, json.dumps(self.settings).encode(), 0o600, lasting=False)
+        for own, given in self.login_files.items():
+            if (kept := Path.home() / own).is_file():
+                files.make_folder((place / given).parent, durable=False)
+                files.link(kept, place / given)
+        return {key: value.replace(PLACE, str(place)) for key, value in self.environment.items()}
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -114,15 +131,37 @@ def read_gemini_cli(text: str) -> Result[Answer]:
     return Ok(Answer(answer, next(iter(models), ""), sent, said))
 
 
+def read_antigravity(text: str) -> Result[Answer]:
+    """`--output-format json`: one object with `status`, `response` and `usage`. A tool that was asked for and denied
+    leaves `response` empty."""
+    printed = _object(text)
+    answer = printed.get("response")
+    if printed.get("status") != "SUCCESS" or not isinstance(answer, str):
+        return _no_answer("Antigravity", text_of(printed, "error"))
+    usage = child(printed, "usage")
+    sent = add_counts(*(count_of(usage, part) for part in ("input_tokens", "cache_read_tokens")))
+    said = add_counts(*(count_of(usage, part) for part in ("output_tokens", "thinking_tokens")))
+    return Ok(Answer(answer, "", sent, said))
+
+
+_NO_SERVER = "NO-SERVER-IN-A-HARVEST"
+"""An empty list of allowed servers means all, and no list of excluded ones has a word for all: a name that does not
+exist is the only one allowed."""
 _GEMINI_SETTINGS: Mapping[str, Any] = {
     "tools": {"core": [], "discoveryCommand": "", "callCommand": ""},
     "mcpServers": {},
-    "mcp": {"allowed": [], "excluded": ["*"], "serverCommand": ""},
+    "mcp": {"allowed": [_NO_SERVER], "serverCommand": ""},
     "hooksConfig": {"enabled": False},
     "skills": {"enabled": False},
     "context": {"fileName": ["NO-RULES-IN-A-HARVEST.md"]},
     "security": {"folderTrust": {"enabled": False}},
     "general": {"checkpointing": {"enabled": False}},
+}
+
+_ANTIGRAVITY = ".gemini/antigravity-cli"
+_ANTIGRAVITY_SETTINGS: Mapping[str, Any] = {
+    "toolPermission": "strict",
+    "permissions": {"allow": [], "deny": ["command(*)", "read_file(*)", "write_file(*)", "read_url(*)", "mcp(*)"]},
 }
 
 PRESETS: Mapping[str, Preset] = {
@@ -156,15 +195,32 @@ PRESETS: Mapping[str, Preset] = {
         last=("-",),
         login="type 'codex login'",
     ),
+    # google-antigravity/antigravity-cli (CHANGELOG, issues): no switch leaves out rules, servers, hooks or the record
+    # of a conversation. They all lie in one folder, and each question gets its own; a login in the keyring counts there
+    # too, one in a file is linked. Without a prompt among its words it reads one from its input, from 1.1.1 on.
+    "antigravity": Preset(
+        "agy",
+        "Antigravity",
+        "1.1.21",
+        (
+            *(f"--gemini_dir={PLACE}/.gemini", "--mode", "plan", "--output-format", "json"),
+            *("--disable-slash-commands", "--print-timeout", "60m"),
+        ),
+        read_antigravity,
+        settings=_ANTIGRAVITY_SETTINGS,
+        settings_file=f"{_ANTIGRAVITY}/settings.json",
+        login="type 'agy' and log in",
+        login_files={f"{_ANTIGRAVITY}/antigravity-oauth-token": f"{_ANTIGRAVITY}/antigravity-oauth-token"},
+    ),
     # geminicli.com/docs: the system settings override the person's own; an empty tools.core allows no tool.
     "gemini_cli": Preset(
         "gemini",
         "Gemini CLI",
         "0.26",
-        ("--output-format", "json", "--extensions", "none"),
+        ("--output-format", "json", "--extensions", "none", "--allowed-mcp-server-names", _NO_SERVER),
         read_gemini_cli,
         last=("--prompt", "Return only the JSON object."),
-        environment={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": SETTINGS_FILE},
+        environment={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": f"{PLACE}/settings.json"},
         settings=_GEMINI_SETTINGS,
         login="type 'gemini' and log in",
     ),
@@ -172,11 +228,11 @@ PRESETS: Mapping[str, Preset] = {
 
 _TOO_OLD = (
     *("unknown option", "unknown argument", "unexpected argument", "unrecognized", "unknown feature", "invalid option"),
-    *("unknown flag", "unknown arguments"),
+    *("unknown flag", "unknown arguments", "flag provided but not defined", "flags provided but not defined"),
 )
 _NO_LOGIN = (
     *("not logged in", "/login", "please log in", "login required", "codex login", "invalid api key", "unauthorized"),
-    *("set an auth method", "authenticat", "401", "oauth token has expired", "no api key"),
+    *("set an auth method", "authenticat", "401", "oauth token has expired", "no api key", "sign in", "not signed in"),
 )
 
 

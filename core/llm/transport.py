@@ -28,11 +28,12 @@ def never() -> bool:
     return False
 
 
-@dataclass(frozen=True)
+@dataclass
 class RetryPolicy:
     """How long and how often to try.
 
-    `deadline` is a time of `time.monotonic` (seconds); `sleep` takes seconds and is replaced in tests only.
+    `deadline` is a time of `time.monotonic` (seconds); `sleep` takes seconds and is replaced in tests only. `requests`
+    counts what was sent so far.
     """
 
     deadline: float
@@ -40,6 +41,7 @@ class RetryPolicy:
     max_answer_bytes: int
     cancelled: Callable[[], bool] = never
     sleep: Callable[[float], None] = time.sleep
+    requests: int = 0
 
     def remaining(self) -> float:
         """Seconds left."""
@@ -64,6 +66,7 @@ def post(call: Call, retry_policy: RetryPolicy) -> Result[Reply]:
             max_bytes=retry_policy.max_answer_bytes,
             cancelled=retry_policy.cancelled,
         )
+        retry_policy.requests += not (isinstance(result, TransportError) and result.kind in _UNSENT)
         if not _may_pass(result):
             return _broken(call, result, retry_policy) if isinstance(result, TransportError) else Ok(result)
         gave_up = _broken(call, result, retry_policy) if isinstance(result, TransportError) else refusal(call, result)
@@ -74,6 +77,10 @@ def post(call: Call, retry_policy: RetryPolicy) -> Result[Reply]:
             return gave_up  # the next try would begin after the deadline: say now what is wrong
         _wait(pause, retry_policy)
         attempt += 1
+
+
+_UNSENT = ("absent", "address", "certificate")
+"""Kinds of failures before anything was sent."""
 
 
 def _may_pass(result: Reply | TransportError) -> bool:

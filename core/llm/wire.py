@@ -21,8 +21,9 @@ class ModelSettings:
     `timeout_seconds` is the wall clock of one call: connecting, retries, waiting and reading together.
     `max_answer_bytes` bounds the answer after decompression. `max_retries` counts the repetitions after a busy
     server or a broken connection (0: ask once). `max_output_tokens` is passed to the provider; 0 leaves it to it.
-    An empty `base_url` means the provider's own address. `command` is used by the provider `command` alone; `folder` is
-    the empty one in which the presets of agents run; `context_tokens` the window of a model that is loaded here.
+    An empty `base_url` means the provider's own address. `command` is used by the provider `command` alone; in `folder`
+    (empty: asking_folder) each question to a program gets a folder of its own; `context_tokens` is the window of a
+    model that is loaded here.
     """
 
     provider: str

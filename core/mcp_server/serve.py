@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from core.base.installed import how_to_install
 from core.base.result import Ok, Result, fail
 from core.commands.daily.connect import hand_over
 from core.commands.workspace import Workspace
-
-INSTALL = "install it with its extra: pip install 'knowledge-memory[mcp]'"
 
 
 def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: bool = False) -> Result[str]:
@@ -17,7 +16,8 @@ def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: b
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic", "anyio"):
             raise
-        return fail("not-installed", "the Model Context Protocol needs the package 'mcp'", hint=INSTALL)
+        message = "the Model Context Protocol needs the package 'mcp'"
+        return fail("not-installed", message, hint=how_to_install("mcp"))
     try:
         build_server(workspace, allow_writes=allow_writes).run("stdio")
     finally:

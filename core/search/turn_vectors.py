@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base import locks
+from core.base.installed import how_to_install
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed
 from core.search import conversations, store
@@ -56,7 +57,7 @@ def build(
     try:
         import numpy  # noqa: F401
     except ImportError:
-        return fail("no-numpy", "numpy is not installed", hint="install the extra 'vectors'")
+        return fail("no-numpy", "numpy is not installed", hint=how_to_install("vectors"))
     done, total, after = 0, 0, _LAST
     ready: list[tuple[int, str, str, bytes]] = []
     while True:

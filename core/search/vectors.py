@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
+from core.base.installed import how_to_install
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed
 from core.search import store
@@ -44,8 +45,8 @@ def local_embedder(name: str, *, fetch: bool = False) -> Result[Embed]:
             _LOADED[name] = _minilm(fetch)
         return Ok(_LOADED[name])
     except ImportError as error:
-        hint = "install the extra 'vectors', for example: pip install 'knowledge-memory[vectors]'"
-        return fail("no-embedder", f"the embedder {name} is not installed ({error.name or error})", hint=hint)
+        message = f"the embedder {name} is not installed ({error.name or error})"
+        return fail("no-embedder", message, hint=how_to_install("vectors"))
     except FileNotFoundError:  # what the hub's client raises for a file that it has not, and one it cannot get
         why = "could not be fetched" if fetch else "is not on this computer yet"
         return fail("no-embedder", f"the model of the embedder {name} {why}", hint="'knowledge vectors' fetches it")
@@ -204,7 +205,7 @@ def open_vectors(
     try:
         import numpy
     except ImportError:
-        return fail("no-numpy", "numpy is not installed", hint="install the extra 'vectors'")
+        return fail("no-numpy", "numpy is not installed", hint=how_to_install("vectors"))
     until = time.monotonic() + seconds
     path = folder / f"vectors-{hashlib.sha256(name.encode()).hexdigest()[:16]}.bin"
     state = store.state_of(folder / store.FILE) if store.is_sealed(folder) else ""

@@ -1,4 +1,5 @@
-"""Conversations that went on after their harvest: only what was added is read again.
+"""Conversations that went on after their harvest: a model is shown only what was added. The rules read all of it again,
+for that costs nothing, and what a session leaves open is told by its end.
 
 A harvest leaves three facts in its ledger entry: how many turns there were, a hash over all but the last of them (an
 answer may still have been growing), and one over all. With them a later look tells whether the conversation has grown,
@@ -40,10 +41,10 @@ class Earlier(NamedTuple):
 
 
 def earlier_by_path(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """What `known_as` says of a conversation -> hash of its newest harvest."""
+    """What `known_as` says of a conversation -> hash of its newest harvest, also of one that was undone."""
     newest: dict[str, tuple[str, str]] = {}
     for sha256, entry in entries.items():
-        if entry.get("status") == "harvested":
+        if entry.get("status") in ("harvested", "undone"):
             path, at = known_as(str(entry.get("path", "")), str(entry.get("source", ""))), str(entry.get("at", ""))
             if at >= newest.get(path, ("", ""))[0]:
                 newest[path] = (at, sha256)
@@ -74,29 +75,32 @@ class Tail(NamedTuple):
 
 
 def tail_of(conversation: Conversation, earlier: Earlier | None, *, context: bool) -> Tail:
-    """The part of a conversation that is new since its last harvest; `context` puts a few turns before it."""
+    """The part of a conversation that is to be read after its last harvest. With `context` what is new, below a few
+    turns of what was there before; without it all of a conversation to which something was added."""
     if earlier is None:
         return Tail(conversation)
     if earlier.whole:
         return Tail(conversation, REWRITTEN)
-    found = _sunk(conversation.turns, earlier).tail(replace(conversation, turns=()), context=context)
+    found = _sunk(conversation.turns, earlier, context=context).tail(replace(conversation, turns=()))
     return found._replace(conversation=conversation) if found.kind == REWRITTEN else found
 
 
-def _sunk(turns: Iterable[Turn], earlier: Earlier | None) -> TailSink:
-    sink = TailSink(earlier)
+def _sunk(turns: Iterable[Turn], earlier: Earlier | None, *, context: bool = True) -> TailSink:
+    sink = TailSink(earlier, context=context)
     for turn in turns:
         sink(turn)
     return sink
 
 
 class TailSink:
-    """Takes the turns of a conversation one by one, and keeps those that are new since its last harvest alone: all of
-    them, where `earlier` is None. What is kept of a turn, `keep` says."""
+    """Takes the turns of a conversation one by one, and keeps those that `tail_of` gives: all of them, where `earlier`
+    is None. What is kept of a turn, `keep` says."""
 
-    def __init__(self, earlier: Earlier | None, keep: Callable[[Turn], Turn] = lambda turn: turn) -> None:
+    def __init__(
+        self, earlier: Earlier | None, keep: Callable[[Turn], Turn] = lambda turn: turn, *, context: bool = True
+    ) -> None:
         self._earlier = earlier or Earlier("")
-        self._keep = keep
+        self._keep, self._context = keep, context
         self._digest = hashlib.sha256()
         self._before: list[Turn] = []
         self._new: list[Turn] = []
@@ -117,7 +121,9 @@ class TailSink:
         if self.rewritten:
             return
         if self._count < known or same_last:
-            self._before = [*self._before[-CONTEXT_TURNS:], turn]
+            self._before.append(self._keep(turn))
+            if self._context:
+                del self._before[: -CONTEXT_TURNS - 1]
         else:
             self._new.append(self._keep(turn))
 
@@ -130,14 +136,14 @@ class TailSink:
             return {}
         return {"turns": self._count, "turns_sha256": self._hashes[0], "words_sha256": self._hashes[1]}
 
-    def tail(self, conversation: Conversation, *, context: bool) -> Tail:
+    def tail(self, conversation: Conversation) -> Tail:
         """The same as `tail_of` gives for the whole conversation (here without its turns); of a rewritten one none."""
         if self.rewritten or self._count < self._earlier.turns:
             return Tail(conversation, REWRITTEN)
         first = self._count - len(self._new)
         if not self._new:
             return Tail(conversation, SAME, first)
-        before = _context(self._before) if context else ()
+        before = _context(self._before) if self._context else self._before
         return Tail(replace(conversation, turns=(*before, *self._new)), GROWN, first)
 
 

@@ -64,13 +64,16 @@ def editor_roots(folder: str, below: str) -> tuple[Root, ...]:
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
 
-def _workspaces(below: str) -> tuple[Root, ...]:
-    return tuple(root for editor in _EDITORS for root in editor_roots(editor, below))
-
-
 def _extension(name: str) -> tuple[Root, ...]:
-    return _workspaces(f"globalStorage/{name}/tasks")
+    return tuple(root for editor in _EDITORS for root in editor_roots(editor, f"globalStorage/{name}/tasks"))
 
+
+_CHATS = tuple(
+    f"{folder}/*.{ending}"
+    for folder in ("workspaceStorage/*/chatSessions", "globalStorage/emptyWindowChatSessions")
+    for ending in ("jsonl", "json")
+)
+"""Chats of Copilot in a window with a folder, and in one without."""
 
 _TASK_FILES = ("*/api_conversation_history.json", "*/ui_messages.json")
 """What Cline and the tools made from it keep of a task."""
@@ -110,25 +113,6 @@ SOURCES: tuple[Source, ...] = (
         ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl"),
     ),
     Source(
-        "vscode_chat",
-        "VS Code chat",
-        (*_workspaces("workspaceStorage"), *_workspaces("globalStorage")),
-        (
-            *(f"*/chatSessions/*.{ending}" for ending in ("json", "jsonl")),
-            *(f"emptyWindowChatSessions/*.{ending}" for ending in ("json", "jsonl")),
-        ),
-    ),
-    Source(
-        "zed",
-        "Zed",
-        (
-            Root("zed/threads", "~/.local/share", "XDG_DATA_HOME", _LINUX),
-            Root("Zed/threads", "~/Library/Application Support", "", _MAC),
-            Root("Zed/threads", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS),
-        ),
-        ("threads.db",),
-    ),
-    Source(
         "cline",
         "Cline",
         (*_extension("saoudrizwan.claude-dev"), Root("data/tasks", "~/.cline", "CLINE_DIR")),
@@ -142,6 +126,12 @@ SOURCES: tuple[Source, ...] = (
         (Root("session-state", "~/.copilot", "COPILOT_HOME"),),
         ("*/events.jsonl", "*.jsonl"),
         keep=2,
+    ),
+    Source(
+        "vscode",
+        "VS Code",
+        tuple(root for editor in ("Code", "Code - Insiders", "VSCodium") for root in editor_roots(editor, "")),
+        _CHATS,
     ),
     Source(
         "goose",
@@ -163,6 +153,23 @@ SOURCES: tuple[Source, ...] = (
             Root("io.datasette.llm", "~/AppData/Roaming", "APPDATA", _WINDOWS),
         ),
         ("logs.db",),
+    ),
+    Source(
+        "deepseek",
+        "DeepSeek Harness",
+        (Root("sessions", "~/.dsh", "DSH_HOME"),),
+        ("*/*/session.jsonl", "*/*/session.jsonl.zstd"),
+        keep=2,
+    ),
+    Source(
+        "zed",
+        "Zed",
+        (
+            Root("zed/threads", "~/.local/share", "XDG_DATA_HOME", _LINUX),
+            Root("Zed/threads", "~/Library/Application Support", "", _MAC),
+            Root("Zed/threads", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS),
+        ),
+        ("threads.db",),
     ),
     Source("droid", "Droid", (Root("sessions", "~/.factory"),), ("*/*.jsonl", "*.jsonl")),
     Source("grok", "Grok Build", (Root("sessions", "~/.grok", "GROK_HOME"),), ("*/*/chat_history.jsonl",), keep=2),
@@ -191,14 +198,16 @@ SOURCES: tuple[Source, ...] = (
     Source(
         "antigravity",
         "Antigravity",
-        tuple(Root(f"antigravity{kind}/brain", "~/.gemini") for kind in ("-cli", "-ide", "")),
+        (
+            *(Root("antigravity-cli/brain", "~/.gemini"), Root("antigravity/brain", "~/.gemini")),
+            Root("antigravity-ide/brain", "~/.gemini"),
+        ),
         ("*/.system_generated/logs/transcript_full.jsonl",),
         keep=4,
     ),
     Source("amp", "Amp", (Root("amp/threads", "~/.local/share", "XDG_DATA_HOME"),), ("T-*.json",)),
     Source("kiro", "Kiro CLI", (Root("sessions/cli", "~/.kiro", "KIRO_HOME"),), ("*.jsonl",)),
     Source("devin", "Devin", (Root("devin/cli", "~/.local/share", "XDG_DATA_HOME"),), ("sessions.db",)),
-    Source("deepseek", "DeepSeek", (Root("sessions", "~/.deepseek"),), ("*.json",)),
     Source("continue_dev", "Continue", (Root("sessions", "~/.continue", "CONTINUE_GLOBAL_DIR"),), ("*-*.json",)),
     Source("kilo", "Kilo Code", _extension("kilocode.kilo-code"), _TASK_FILES, keep=2),
     Source("crush", "Crush", (), (".crush/crush.db",), keep=3, project=True),
@@ -349,6 +358,7 @@ RESUME = {
     "claude_code": "claude --resume {id}",
     "codex": "codex resume {id}",
     "opencode": "opencode --session {id}",
+    "antigravity": "agy --conversation {id}",
     "gemini_cli": "gemini --resume {id}",
     "qwen": "qwen --resume {id}",
     "copilot_cli": "copilot --resume {id}",
@@ -376,10 +386,12 @@ def resume_command(source: str, session: str, name: str, path: str, folder: str)
     pattern = RESUME.get(source, "")
     if not pattern:
         return "", "its tool has no command that goes on with one conversation"
-    id = session.partition("/")[0]  # a sub-agent's names its session first
+    if source == "antigravity" and "antigravity-cli" not in path:
+        return "", "it was held in Antigravity's window, which goes on with it"
+    id = session.partition("/")[0] if session != name else ""  # a sub-agent's names its session first
     if not _ID.match(id):
-        id = name.rpartition("/")[2]
-        id = found[0] if (found := _UUID.search(id)) else id
+        parts = name.split("/")
+        id = next((found[0] for part in reversed(parts) if (found := _UUID.search(part))), parts[-1])
     if "{id}" in pattern and not _ID.match(id):
         return "", "its file does not tell the id by which its tool knows it"
     if _BROKEN.search(folder + path):

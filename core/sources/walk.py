@@ -9,6 +9,7 @@ export that holds many from one, and of a `.zip` the list of what is in it.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import stat
@@ -21,7 +22,7 @@ from core.base import files
 from core.base.late import dataclass, field
 from core.base.paths import ASKED, asking_folder
 from core.base.result import ErrorInfo
-from core.conversations.formats import vscode_chat
+from core.conversations.turns import path_of
 from core.sources.artifact import Artifact
 from core.sources.tools import EXPORTS, FILES, SOURCE, SOURCES, Place, Source, name_in, project_at
 
@@ -300,6 +301,8 @@ def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
     def is_second(path: str) -> bool:
         folder, name = os.path.split(path)
         better = os.path.join(folder, _PREFERRED[name]) if name in _PREFERRED else path.removesuffix(".zst")
+        if folder.endswith("hatSessions"):  # VS Code went on in a log
+            better = f"{path.removesuffix('.json')}.jsonl"
         return better != path and better in paths
 
     return [row for row in rows if not is_second(row.path)]
@@ -312,9 +315,11 @@ def folder_at(path: str) -> str:
     if not storage or "/" in chat:
         return project_at(path)
     try:
-        return vscode_chat.folder_in(files.read_file(Path(storage) / "workspace.json", WORKSPACE_BYTES).data)
-    except (OSError, ValueError):
+        held = json.loads(files.read_file(Path(storage) / "workspace.json", WORKSPACE_BYTES).data)
+    except (OSError, ValueError, RecursionError):
         return ""
+    folder = path_of(held.get("folder")) if isinstance(held, dict) else ""
+    return folder or (path_of(held.get("workspace")).rpartition("/")[0] if isinstance(held, dict) else "")
 
 
 def in_project(folder: str, names: Collection[str]) -> list[Artifact]:

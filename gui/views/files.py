@@ -149,9 +149,11 @@ def nothing_words(ledger: Sequence[LedgerRow]) -> str:
     number = sum(one for one in became if isinstance(one, int))
     if not number:
         return TAUGHT
-    gone = f"{number:,} notes were about files that are not on this disk,\nso they were kept as facts"
+    gone = (
+        f"{number:,} notes were about files that were not found, or are outside file_roots,\nso they were kept as facts"
+    )
     if number == 1:
-        gone = "1 note was about a file that is not on this disk,\nso it was kept as a fact"
+        gone = "1 note was about a file that was not found, or is outside file_roots,\nso it was kept as a fact"
     return f"{gone}: see Knowledge, Facts.\n\n{TAUGHT}"
 
 

@@ -84,6 +84,7 @@ STATUSES: Mapping[str, Looks] = {
     "deleted-unharvested": Looks("Removed unread", "file-x", "deleted"),
     "too-large": Looks("Too large", "weight", "too-large"),
     "pruned": Looks("Removed", "archive", "muted"),
+    "undone": Looks("Undone", "undo-2", "muted"),
 }
 """Statuses of an entry of the ledger."""
 OTHER = Looks("Other", "circle-question-mark", "hint")
@@ -96,7 +97,7 @@ TILES: Mapping[str, str] = {
     "claude_code": "CC", "claude_ai": "Cl", "codex": "Cx", "chatgpt": "GP", "cursor": "Cu", "gemini_cli": "Ge",
     "aider": "ai", "copilot": "Co", "copilot_cli": "Co", "opencode": "Oc", "cline_tasks": "Cl", "cline": "Cl",
     "specstory": "Sp", "continue_dev": "Cd", "swe_agent": "SA", "antigravity": "Ag",
-    "vscode_chat": "VS", "zed": "Ze", "devin": "De", "deepseek": "DS",
+    "vscode": "VS", "zed": "Ze", "devin": "De", "deepseek": "DS",
 }  # fmt: skip
 """Two letters stand for a tool, without a colour: colours say what became of a conversation."""
 _called: Mapping[str, Called] = {}

@@ -74,6 +74,32 @@ def _twice(store: Store) -> None:
         store.world.converse(text)
 
 
+def _grown(store: Store) -> None:
+    """Harvested long ago with two open tasks, and it went on since: one task is done, in the same words, one goes."""
+    _mine(store)
+    path = store.world.converse(SHORT)
+    store.world.limits(reclaim="never")
+    _harvested(store, lambda *_: {"tasks_open": ["Write the first talk", "Read the first talk"]})
+    store.world.limits(reclaim="model")
+    store.memory["open"] = [line for line in store.world.bullets() if "the first talk" in line]
+    store.world.converse(f"{SHORT}Assistant: first talk\n", path.name)
+
+
+def _settling(_store: Store, number: int) -> Rows:
+    done = [{"statement": "Write the first talk"}, {"statement": f"It was read {number}", "finishes": "k1"}]
+    return {"tasks_done": [*done, {"statement": f"It was read once more {number}", "finishes": "k2"}]}
+
+
+def _open_before(store: Store) -> set[str]:
+    return set(store.memory["open"])
+
+
+def _still_open(store: Store) -> list[str]:
+    opened = [bullet.raw for bullet in read_category(store.world.paths, "tasks_open")]
+    left = [line for line in store.memory["open"] if line in opened]
+    return [f"it is settled and stands under Open: {line}" for line in left]
+
+
 def _stayed(store: Store) -> None:
     """Harvested long ago, two of them of one content; now they may go, together."""
     _mine(store)
@@ -186,7 +212,8 @@ def _undone(store: Store) -> list[str]:
     run, wrong = store.memory["run"], []
     left = [line for line in store.world.bullets() if "[from: talk-" in line]
     wrong += [f"a line of the run is left: {line}" for line in left]
-    wrong += [f"the ledger still knows {sha[:8]}" for sha in store.world.entries()]
+    entries = store.world.entries().items()
+    wrong += [f"the ledger still knows {sha[:8]}" for sha, entry in entries if entry["status"] != "undone"]
     wrong += ["its plans are kept"] if (store.world.paths.plans / f"{run}.jsonl").exists() else []
     wrong += [f"{len(store.standing())} conversations are back"] if len(store.standing()) != 2 else []
     return wrong
@@ -287,6 +314,7 @@ SCENARIOS = (
     Scenario("edited files", _edited, Store.harvest),
     Scenario("tasks", _tasks, Store.harvest, answer=_only_tasks),
     Scenario("twice", _twice, Store.harvest, answer=plain),
+    Scenario("settled", _grown, Store.harvest, answer=_settling, may_go=_open_before, wrong=_still_open),
     Scenario("moved together", _stayed, Store.harvest, answer=plain),
     Scenario("after the rules", _by_rules_before, Store.harvest, answer=plain),
     Scenario("damaged ledger", _garbage_ledger, Store.harvest, answer=plain),
@@ -295,8 +323,8 @@ SCENARIOS = (
     Scenario("purge in a run", _in_trash, Store.harvest, wrong=_purged),
     Scenario("trash purge", _in_trash, lambda store: store.command("trash", "purge"), wrong=_purged),
     Scenario("prune", _splits, Store.harvest, wrong=_split_is_gone),
-    Scenario("undo", _to_undo, _undo, again=_undo, may_go=_of_run, wrong_then=_undone),
-    Scenario("undo, then harvest", _to_undo, _undo, may_go=_of_run),
+    Scenario("undo", _to_undo, _undo, again=_undo, drained=False, may_go=_of_run, wrong_then=_undone),
+    Scenario("undo, then harvest", _to_undo, _undo, drained=False, may_go=_of_run),
     Scenario("restore", _in_trash, _restore, again=_restore, drained=False, wrong_then=_is_back),
     Scenario("edit", _bulleted, _edit, may_go=lambda _: {f"- {OLD_WORDS}"}, wrong=_edit_is_whole),
     Scenario("done", _bulleted, _done, may_go=lambda _: {"- buy milk"}, wrong=_one_milk),

@@ -45,7 +45,7 @@ EXPLAINED: dict[str, dict[str, str]] = {
     "core.base.files": {
         "take_back: 2 for 1": _ONE_MORE,
         "take_back: without part 1 of written and data.startswith(written)": "cuts nothing off a file that has no more",
-        "write_temporary: left out: temporaries.made(whole.name)": "a race of two threads for the time of one rename",
+        "write_temporary: left out: made(whole.name)": "a race of two threads for the time of one rename",
         "write_temporary: left out: os.close(fd)": "only after an error, and the process ends soon after one",
         "write_cache: True for False": "one sync more: only the time differs",
         "write_cache: None for return False": _FALSY,

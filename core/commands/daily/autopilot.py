@@ -137,7 +137,7 @@ def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now
         sessions = _take_ended(paths)
         retry = before is not None and before.problem is not None and before.problem.code in HOPELESS | DOUBTFUL
         since = "" if retry else (now() - timedelta(hours=RETRY_HOURS)).astimezone(UTC).isoformat()
-        asked = replace(request, apply=True, since_last=True, ended=sessions, retry_before=since)
+        asked = replace(request, apply=True, unattended=True, ended=sessions, retry_before=since)
         refused = without_budget(workspace, asked)
         result = refused if refused is not None else harvest(workspace, asked, now=now)
         if isinstance(result, Err) and result.error.code == "lock-held":
@@ -155,12 +155,13 @@ def sources_of(workspace: Workspace) -> tuple[str, ...]:
     """Whose conversations are read: those of the settings, and of the tools that are connected. () where the settings
     are wrong: the harvest says so."""
     from core.agents.connections import known_tools, read_record
-    from core.commands.sources import NAMES, set_sources
+    from core.agents.tools import AGENT
+    from core.commands.sources import set_sources
 
     names, problem = set_sources(workspace)
     if problem:
         return ()
-    connected = [tool for tool in known_tools(read_record(workspace.environment)) if tool in NAMES]
+    connected = [name for tool in known_tools(read_record(workspace.environment)) for name in AGENT[tool].sources]
     return tuple(dict.fromkeys((*names, *connected)))
 
 

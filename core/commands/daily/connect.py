@@ -44,7 +44,8 @@ CONTEXT_LINES = 1
 @dataclass
 class ChangeReport:
     """What was, or would be, changed in files of other programs (`changes`). `applied` is false for a dry run, for a no
-    (`refused`), and where nothing was to be changed; `shown` when the person has seen the changes already."""
+    (`refused`), where nobody could be asked, and where nothing was to be changed; `shown` when the user has seen the
+    changes already."""
 
     changes: list[FileChange] = field(default_factory=list)
     applied: bool = False
@@ -56,10 +57,14 @@ class ChangeReport:
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def agreed(self, question: str, ask: Ask, more: str = "") -> bool:
-        """Whether the person wants the changes, and what else is shown with them; yes where nobody can be asked."""
+        """Whether the user wants the changes, and what else is shown with them. Where nobody can be asked they are not
+        made, and that is an error."""
         answer = ask(changes_text(self.changes) + more, question, NO_OR_YES, 0)
         self.shown, self.refused = answer is not None, answer == 0
-        return not self.refused
+        if answer is None:
+            hint = "look at the changes, then run it with --yes"
+            self.errors.append(ErrorInfo("needs-yes", "nobody can be asked here, so nothing was changed", "", hint))
+        return answer == 1
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -191,4 +196,9 @@ def check_connections(workspace: Workspace) -> Iterator[Finding]:
             yield Finding("connection-gone", message, where, note=True)
         elif row.connected and not row.problems:
             message = f"{row.title} is connected: {', '.join(PARTS[part] for part in row.parts)}"
+            message += f"; {row.less}" if row.less else ""
             yield Finding("connected", message, where, note=True)
+        if row.outdated:
+            message = f"{row.title} was connected by another version of this program, or for another home"
+            message += f" ('knowledge connect {row.tool}' writes its files anew)"
+            yield Finding("connection-outdated", message, where, note=True)

@@ -96,6 +96,8 @@ def _write(changes: list[FileChange]) -> None:
     for change in changes:
         if change.after is None:
             files.remove_file(change.path)
+            if files.remove_if_empty(change.path.parent):
+                files.remove_if_empty(change.path.parent.parent)
             continue
         files.make_folder(change.path.parent)
         files.write_atomic(change.path, change.after, 0o644)

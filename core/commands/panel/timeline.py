@@ -26,10 +26,12 @@ from core.commands.statements import Found
 from core.commands.workspace import Workspace
 
 HARVESTED, FAILED, TOO_LARGE, TRASHED, LOST = "harvested", "harvest-failed", "too-large", "trashed", "lost"
+UNDONE = "undone"
 """What became of a conversation: it was read; it stays, for it could not be read or is too large; it went unread, into
 the trash or for good."""
 FATE_WORDS: Mapping[str, str] = MappingProxyType({
     FAILED: "failed, not read", TOO_LARGE: "too large, not read", TRASHED: "in the trash, unread", LOST: "lost unread",
+    UNDONE: "undone by you",
 })  # fmt: skip
 """The same in words, for what was not read."""
 
@@ -150,7 +152,7 @@ def fate_of(entry: Mapping[str, Any], trash: Path) -> str:
     status = str(entry.get("status"))
     if status == "harvested":
         return HARVESTED
-    if status not in (FAILED, TOO_LARGE, "deleted-unharvested"):
+    if status not in (FAILED, TOO_LARGE, UNDONE, "deleted-unharvested"):
         return ""
     path = str(entry.get("path") or "")
     in_store = str(entry.get("source") or "") not in NO_TOOL and "#" in path

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from core.base.installed import install_command
 from gui.toolkit.flow_rows import RowAction
 from gui.views.library.rows import CONCEPTS, CONSOLIDATE, DOCUMENTS, FIND, KEY_OF, OUTCOME_LOOKS, REFLECT
 from gui.views.list_view import Teach
@@ -43,7 +44,7 @@ TEACH = {
     "filter": Teach("funnel", "No row has these words", "Fewer words show more.", action="Clear the filter",
                     act="clear"),
     "missing": Teach("package", "The library is not installed", "It needs packages that come with the extra 'library'.",
-                     command="pip install 'knowledge-memory[library]'"),
+                     command=install_command("library")),
     "waiting": Teach("loader", "Looking…", "The library is being read."),
 }  # fmt: skip
 KEYS = (

@@ -1,0 +1,74 @@
+"""`knowledge uninstall`: take back what this program has put into the files of other programs and of the system.
+
+The folders of the program itself stay, above all the knowledge: they are named, and so is what takes the program away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.base.installed import uninstall_command
+from core.base.paths import user_folder
+from core.base.result import Err, Ok, Result
+from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
+from core.commands.daily.schedule import schedule
+from core.commands.workspace import Workspace
+
+NO_SCHEDULER = "no-scheduler"
+
+
+@dataclass
+class UninstallReport(ChangeReport):
+    """What was, or would be, taken back: files, and what the system is told (`commands`). `stays` are the folders that
+    are left, each with what is in it; `program` is the command line that takes the program away."""
+
+    commands: list[str] = field(default_factory=list)
+    stays: dict[str, str] = field(default_factory=dict)
+    program: str = ""
+
+    def take(self, part: ChangeReport) -> None:
+        """Add what came of one part."""
+        self.applied = self.applied or part.applied
+        self.notes += [note for note in part.notes if note not in self.notes]
+        self.errors += part.errors
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "commands": self.commands, "stays": self.stays, "program": self.program}
+
+
+def uninstall(
+    workspace: Workspace, *, dry_run: bool = False, yes: bool = False, ask: Ask = nobody
+) -> Result[UninstallReport]:
+    """Take back every connection and the timer; the changes are shown first, as `connect --remove` and `schedule
+    --remove` do. A part that fails is reported and does not keep the other from it."""
+    report = UninstallReport(removing=True, dry_run=dry_run, program=uninstall_command())
+    places = {
+        "what you know, and your conversations": workspace.paths.home,
+        "your settings and keys": user_folder(workspace.environment),
+        "what can be made again": workspace.cache.parent.parent,
+    }
+    connections = connect(workspace, everything=True, remove=True, dry_run=True)
+    timer = schedule(workspace, remove=True, dry_run=True)
+    if isinstance(connections, Err):
+        return connections
+    report.changes += connections.value.changes
+    if isinstance(timer, Ok):
+        report.changes += timer.value.changes
+        report.commands = timer.value.commands
+    elif timer.error.code != NO_SCHEDULER:
+        report.errors.append(timer.error)
+    commands = "".join(f"$ {line}\n" for line in report.commands)
+    planned = bool(report.changes or report.commands)
+    if dry_run or (planned and not (yes or report.agreed("take this back?", ask, commands))):
+        report.errors += connections.value.errors
+    else:
+        made = connect(workspace, everything=True, remove=True, yes=True)
+        off = schedule(workspace, remove=True, yes=True) if report.commands else None
+        for part in (made, off):
+            if isinstance(part, Ok):
+                report.take(part.value)
+            elif part is not None:
+                report.errors.append(part.error)
+    report.stays = {str(path): what for what, path in places.items() if path.exists()}
+    return Ok(report)

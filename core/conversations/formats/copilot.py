@@ -1,0 +1,300 @@
+"""GitHub Copilot's conversations: those of its command line, and those of the chat in VS Code.
+
+The command line writes `session-state/<id>/events.jsonl`: `{type, data, id, timestamp, parentId}` a line. Most lines
+are hooks and tools. A person's message is `user.message`: its `content` is what was typed, its `transformedContent`
+what the model was sent. What a sub-agent does names the call that started it (`parentToolCallId`). The maker does not
+document the format; this follows public sessions of versions 1.0 and the event types that the `copilot-sdk` publishes.
+
+VS Code writes `chatSessions/<id>.jsonl`, from 1.109 on: the session as it began (`{kind: 0, v}`) and what was changed
+in it since: a value set (1), elements put behind those of an array, from index `i` on in their place (2), a member
+taken away (3), each under the path `k`. Earlier it wrote the session itself, `<id>.json`. A session has `requests`,
+each with its `message` and the parts of its `response`. After `objectMutationLog.ts` and `chatModel.ts` of
+microsoft/vscode.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.events import exit_status
+from core.conversations.messages import arguments
+from core.conversations.records import Record, json_document, json_lines, keys_in, object_keys
+from core.conversations.turns import Reading, kind_of, list_of, path_of, table_of, text_of, whole_of
+
+_FIRST = re.compile(
+    r'\s*\{\s*"type"\s*:\s*"(?:session|user|assistant|tool|hook|system|permission|subagent|abort)[.\w]*"\s*,\s*"data"'
+)
+_SILENT = ("session.", "hook.", "permission.", "assistant.", "tool.", "subagent.", "skill.", "abort", "external_tool.")
+
+
+def sniff(head: str) -> bool:
+    """A record whose type is two words with a dot, and its data."""
+    return bool(keys_in(head)) and bool(_FIRST.match(head))
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one session."""
+    reading, seen = Reading(), _Seen()
+    session = started = ""
+    context: dict[str, Any] = {}
+    for record in json_lines(data):
+        value = record.value
+        kind = value.get("type") if value else None
+        detail = value.get("data") if value else None
+        if value is None or not isinstance(kind, str) or not isinstance(detail, dict):
+            reading.skipped += 1
+            continue
+        reading.at(record, value.get("timestamp"))
+        parent = text_of(detail.get("parentToolCallId"))
+        reading.agent = seen.agents.get(parent, "sub-agent") if parent else ""
+        reading.model = text_of(detail.get("model")) or reading.model if kind == "assistant.message" else reading.model
+        if kind == "session.start" and not session:
+            found = detail.get("context")
+            session, started = text_of(detail.get("sessionId")), text_of(detail.get("startTime"))
+            context = table_of(found)
+            reading.model = text_of(detail.get("selectedModel"))
+        elif kind == "user.message":
+            if detail.get("source", "user") in ("user", "", None):
+                reading.person(text_of(detail.get("content")))
+            else:
+                reading.say("system", text_of(detail.get("content")))
+        elif kind == "assistant.message":
+            reading.say("assistant", text_of(detail.get("content")))
+            _read_calls(detail.get("toolRequests"), reading, seen)
+        elif kind == "tool.execution_start" and detail.get("toolCallId"):
+            called = {"toolCallId": detail.get("toolCallId"), "name": detail.get("toolName")}
+            _read_calls([{**called, "arguments": detail.get("arguments")}], reading, seen)
+        elif kind == "tool.execution_complete":
+            _read_result(detail, reading)
+        elif kind == "subagent.started":
+            seen.agents[text_of(detail.get("toolCallId"))] = text_of(detail.get("agentName")) or "sub-agent"
+        elif kind == "session.compaction_complete":
+            reading.summary(text_of(detail.get("summaryContent")))
+        elif kind in ("system.message", "system.notification"):
+            reading.say("system", text_of(detail.get("content")))
+        elif not kind.startswith(_SILENT):
+            reading.skipped += 1
+    facts = {"folder": context.get("cwd"), "branch": context.get("branch"), "repository": context.get("repository")}
+    return reading.conversation(name, "copilot_cli", id=session, started=started, **facts)
+
+
+class _Seen:
+    """The calls that were told already, and the sub-agents by the call that started each."""
+
+    def __init__(self) -> None:
+        self.calls: set[str] = set()
+        self.agents: dict[str, str] = {}
+
+
+def _read_calls(calls: Any, reading: Reading, seen: _Seen) -> None:
+    """Calls of an answer; each is told once more when it begins."""
+    for call in list_of(calls):
+        if not isinstance(call, dict) or call.get("name") == "report_intent":
+            continue
+        key = text_of(call.get("toolCallId"))
+        if not key or key not in seen.calls:
+            seen.calls.add(key)
+            reading.call(call.get("name"), call.get("arguments"), id=key)
+
+
+def _read_result(detail: dict[str, Any], reading: Reading) -> None:
+    success, error = detail.get("success"), detail.get("error")
+    refused = isinstance(error, dict) and error.get("code") in ("rejected", "denied")
+    failed = not success if isinstance(success, bool) else None
+    text, key = _result(detail), text_of(detail.get("toolCallId"))
+    status = exit_status(text) if success else None
+    failed = failed or bool(status) if failed is not None else None
+    reading.result(text, id=key, failed=failed, status=status, refused=refused)
+
+
+def _result(detail: dict[str, Any]) -> str:
+    result, error = detail.get("result"), detail.get("error")
+    shown = text_of(result.get("content")) if isinstance(result, dict) else text_of(result)
+    message = text_of(error.get("message")) if isinstance(error, dict) else ""
+    return "\n".join(row for row in (shown, f"error: {message}" if message else "") if row)
+
+
+# --- the chat in VS Code ---------------------------------------------------------------------------------------------
+
+_LINK = re.compile(r"\]\((file://[^)\s#]+)")
+_NAMES = {
+    "replaceString": "replace_string_in_file", "multiReplaceString": "multi_replace_string_in_file",
+    "insertEdit": "insert_edit_into_file", "findTextInFiles": "grep_search", "findFiles": "file_search",
+    "listDirectory": "list_dir", "searchCodebase": "semantic_search", "fetchWebPage": "fetch_webpage",
+}  # fmt: skip
+"""Tools of Copilot whose names in the session are not those by which a model calls them."""
+_DENIED = 0
+_SKIPPED = 5
+
+
+def sniff_chat(head: str) -> bool:
+    """The first line of a log that begins with a session, or the members of a session."""
+    keys = object_keys(head)
+    if {"kind", "v"} <= keys:
+        return bool({".requests", ".sessionId", ".creationDate"} & keys)
+    return bool({"responderUsername", "requesterUsername"} & keys) and bool({"requests", "initialLocation"} & keys)
+
+
+def read_chat(name: str, data: bytes) -> Conversation:
+    """Read one session."""
+    reading = Reading()
+    if {"kind", "v"} <= object_keys(data[:4096].decode("utf-8", "replace")):
+        about, asked = _replayed(data, reading)
+    else:
+        found = json_document(data, ("requests",))
+        about, asked = found.members, found.records("requests")
+        reading.skipped += found.torn
+    for record in asked:
+        if record.value is None:
+            reading.skipped += 1
+        elif not record.value.get("shouldBeRemovedOnSend"):  # taken back by the user
+            _read_request(record, record.value, reading)
+    facts = {"id": about.get("sessionId"), "title": about.get("customTitle"), "started": about.get("creationDate")}
+    return reading.conversation(name, "vscode", folder=_path(about.get("workingDirectory")), **facts)
+
+
+def _replayed(data: bytes, reading: Reading) -> tuple[dict[str, Any], list[Record]]:
+    """The session that a log tells, and its requests, each with the bytes from the line that began it to the last one
+    that changed it."""
+    state: Any = None
+    spans: list[tuple[int, int]] = []
+    for record in json_lines(data):
+        change = record.value or {}
+        kind, path, span = change.get("kind"), list_of(change.get("k")), (record.start, record.end)
+        if kind == 0:
+            state = change.get("v")
+            spans = [span for _ in list_of(table_of(state).get("requests"))]
+        elif kind not in (1, 2, 3) or not path or not _changed(state, path, change):
+            reading.skipped += 1
+            continue
+        asked = list_of(table_of(state).get("requests"))
+        if path == ["requests"]:
+            first = whole_of(change.get("i")) if kind == 2 else 0
+            spans = spans[: first if first is not None and first >= 0 else None]
+        elif path[:1] == ["requests"] and isinstance(path[1], int) and 0 <= path[1] < len(spans):
+            spans[path[1]] = (spans[path[1]][0], record.end)
+        spans = (spans + [span] * len(asked))[: len(asked)]
+    rows = list_of(table_of(state).get("requests"))
+    made = [Record(row if isinstance(row, dict) else None, *span) for row, span in zip(rows, spans, strict=True)]
+    return table_of(state), made
+
+
+def _changed(state: Any, path: list[Any], change: dict[str, Any]) -> bool:
+    """Carry a change out; whether what it changes was there."""
+    *way, last = path
+    for step in way:
+        state = _member(state, step)
+    kind = change["kind"]
+    if kind == 2:
+        rows, first = _member(state, last), whole_of(change.get("i"))
+        if not isinstance(rows, list):
+            return False
+        if first is not None and first >= 0:
+            del rows[first:]
+        rows += list_of(change.get("v"))
+    elif isinstance(state, dict) and isinstance(last, str):
+        if kind == 1:
+            state[last] = change.get("v")
+        else:
+            state.pop(last, None)
+    elif isinstance(state, list) and whole_of(last) is not None and 0 <= last < len(state):
+        state[last] = change.get("v")
+    else:
+        return False
+    return True
+
+
+def _member(state: Any, step: Any) -> Any:
+    if isinstance(state, dict):
+        return state.get(step) if isinstance(step, str) else None
+    inside = isinstance(state, list) and whole_of(step) is not None and 0 <= step < len(state)
+    return state[step] if inside else None
+
+
+def _read_request(record: Record, value: dict[str, Any], reading: Reading) -> None:
+    """What the user asked, and the parts of the answer; the pieces of one text come in many parts."""
+    reading.at(record, value.get("timestamp"))
+    message = value.get("message")
+    reading.person(text_of(table_of(message).get("text")) or text_of(message))
+    reading.model = text_of(value.get("modelId")) or reading.model
+    metadata = table_of(table_of(value.get("result")).get("metadata"))
+    rounds = [
+        call for row in list_of(metadata.get("toolCallRounds")) for call in list_of(table_of(row).get("toolCalls"))
+    ]
+    known = {text_of(call.get("id")): call for call in rounds if isinstance(call, dict)}
+    reading.at(record, value.get("responseTimestamp") or value.get("timestamp"))
+    said = ""
+    for part in list_of(value.get("response")):
+        kind = kind_of(part, "kind")
+        if kind in ("", "markdownContent", "markdownVuln", "inlineReference"):
+            said += _words(part)
+        elif kind in ("toolInvocationSerialized", "textEditGroup"):
+            reading.say("assistant", said)
+            said = ""
+            if kind == "textEditGroup":
+                _read_edits(part, reading)
+            else:
+                _read_tool(part, known, reading)
+    reading.say("assistant", said)
+    reading.say("system", text_of(table_of(table_of(value.get("result")).get("errorDetails")).get("message")))
+
+
+def _words(part: Any) -> str:
+    """The words of a part: markdown, or what a reference in it is called."""
+    row = table_of(part)
+    content = row.get("content", row.get("value"))
+    named = row.get("name") or _path(row.get("inlineReference")).rpartition("/")[2]
+    return text_of(table_of(content).get("value")) or text_of(content) or text_of(named)
+
+
+def _path(address: Any) -> str:
+    """The path of a file, as an address or as VS Code keeps one; "" for anything else."""
+    row = table_of(address)
+    found = row.get("uri", address)
+    return path_of(found) or text_of(table_of(found).get("fsPath")) or text_of(table_of(found).get("path"))
+
+
+def _read_edits(part: dict[str, Any], reading: Reading) -> None:
+    """An edit that was made while the answer came."""
+    rows = [edit for group in list_of(part.get("edits")) for edit in (group if isinstance(group, list) else [group])]
+    text = "\n".join(filter(None, (text_of(table_of(edit).get("text")) for edit in rows)))
+    if path := _path(part.get("uri")):
+        reading.call("edit_file", {"path": path, "content": text}, id="edit")
+        reading.settle("edit", "", failed=False if part.get("done") else None)
+
+
+def _read_tool(part: dict[str, Any], known: dict[str, dict[str, Any]], reading: Reading) -> None:
+    """A call with what came back. What a model gave it stands in the rounds of the request, where those are kept."""
+    key, tool = text_of(part.get("toolCallId")), text_of(part.get("toolId"))
+    special, details = table_of(part.get("toolSpecificData")), part.get("resultDetails")
+    line = special.get("commandLine", special.get("command"))
+    row = table_of(line)
+    command = text_of(row.get("userEdited")) or text_of(row.get("toolEdited")) or text_of(row.get("original"))
+    told = table_of(details)
+    given: Any = {"command": command or text_of(line)} if special.get("kind") == "terminal" else None
+    call = known.get(key, {})
+    given = given or arguments(call.get("arguments")) or arguments(told.get("input")) or _shown(part)
+    name = tool.removeprefix("copilot_")
+    name = text_of(call.get("name")) or _NAMES.get(name) or re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
+    reading.call(name, given, id=key or "call")
+    output = table_of(special.get("terminalCommandOutput")).get("text")
+    rows = [table_of(one) for one in list_of(told.get("output"))]
+    texts = [text_of(output), *(text_of(one.get("value")) for one in rows if one.get("isText", True))]
+    status = whole_of(table_of(special.get("terminalCommandState")).get("exitCode"))
+    error = told.get("isError")
+    failed = error if isinstance(error, bool) else bool(status) if status is not None else None
+    choice = part.get("isConfirmed")
+    refused = choice is False or table_of(choice).get("type") in (_DENIED, _SKIPPED)
+    if part.get("isComplete") or refused:
+        shown = "\n".join(filter(None, texts))
+        reading.result(shown, id=key or "call", failed=True if refused else failed, status=status, refused=refused)
+
+
+def _shown(part: dict[str, Any]) -> Any:
+    """What the chat shows of a call: the file that it names, or the sentence."""
+    message = part.get("pastTenseMessage") or part.get("invocationMessage")
+    text = text_of(table_of(message).get("value")) or text_of(message)
+    link = _LINK.search(text)
+    return {"path": path_of(link[1])} if link else text

@@ -1,0 +1,105 @@
+"""Two tools whose log opens with a record about the session: Droid (Factory) and DeepSeek Harness.
+
+Droid's `~/.factory/sessions/<folder>/<id>.jsonl` has `session_start`, then messages: `{type: message, id, timestamp,
+message: {role, content}}` with blocks of text, tool_use and tool_result; `todo_state`, `compaction_state` and other
+records stand between. A session that another one opened names it (`callingSessionId`): its prompts are written by the
+assistant. The maker does not document the format; this follows the public readers and fixtures of others (entireio/cli,
+agentsview, coding_agent_session_search).
+
+DeepSeek Harness's `~/.dsh/sessions/<folder>/<id>/session.jsonl` (packed: `.zstd`) has `{type: session, id, createdAt,
+cwd}`, then events `{type, seq, time, data}`. A `user/message` says where it comes from: the user, or a plugin; an
+`assistant/message` has parts of text and reasoning, calls and results are events of their own. After the package
+`session-persistence-jsonl` of deepseek-ai/deepseek-harness and the fixtures of vshulcz/deja-vu.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.messages import arguments, read_blocks
+from core.conversations.records import json_lines, keys_in
+from core.conversations.turns import Reading, kind_of, list_of, table_of, text_of, truth_of
+
+_SILENT = frozenset({"todo_state", "session_event", "session_end", "file_snapshot", "settings"})
+
+
+def sniff_droid(head: str) -> bool:
+    """The record that opens a session."""
+    first = head.split("\n", 1)[0]
+    if '"session_start"' not in first:
+        return False
+    keys = keys_in(first)
+    known = {"title", "cwd", "owner", "sessionTitle", "version"} & keys
+    return {"type", "id"} <= keys and (bool(known) or '"message"' in head)
+
+
+def read_droid(name: str, data: bytes) -> Conversation:
+    """Read one session of Droid."""
+    reading = Reading()
+    about: dict[str, Any] = {}
+    for record in json_lines(data):
+        value = record.value or {}
+        kind, message = kind_of(value), value.get("message")
+        reading.at(record, value.get("timestamp"))
+        if kind == "session_start":
+            about = about or value
+            reading.agent = "sub-agent" if value.get("callingSessionId") else ""
+            reading.delegated = bool(about.get("callingSessionId"))
+        elif kind == "message" and isinstance(message, dict) and message.get("role") in ("user", "assistant"):
+            reading.model = text_of(message.get("model")) or reading.model
+            read_blocks(str(message["role"]), message.get("content"), reading)
+        elif kind == "compaction_state":
+            reading.summary(text_of(value.get("summaryText", value.get("summary"))))
+        elif kind not in _SILENT:
+            reading.skipped += 1
+    title = about.get("sessionTitle") or about.get("title")
+    return reading.conversation(name, "droid", id=about.get("id"), title=title, folder=about.get("cwd"))
+
+
+def sniff_deepseek(head: str) -> bool:
+    """The header, which tells when the session was created."""
+    first = head.split("\n", 1)[0]
+    return '"session"' in first and {"type", "id", "createdAt", "version"} <= keys_in(first)
+
+
+def read_deepseek(name: str, data: bytes) -> Conversation:
+    """Read one session of DeepSeek Harness."""
+    reading = Reading()
+    about: dict[str, Any] = {}
+    title = ""
+    for record in json_lines(data):
+        value = record.value or {}
+        kind, detail = kind_of(value), table_of(value.get("data"))
+        message = table_of(detail.get("message")) or detail
+        reading.at(record, value.get("time"))
+        said = _texts(message.get("content"))
+        if kind == "session":
+            about = about or value
+        elif kind == "session/title":
+            title = text_of(detail.get("title"))
+        elif kind == "user/message":
+            replaced = table_of(detail.get("surfaceOp")).get("op") == "replace"
+            own = kind_of(message.get("source"), "kind") in ("user", "")
+            (reading.summary if replaced else reading.person if own else reading.remind)(said)
+        elif kind == "assistant/message":
+            reading.model = text_of(table_of(message.get("source")).get("model")) or reading.model
+            reading.say("assistant", said)
+        elif kind == "tool/call":
+            reading.call(detail.get("name"), arguments(detail.get("arguments")), id=detail.get("callId"))
+        elif kind == "tool/result":
+            for part in list_of(message.get("content")):
+                row = table_of(part)
+                key = text_of(row.get("toolCallId")) or text_of(detail.get("callId"))
+                failed = truth_of(row.get("isError", detail.get("isError", False)))
+                reading.result(_texts(row.get("content")) or text_of(row.get("text")), id=key, failed=failed)
+        elif not kind:
+            reading.skipped += 1
+    facts = {"id": about.get("id"), "folder": about.get("cwd"), "started": about.get("createdAt")}
+    return reading.conversation(name, "deepseek", title=title, **facts)
+
+
+def _texts(parts: Any) -> str:
+    """The text among the parts of a message."""
+    rows = [table_of(part) for part in list_of(parts)]
+    return "\n\n".join(text_of(row.get("text")) for row in rows if kind_of(row) == "text") or text_of(parts)

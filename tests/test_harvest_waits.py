@@ -1,0 +1,386 @@
+"""What a harvest leaves alone until somebody asks: a session that is still written, a harvest that was undone, a digest
+that was deleted. And what it takes back by itself: open tasks that the rest of a session has settled.
+
+What a user would lose otherwise: trust in the list of open tasks, in undo, and in rm.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base import disk
+from tests.cli_call import call
+from tests.faults.fault import path_of
+from tests.harvest_world import FakeModel, World, says
+from tests.llm_server import model_server, reply
+
+COMMIT = "Check whether the commit “feat(orders): add the parser” went through"
+
+
+def told(role: str, content: Any, number: int) -> str:
+    row = {"type": role, "sessionId": "s", "uuid": f"u{number}", "parentUuid": None, "cwd": "/src/shop"}
+    return json.dumps({**row, "message": {"role": role, "content": content}}) + "\n"
+
+
+def ran(number: int, command: str) -> str:
+    call = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}
+    return told("assistant", [call], number)
+
+
+def gave(number: int, output: str) -> str:
+    return told("user", [{"type": "tool_result", "tool_use_id": f"t{number}", "content": output}], number + 1)
+
+
+COMMITS = 'git commit -m "feat(orders): add the parser" -m "Orders of the shop are read line by line from orders.csv."'
+BEGUN = told("user", "Write a parser for the orders and commit it.", 0) + ran(2, "git add -A && git status")
+BEGUN += gave(2, "On branch orders") + ran(4, COMMITS)
+"""A session that its tool is writing: cut between a call and its result."""
+ENDED = gave(4, "[orders 1a2b3c4] feat(orders): add the parser\n 1 file changed") + told(
+    "assistant", "The parser is committed.", 8
+)
+
+
+class Desk:
+    """A user's home with one session of Claude Code, as the command line sees it."""
+
+    def __init__(self, home: Path) -> None:
+        self.session = home / ".claude" / "projects" / "-src-shop" / "s.jsonl"
+        self.session.parent.mkdir(parents=True)
+        self.knowledge = home / ".manual_slop" / "knowledge"
+        self.settings = home / ".config" / "manual_slop" / "config.toml"
+
+    def configure(self, lines: str) -> None:
+        self.settings.parent.mkdir(parents=True, exist_ok=True)
+        self.settings.write_text(f'[ai_settings.knowledge]\nsources = ["claude_code"]\n{lines}')
+
+    def say(self, text: str, age: float = 3600) -> None:
+        """Write the session as it stood `age` seconds ago."""
+        self.session.write_text(text)
+        os.utime(self.session, (time.time() - age,) * 2)
+
+    def text(self, name: str) -> str:
+        path = self.knowledge / name
+        return path.read_text() if path.exists() else ""
+
+    def harvest(self, *words: str, apply: bool = True) -> str:
+        code, out, err = call("harvest", *(("--apply",) if apply else ()), *words)
+        assert code == 0 and "error" not in err, err
+        return out
+
+    def runs(self) -> list[str]:
+        return [row["run"] for row in json.loads(call("undo", "--json")[1])]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    home = tmp_path / "user"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONFIG", "CACHE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / f".{name.lower()}"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.chdir(home)
+    found = Desk(home)
+    found.configure("")
+    return found
+
+
+# --- a session that is still written ---------------------------------------------------------------------------------
+
+
+def test_a_session_that_is_still_written_waits(desk: Desk) -> None:
+    desk.say(BEGUN, age=60)
+    for apply in (False, True):
+        out = desk.harvest(apply=apply)
+        assert "note: 1 conversation waits: changed in the last 10 minutes, perhaps still being written" in out
+        assert "nothing new" not in out and "plan: 1" not in out
+    assert desk.text("tasks.md") == ""
+    assert "pending: 0 conversations, 0B; 1 more perhaps still being written" in _status(desk)
+
+
+@pytest.mark.parametrize("how", ["--now", "its path", "an hour later"])
+def test_it_is_read_when_somebody_asks_or_it_rests(desk: Desk, how: str) -> None:
+    desk.say(BEGUN, age=3600 if how == "an hour later" else 60)
+    desk.harvest(*{"--now": ["--now"], "its path": ["--source", str(desk.session)], "an hour later": []}[how])
+    assert COMMIT in desk.text("tasks.md")
+
+
+def test_a_folder_that_is_named_asks_for_nothing_in_particular(desk: Desk) -> None:
+    desk.say(BEGUN, age=60)
+    assert "1 conversation waits" in desk.harvest("--source", str(desk.session.parent))
+    assert desk.text("tasks.md") == ""
+
+
+# --- what the rest of a session settles ------------------------------------------------------------------------------
+
+
+def test_a_task_that_the_rest_of_its_session_settles_goes(desk: Desk) -> None:
+    desk.say(BEGUN)
+    desk.harvest()
+    before = desk.text("tasks.md")
+    assert COMMIT in before
+    desk.say(BEGUN + ENDED)
+    out = desk.harvest()
+    assert COMMIT not in desk.text("tasks.md") and "add the parser (commit 1a2b3c4" in desk.text("tasks.md")
+    assert "note: 1 line went, for the rest of the session has settled it: Check whether the commit" in out
+    assert COMMIT not in desk.text("digest.md")
+    assert call("undo", desk.runs()[0])[0] == 0
+    assert desk.text("tasks.md").rstrip() == before.rstrip(), "undo brings it back where it stood"
+
+
+@pytest.mark.parametrize("touch", ["reworded", "detailed", "done"])
+def test_a_task_that_the_user_touched_stays(desk: Desk, touch: str) -> None:
+    desk.say(BEGUN)
+    desk.harvest()
+    path = desk.knowledge / "tasks.md"
+    [line] = [line for line in path.read_text().split("\n") if COMMIT in line]
+    if touch == "done":
+        path.write_text(path.read_text().replace(f"{line}\n", "").replace("## Done\n", f"## Done\n\n{line}\n"))
+    else:
+        new = line.replace("Check", "Please check") if touch == "reworded" else f"{line}\n  ask Ada"
+        path.write_text(path.read_text().replace(line, new))
+    desk.say(BEGUN + ENDED)
+    desk.harvest()
+    assert "whether the commit “feat(orders): add the parser” went through" in desk.text("tasks.md")
+
+
+def test_a_task_is_told_again_where_it_is_open_again(desk: Desk) -> None:
+    """What a harvest took out by itself is not what a user removed."""
+    for text in (BEGUN, BEGUN + ENDED):
+        desk.say(text)
+        desk.harvest()
+    assert COMMIT not in desk.text("tasks.md")
+    desk.say(BEGUN + ENDED + ran(10, COMMITS))
+    desk.harvest()
+    assert desk.text("tasks.md").count(COMMIT) == 1
+
+
+def talk(*numbers: int) -> str:
+    return "".join(f"User: question {number}\nAssistant: answer {number}\n" for number in numbers)
+
+
+NAME = "talk-0f8fad5b-d9cb-469f-a165-70867728950e"
+
+
+@pytest.mark.parametrize("how", ["finishes", "same words"])
+def test_a_task_that_a_model_finishes_in_the_same_session_goes(tmp_path: Path, how: str) -> None:
+    world = World(tmp_path).limits(keep=True)
+    world.converse(BEGUN, NAME)
+    world.run(says(tasks_open=["Write the release notes", "Measure the parser on a long file"]))
+    world.converse(BEGUN + ENDED, NAME)
+
+    def answer(_: int, prompt: str) -> dict[str, Any]:
+        [known] = [line for line in prompt.split("\n") if "Write the release notes" in line]
+        mark = known.partition(" ")[0] if how == "finishes" else ""
+        done = {"statement": "The notes are out"} if mark else {"statement": "Write the release notes"}
+        return {"tasks_done": [{**done, **({"finishes": mark} if mark else {})}]}
+
+    world.run(FakeModel(answer))
+    opened, _, done = world.text("tasks.md").partition("## Done")
+    assert "release notes" not in opened and "Measure the parser on a long file" in opened
+    assert ("The notes are out" if how == "finishes" else "Write the release notes") in done
+
+
+def test_what_the_user_removed_stays_away_however_often_the_session_grows(tmp_path: Path) -> None:
+    world = World(tmp_path).limits(keep=True)
+    world.converse(talk(1), NAME)
+    world.run(says(facts=["the port is 8080", "the cache is small"]))
+    facts = world.paths.knowledge / "facts.md"
+    facts.write_text("".join(line for line in facts.open() if "8080" not in line))
+    for last in (2, 3, 4):
+        world.converse(talk(*range(1, last + 1)), NAME)
+        world.run(says(facts=["the port is 8080", f"fact {last}"]))
+    lines = [line.partition(" [from")[0] for line in world.text("facts.md").split("\n") if line.startswith("- ")]
+    assert lines == ["- the cache is small", "- fact 2", "- fact 3", "- fact 4"]
+
+
+def test_a_kill_before_the_close_leaves_no_settled_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(tmp_path).limits(keep=True)
+    world.converse(BEGUN, NAME)
+    world.run(None)
+    world.converse(BEGUN + ENDED, NAME)
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as cut:
+        cut.setattr("core.harvest.committer.close_run", killed)
+        with pytest.raises(KeyboardInterrupt):
+            world.run(None)
+    assert COMMIT in world.text("tasks.md")
+    world.run(None)
+    assert COMMIT not in world.text("tasks.md") and "1a2b3c4" in world.text("tasks.md")
+
+
+# --- what was undone -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["--since-last"], []])
+def test_what_was_undone_is_not_harvested_again_unasked(desk: Desk, words: list[str]) -> None:
+    desk.say(BEGUN + ENDED)
+    desk.harvest()
+    written = desk.text("tasks.md")
+    assert "1a2b3c4" in written
+    assert call("undo", desk.runs()[0])[0] == 0
+    note = "note: 1 conversation waits: you undid the harvest ('--again' harvests it again)"
+    assert note in desk.harvest(*words) and note in desk.harvest(apply=False)
+    assert "1a2b3c4" not in desk.text("tasks.md")
+    assert "1 more whose harvest you undid" in _status(desk)
+    assert "undone:1" in _status(desk)
+    assert "plan: 1 to harvest" in desk.harvest("--again", apply=False)
+    desk.harvest("--again")
+    assert desk.text("tasks.md") == written and "undone:0" in _status(desk)
+
+
+def test_what_is_named_by_its_path_is_asked_for(desk: Desk) -> None:
+    desk.say(BEGUN + ENDED)
+    desk.harvest()
+    call("undo", desk.runs()[0])
+    desk.harvest("--source", str(desk.session))
+    assert "1a2b3c4" in desk.text("tasks.md")
+
+
+@pytest.mark.parametrize("model", [True, False])
+def test_of_a_session_that_goes_on_after_an_undo_only_the_new_part_counts(desk: Desk, model: bool) -> None:
+    """It must neither come back by the back door, nor be lost for good."""
+    world = World(desk.session.parent)
+    world.limits(keep=True)
+    first = BEGUN + ENDED
+    world.converse(first, NAME)
+    world.run(says(facts=["the port is 8080"]) if model else None)
+    assert world.bullets()
+    assert call("--home", str(world.paths.home), "undo", _newest(world))[0] == 0
+    undone = world.text("tasks.md") if not model else world.text("facts.md")
+    assert "1a2b3c4" not in undone and "8080" not in undone
+    second = gave(10, "[orders 5d6e7f8] feat(orders): add the lexer\n 1 file changed") + told("assistant", "Done.", 12)
+    world.converse(first + ran(10, COMMITS.replace("parser", "lexer").replace("read line", "cut line")) + second, NAME)
+    asked = says(facts=["the port is 8080", "the lexer is new"])
+    world.run(asked if model else None)
+    if model:
+        assert "Write a parser" not in asked.prompts[0].partition("[What stands above")[2]
+        assert "the lexer is new" in world.text("facts.md") and "8080" not in world.text("facts.md")
+    else:
+        assert "5d6e7f8" in world.text("tasks.md") and "1a2b3c4" not in world.text("tasks.md")
+
+
+def _newest(world: World) -> str:
+    return max(path.stem for path in world.paths.plans.iterdir())
+
+
+# --- a digest that was deleted ---------------------------------------------------------------------------------------
+
+
+def test_a_deleted_digest_stays_away_until_a_user_harvests(desk: Desk) -> None:
+    desk.say(BEGUN)
+    desk.harvest("--since-last")
+    digest = desk.knowledge / "digest.md"
+    assert digest.exists(), "nobody has deleted one"
+    digest.unlink()
+    desk.say(BEGUN + ENDED + ran(10, COMMITS))
+    out = desk.harvest("--since-last")
+    assert not digest.exists() and "digest: none" in out
+    assert "you deleted digest.md" in _status(desk)
+    desk.harvest()
+    assert digest.exists()
+
+
+def _status(desk: Desk) -> str:
+    return call("status")[1]
+
+
+# --- what was sent ---------------------------------------------------------------------------------------------------
+
+
+def _ledger(desk: Desk) -> list[dict[str, Any]]:
+    entries = json.loads(desk.text("ledger.json"))["entries"]
+    return list(entries.values())
+
+
+def _say_more(desk: Desk, number: int) -> None:
+    """So many sessions more, each with words of its own."""
+    for at in range(number):
+        path = desk.session.with_name(f"s{at}.jsonl")
+        path.write_text(BEGUN.replace("orders", f"orders {at}"))
+        os.utime(path, (time.time() - 3600,) * 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script plays the program")
+def test_text_that_left_is_told_as_sent(desk: Desk, tmp_path: Path) -> None:
+    """A program that fails: the first goes alone, then two at a time; the third has its text when the second fails."""
+    program, got = tmp_path / "program", tmp_path / "got"
+    program.write_text(
+        f"#!/bin/sh\ncat > /dev/null\necho one >> {got}\nsleep 0.3\nwc -l < {got} | grep -q 3 && sleep 1\nexit 1\n"
+    )
+    program.chmod(0o755)
+    desk.configure(f'provider = "command"\ncommand = ["{program}"]\njobs = 2\n')
+    _say_more(desk, 5)
+    code, out, _ = call("harvest", "--apply")
+    sent = len(got.read_text().split())
+    assert code == 1 and sent == 3
+    assert "sent to the model: 3 requests" in out and "sent, no answer: 1\n" in out
+    assert "2 conversations were not tried" in out
+    told = [row["error"] for row in _ledger(desk)]
+    assert len(told) == sent and sum("it was sent, and no answer came" in error for error in told) == 1
+    assert [(row["provider"], row["calls"]) for row in _ledger(desk)] == [("command", 1)] * 3
+
+
+def test_requests_that_fail_are_counted_and_name_their_model(desk: Desk) -> None:
+    with model_server(*[reply({"error": "oops"}, 500)] * 20) as server:
+        desk.configure(
+            f'provider = "openai"\nmodel = "played-1"\nbase_url = "{server.url}/v1"\njobs = 1\n'
+            "request_timeout_seconds = 3\nmodel_context_tokens = 32000\n"
+        )
+        _say_more(desk, 2)
+        code, out, _ = call("harvest", "--apply")
+        sent = len(server.requests)
+    assert code == 1 and sent > 2
+    assert f"sent to the model: {sent} requests" in out
+    assert sum(row["calls"] for row in _ledger(desk)) == sent
+    assert [row["model"] for row in _ledger(desk)] == ["played-1", "played-1"]
+
+
+def test_a_full_disk_is_told_by_the_next_start(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing could be marked: whoever looks later must not read that the harvest came to its end."""
+    desk.say(BEGUN + ENDED)
+    desk.harvest()
+    _say_more(desk, 1)
+    perform = disk.perform
+
+    def full(name: str, call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        if name == "write" and not path_of(arguments).endswith("lock"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return perform(name, call, *arguments, **named)
+
+    with monkeypatch.context() as small:
+        small.setattr(disk, "perform", full)
+        code, _, err = call("harvest", "--apply", "--quiet")
+        assert code == 1 and "No space left on device" in err
+        assert "run: the last harvest was cut off before it wrote anything into your files" in _status(desk)
+    out = desk.harvest()
+    assert "note: the last harvest could write nothing" in out and "1 harvested" in out
+    assert "run: the last harvest came to its end" in _status(desk)
+
+
+def test_a_journal_that_cannot_be_written_leaves_the_mark_in_the_ledger(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.say(BEGUN + ENDED)
+    desk.harvest()
+    _say_more(desk, 1)
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as damaged:
+        damaged.setattr("core.knowledge.journal.Journal.append", broken)
+        assert call("harvest", "--apply", "--quiet")[0] == 1
+    assert "harvest-failed:1" in _status(desk)
