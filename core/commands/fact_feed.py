@@ -513,7 +513,7 @@ def _lesson(category: str, text: str, row: dict[str, Any], place: Places, usual:
     about = str(row.get("about") or "")
     domain = place.of(str(row.get("domain") or ""), about)
     if row.get("by_tool") and domain == GLOBAL:
-        return None  # a tool's word of a project that nobody knows would be told in all of them
+        domain = UNPLACED  # a tool's word of a project that nobody knows is not told in all of them
     tags = tuple(tag for tag in row.get("tags") or () if isinstance(tag, str))
     return Lesson(
         plain,
