@@ -16,6 +16,8 @@ A view is a class with this shape (all on the interface thread, except `gather`)
         def refresh(self, state): ...        # set values from `state`; makes no item. Called after a change of state
                                              # while the view is open, and whenever it is opened. Cheap when nothing
                                              # it shows is new: compare `state.of(self.name) is self._seen`
+        def waits(self, state): ...          # optional: whether it has nothing to show yet, and "Loading…" stands there
+                                             # instead; without it, until there is a snapshot
         def opened(self): ...                # optional: it was opened, or asked for again: give its field the keyboard
         def press(self, key, typing): ...    # a key that no dialog took: "Down", "Enter", "Delete", "Ctrl+Z"; `typing`
                                              # tells that a text field has the keyboard (then leave plain keys alone).
@@ -54,7 +56,7 @@ from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.runs import EDIT_RUN
-from core.commands.settings import settings_to_open
+from core.commands.settings import config_set, settings_to_open
 from core.commands.workspace import Workspace
 from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
 from gui.toolkit.dialogs import Question
@@ -287,6 +289,36 @@ class Shell:
 
         name = f"Doing {run} again"
         return self.write(name, lambda workspace: redo(workspace, run), done=finish, failed=failed, remember=False)
+
+    def change_setting(
+        self,
+        key: str,
+        value: str,
+        before: str,
+        said: Callable[[str], str],
+        failed: Callable[[ErrorInfo], object],
+        done: Callable[[], object] = lambda: None,
+        way: Callable[[Step, str], object] | None = None,
+    ) -> Job:
+        """Write one setting (`value` and `before` as `config_set` reads them), with the sha256 of the file that was
+        seen, as a step of the window's history. `said(value)` is what the toast says; `way` where the step goes, for
+        one that is taken back or done again."""
+        history, snapshot = self.history, self.state.snapshot
+        seen = snapshot.settings_sha if snapshot is not None and snapshot.settings_sha else None
+        other = history.went_back if way is None or way == history.went_on else history.went_on
+
+        def finish(_settings: object) -> None:
+            run = f"setting {key}"
+            step = Step(lambda: self.change_setting(key, before, value, said, failed, done, other), run)
+            if way is None:
+                history.did(step)
+            else:
+                way(step, run)
+            back = way == history.went_back
+            self.toast(said(value), action="Do again" if back else "Undo", on_action=step.act)
+            done()
+
+        return self.write(key, lambda workspace: config_set(workspace, key, value, seen), done=finish, failed=failed)
 
     def take_back(self) -> None:
         """Take back what was done last in this window: nothing that another window or program has written."""

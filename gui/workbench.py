@@ -23,7 +23,7 @@ from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.keys import Shortcut, label_of
 from gui.toolkit.layout import box
 from gui.toolkit.letters import LETTERS
-from gui.toolkit.messages import Banner
+from gui.toolkit.messages import Banner, EmptyState
 from gui.toolkit.styles import FRAME, TIGHT, TIGHTEST
 from gui.toolkit.theme import ROLES, Look
 from gui.toolkit.widgets import Button, labelled
@@ -105,6 +105,7 @@ def view_keys() -> tuple[Shortcut, ...]:
     )
 
 
+LOADING = "The store is being read"
 PADDED = {TIGHT: "-tight", TIGHTEST: "-tightest"}
 TAB_GAP = 6  # of the style "chips"
 ERROR_SECONDS = 3.0  # an error younger than that goes along to the view that is opened
@@ -150,6 +151,10 @@ class Workbench:
         for name in self.views:
             self._holders[name] = box(look, parent, "clear")
             dpg.configure_item(self._holders[name], show=False)
+        self._loading = box(look, parent, "clear")
+        self._holders[""] = self._loading
+        loading = EmptyState(look, self._loading, self._loading, icon="hourglass", title="Loading…", words=LOADING)
+        loading.show(True)
         # Below the view: what comes there takes some of its height, and moves nothing under the mouse.
         self.banner = Banner(look, parent, on_height=self._make_room)
         look.on_change(lambda: self._make_room(self.banner.height))
@@ -229,6 +234,15 @@ class Workbench:
             self.open(name)
         with self._look.fitting.inside(self._holders[name]):
             self.views[name].refresh(state)
+        waits = self._waits(name)
+        dpg.configure_item(self._holders[name], show=not waits)
+        dpg.configure_item(self._loading, show=waits and state.problem is None)
+
+    def _waits(self, name: str) -> bool:
+        """Whether a view has nothing to say yet: an empty one would say that there is nothing."""
+        state = self._shell.state
+        waits = getattr(self.views[name], "waits", None)
+        return bool(waits(state)) if waits is not None else state.snapshot is None
 
     def open(self, name: str) -> None:
         """Put a view into the middle, and let it know, also when it is there already."""
@@ -250,7 +264,7 @@ class Workbench:
             button.show(other in here)
             button.set_kind("tab-on-tight" if other == name else "tab-tight")
         holder = self._holders[name]
-        dpg.configure_item(holder, show=True)
+        dpg.configure_item(holder, show=not self._waits(name))
         if not dpg.get_item_children(holder, 1):
             with self._look.fitting.inside(holder):
                 self.views[name].build(holder)
@@ -263,7 +277,8 @@ class Workbench:
             if 0 <= at < len(here):
                 self._shell.run(f"view.{here[at]}")
             return True
-        return bool(self._open) and self.views[self._open].press(key, typing)
+        ready = self._open and not self._waits(self._open)
+        return bool(ready) and self.views[self._open].press(key, typing)
 
     def show_error(
         self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None, stays: bool = False

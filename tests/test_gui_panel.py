@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+import gui.gather
 from core.base.result import ErrorInfo, Ok
 from core.commands.bullets import add
 from core.commands.context import digest_off
+from core.commands.settings import config_set
 from core.commands.status import status
 from core.commands.workspace import open_workspace
 from tests.chatty_model import chatty_model
@@ -290,6 +292,96 @@ def test_a_misspelt_setting_is_told_in_the_window_too(desk: Desk, at_home: Path)
         file.write_text(good, encoding="utf-8")
         desk.press("F5")
         seat.until(lambda: banner.shown is None)
+
+
+def test_a_smaller_limit_is_no_change_of_the_files(desk: Desk, at_home: Path) -> None:
+    """The digest card said "your files have changed since", and nobody had touched them."""
+    workspace = harvested_at(at_home)
+    held = len(workspace.paths.digest.read_bytes())
+    with seated(desk, workspace) as seat:
+        assert isinstance(config_set(workspace, "digest_max_bytes", "512"), Ok)
+        desk.press("F5")
+        seat.until(lambda: seat.state.snapshot.overview.status.digest.max_bytes == 512)
+        seat.settle()
+        said = " ".join(str(desk.dpg.get_value(seat.panel.rail._why)).split())
+        assert held > 512 and "larger than your limit of 512 bytes" in said and "changed" not in said
+        assert "full" not in str(desk.dpg.get_value(seat.panel.rail._of))
+
+
+def test_a_setting_is_taken_back_and_done_again_by_the_keys_of_undo(desk: Desk, at_home: Path) -> None:
+    """Ctrl+Z takes back what was done last in this window, and a setting was not among it."""
+    workspace = harvested_at(at_home)
+    file = workspace.loaded.file
+    before = file.read_bytes()
+    with seated(desk, workspace) as seat:
+        desk.click(seat.panel.header.digest.toggle.item)
+        seat.settle()
+        off = file.read_bytes()
+        view: Any = seat.panel.workbench.views["settings"]
+        seat.panel.shell.run("view.settings")
+        seat.settle()
+        view._change("jobs", "integer", "3")
+        seat.settle()
+        both = file.read_bytes()
+        assert before != off != both
+        for key, expected in (("z", off), ("z", before), ("y", off), ("y", both), ("z", off)):
+            desk.press(f"ctrl+{key}")
+            seat.settle()
+            assert file.read_bytes() == expected, key
+
+
+def test_what_somebody_took_back_is_not_called_a_change_of_the_file(desk: Desk, at_home: Path) -> None:
+    """After Undo the inspector said that the file has changed, as if another program had been there."""
+    workspace = harvested_at(at_home)
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        shell, inspector = seat.panel.shell, seat.panel.inspector
+        done = add(workspace, "facts", "The kettle is warm")
+        assert isinstance(done, Ok)
+        desk.press("F5")
+        seat.settle()
+        raw = next(key[1] for key in shell.state.of("knowledge").found if "kettle" in key[1])
+        shell.select("bullet", "facts.md", 0, raw)
+        seat.settle()
+        shell.undo(done.value.run)
+        seat.settle()
+        assert inspector.page is not None and inspector.page.title == "Taken back"
+        assert "was taken back" in inspector.page.warning and "changed" not in inspector.page.warning
+
+
+def test_nothing_is_counted_before_it_is_known(desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For six seconds a full store had 0 conversations, and the digest looked switched off."""
+    workspace, go = harvested_at(at_home), threading.Event()
+    real = gui.gather.gather
+
+    def slow(*words: Any) -> Any:
+        go.wait(PATIENCE_SECONDS)
+        return real(*words)
+
+    monkeypatch.setattr(gui.gather, "gather", slow)
+    dpg, seat = desk.dpg, Seat(desk, workspace, choices={"view": "timeline"})
+
+    def words() -> str:
+        texts = [item for item in dpg.get_all_items() if dpg.get_item_type(item).endswith("mvText")]
+        return "\n".join(str(dpg.get_value(item)) for item in texts if dpg.get_item_state(item).get("visible"))
+
+    try:
+        for view in ("timeline", "knowledge", "files", "memories", "facts", "settings"):
+            seat.panel.shell.run(f"view.{view}")
+            desk.frames(6)
+            said = words()
+            assert "Loading…" in said, (view, said)
+            for guess in ("0 conversations", "0 bullets", "No facts yet", "No memories yet", "No setting"):
+                assert guess not in said, view
+        assert not seat.panel.header.digest.toggle.known
+        go.set()
+        seat.panel.shell.run("view.timeline")
+        seat.settle()
+        seat.until(lambda: "Loading…" not in words())
+        assert seat.panel.header.digest.toggle.known and seat.panel.header.digest.toggle.on
+        assert seat.state.shown == (6, 6) and seat.faults() == []
+    finally:
+        go.set()
+        seat.leave()
 
 
 def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home: Path, tmp_path: Path) -> None:

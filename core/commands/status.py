@@ -276,7 +276,8 @@ def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tupl
         would = made.text if made is not None else None
     except OSError:  # it is reported where the file that cannot be read is shown; nothing is said to differ from it
         would = text
-    seen = Seen(holder, os.getpid(), records, archived, text, would, once, config.digest_enabled, problem)
+    limit = config.digest_max_bytes
+    seen = Seen(holder, os.getpid(), records, archived, text, would, once, config.digest_enabled, problem, limit)
     return store_state(seen), made
 
 

@@ -88,7 +88,7 @@ class Seen:
     """What was read. `holder` is who holds the lock (process id and command), None for nobody; `process` is ours;
     `records` are those of the journal, None where there is none; `archived` says that a run has ended. `digest` is the
     text of digest.md, None where there is none, `would` what the files would give (None: nothing), `once` says that one
-    was written before. `problem` is why the settings cannot be read."""
+    was written before. `problem` is why the settings cannot be read; a digest has `limit` bytes at most (0: unknown)."""
 
     holder: str | None = None
     process: int = 0
@@ -99,6 +99,7 @@ class Seen:
     once: bool = False
     enabled: bool = True
     problem: str = ""
+    limit: int = 0
 
 
 def look(paths: Paths) -> tuple[str | None, tuple[Record, ...] | None]:
@@ -170,7 +171,11 @@ def _digest(seen: Seen, run: RunState) -> DigestStands:
     if not seen.digest.startswith(HEADER):
         return DigestStands(DIFFERENT, "in every new conversation; its words are your own")
     end = "the run that is at work renews it at its end" if run.at_work else "the next harvest renews it"
-    return DigestStands(DIFFERENT, f"in every new conversation. Your files have changed since: {end}")
+    if 0 < seen.limit < len(seen.digest.encode("utf-8", "replace")):
+        why = f"It is larger than your limit of {seen.limit:,} bytes"
+    else:
+        why = "Your files or the limit have changed since"
+    return DigestStands(DIFFERENT, f"in every new conversation. {why}: {end}")
 
 
 def digest_seen(paths: Paths) -> tuple[str | None, bool]:

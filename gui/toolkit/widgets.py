@@ -120,7 +120,7 @@ class Toggle:
         shortcut: str = "",
     ) -> None:
         self._look, self._on_change = look, on_change
-        self.on = on
+        self.on, self.known = on, True
         row = int(dpg.add_group(horizontal=True, parent=parent))
         self.item = int(dpg.add_drawlist(self.WIDTH, CONTROL_HEIGHT, parent=row))
         self._track = int(dpg.draw_rectangle((0, 0), (1, 1), parent=self.item))
@@ -139,12 +139,19 @@ class Toggle:
         self._look.jobs.post(self._switch)
 
     def _switch(self) -> None:
+        if not self.known:
+            return
         self.set_on(not self.on)
         self._on_change(self.on)
 
     def set_on(self, on: bool) -> None:
         """Show it on or off, without calling anybody."""
-        self.on = on
+        self.on, self.known = on, True
+        self.draw()
+
+    def forget(self) -> None:
+        """Nobody knows at the moment whether it is on or off; a click does nothing."""
+        self.on = self.known = False
         self.draw()
 
     def set_label(self, label: str) -> None:
@@ -167,6 +174,7 @@ class Toggle:
         )
         dpg.configure_item(
             self._knob,
+            show=self.known,
             center=(width - height / 2 if self.on else height / 2, top + height / 2),
             radius=height / 2 - 3 * px,
             color=look.rgba("card" if self.on else "muted"),

@@ -8,7 +8,6 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from core.commands.context import DigestState, digest_off, digest_on
-from core.commands.settings import config_set
 from core.knowledge.run_state import EMPTY, OFF, UNREADABLE, UNWRITTEN, DigestStands
 from gui.shell import Shell
 from gui.state import State
@@ -18,6 +17,7 @@ from gui.toolkit.widgets import Button, Toggle, hint, say_hint
 from gui.views.looks import capital
 
 LABEL, NONE, NOTHING_IN_IT = "Digest in prompt", "No digest yet", "Digest is empty"
+LOADING = "Digest: loading…"
 
 
 def switch_words(found: DigestState, stands: DigestStands) -> tuple[bool, str, str]:
@@ -44,12 +44,13 @@ class DigestSwitch:
         self._look, self._shell, self._key_words = look, shell, key
         self._shown: DigestState | None = None
         self._stands: DigestStands | None = None
-        self._label, self._named = LABEL, True
+        self._label, self._named = LOADING, True
 
     def build(self, parent: int) -> None:
         """Make both inside a row."""
         look = self._look
-        self.toggle = Toggle(look, parent, LABEL, self._switched)
+        self.toggle = Toggle(look, parent, LOADING, self._switched)
+        self.toggle.forget()
         self._tip = hint(look, self.toggle.label, "", self._key_words)
         self.more = Button(look, parent, "", self.open_menu, icon="chevron-down", kind="ghost",
                            tip="Open the digest, write it anew, or delete it")  # fmt: skip
@@ -60,6 +61,10 @@ class DigestSwitch:
         """Show it as it is."""
         found = state.snapshot.overview.status.digest if state.snapshot is not None else None
         if state.snapshot is None or found is None:
+            if self._shown is not None:  # another home is read
+                self._shown, self._label = None, LOADING
+                self.toggle.forget()
+                self.name(self._named)
             return
         stands = state.snapshot.overview.status.stands.digest
         if (found, stands) == (self._shown, self._stands):
@@ -78,13 +83,13 @@ class DigestSwitch:
 
     def press(self) -> None:
         """The other state, by key or from the palette."""
-        self._switched(not self.toggle.on)
+        if self.toggle.known:
+            self._switched(not self.toggle.on)
 
     def _switched(self, on: bool) -> None:
         """Write `digest_enabled`; where there is no file yet, write that."""
         snapshot = self._shell.state.snapshot
         if snapshot is None or self._shown is None:
-            self.toggle.set_on(False)
             return
         if self._stands is not None and self._stands.state == UNREADABLE:
             self.toggle.set_on(False)
@@ -117,21 +122,17 @@ class DigestSwitch:
 
 def set_digest(shell: Shell, on: bool, back: Callable[[], object] = lambda: None) -> None:
     """Switch `digest_enabled` in the settings file that was seen; every other byte of it stays."""
-    snapshot = shell.state.snapshot
-    seen = snapshot.settings_sha if snapshot is not None and snapshot.settings_sha else None
 
     def failed(error: ErrorInfo) -> None:
         back()
         shell.error(error)
         shell.refresh()
 
-    def done(_value: object) -> None:
-        words = "New conversations start with the digest" if on else "New conversations start without the digest"
-        shell.toast(words, action="Undo", on_action=lambda: set_digest(shell, not on))
+    def said(value: str) -> str:
+        return f"New conversations start {'with' if value == 'true' else 'without'} the digest"
 
-    value = "true" if on else "false"
-    shell.write("The switch", lambda workspace: config_set(workspace, "digest_enabled", value, seen), failed=failed,
-                done=done)  # fmt: skip
+    values = ("true", "false") if on else ("false", "true")
+    shell.change_setting("digest_enabled", *values, said, failed)
 
 
 def write_digest(shell: Shell) -> None:

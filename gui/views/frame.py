@@ -27,7 +27,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, ago, autopilot_words, capital, seconds_of, since
 
-ROWS = 12
+ROWS, LOADING = 12, "loading…"
 YOURS = Looks("", "file-pen", "edited")
 
 
@@ -155,7 +155,7 @@ class Rail:
     def build(self, parent: int) -> None:
         """Make the three cards inside `parent`."""
         look = self._look
-        digest = card(look, parent, "Digest", " ")
+        digest = card(look, parent, "Digest", LOADING)
         self._budget = digest.aside
         row = int(dpg.add_group(horizontal=True, parent=digest.item))
         self._bytes = text(look, row, "–", "number")
@@ -167,11 +167,12 @@ class Rail:
         self._why_icon = text(look, row, "", "small", "hint")
         self._why = text(look, row, "", "small", "muted", wrap=True)
 
-        files = card(look, parent, "Files", " ")
+        files = card(look, parent, "Files", LOADING)
         self._files_aside = files.aside
         self._lines = [self._line(files.item, number) for number in range(ROWS)]
 
-        days = card(look, parent, "Harvests", "last 14 days")
+        days = card(look, parent, "Harvests", LOADING)
+        self._asides = (digest.aside, files.aside, days.aside)
         self._bars = Bars(look, days.item, days.item)
         self._cards = (digest.item, files.item, days.item)
         self._tall, self._narrow = 0.0, False
@@ -261,6 +262,9 @@ class Rail:
     def refresh(self, state: State) -> None:
         """Show the snapshot; the ages grow on their own, once in half a minute."""
         if state.snapshot is None:
+            self._seen = ()
+            for aside in self._asides:
+                dpg.set_value(aside, LOADING)
             return
         now = (state.snapshot.overview, int(time.time() // 60))
         if self._seen and now[0] is self._seen[0] and now[1] == self._seen[1]:
@@ -269,6 +273,7 @@ class Rail:
         found = state.snapshot.overview
         self._show_digest(found)
         self._rows = file_rows(found.files, time.time(), found.status.stands.digest.state)[:ROWS]
+        dpg.set_value(self._asides[2], "last 14 days")
         dpg.set_value(self._files_aside, count(sum(row.bullets or 0 for row in found.files), "bullet"))
         for number, line in enumerate(self._lines):
             self._show_file(line, self._rows[number] if number < len(self._rows) else None)
@@ -279,7 +284,7 @@ class Rail:
         share = round(100 * state.bytes / max(state.max_bytes, 1))
         number = f"{state.bytes:,}" if state.exists else "0"
         dpg.set_value(self._bytes, number)
-        full = "full" if share >= 100 else f"{share} %"
+        full = "over the limit" if state.bytes > state.max_bytes else "full" if share >= 100 else f"{share} %"
         self._shares = number, f"of {state.max_bytes:,} B · {full}", f"B · {full}"
         self._fit_share(self._inner, 0.0)
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")

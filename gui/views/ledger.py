@@ -336,6 +336,10 @@ class LedgerView(FilteredView):
         self._menu = Menu(look)
         self._shell.layers.append(self._menu.key)
 
+    def waits(self, state: State) -> bool:
+        """Until the first rows of the ledger are there."""
+        return state.snapshot is None and state.first_rows is None
+
     def refresh(self, state: State) -> None:
         """Take a new ledger over, keep the place, follow a selection made elsewhere."""
         snapshot = state.snapshot

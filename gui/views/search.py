@@ -188,6 +188,10 @@ class SearchView(ListView[Findings]):
         self._built = text(self._look, lowered(self._look, line, 7), "", "small", "muted", fit=END)
         dpg.configure_item(line, show=False)
 
+    def waits(self, _state: State) -> bool:
+        """Never: it reads by itself what it shows."""
+        return False
+
     def refresh(self, state: State) -> None:
         """Search again when the store has changed, or somebody asked elsewhere."""
         asked = state.of(self.name)

@@ -17,7 +17,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from core.commands.panel.settings import Explained, shipped_help
-from core.commands.settings import Settings, SettingValue, config_set
+from core.commands.settings import Settings, SettingValue
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.icons import icon
@@ -326,8 +326,7 @@ class SettingsView(FilteredView):
 
     def _change(self, key: str, kind: str, words: str) -> None:
         """Write one value, with the sha256 of the file that was seen; a refusal stands beside its field."""
-        editor, snapshot = self.editors[key], self._shell.state.snapshot
-        seen = snapshot.settings_sha if snapshot is not None and snapshot.settings_sha else None
+        editor = self.editors[key]
 
         def failed(error: ErrorInfo) -> None:
             if editor.toggle is not None:
@@ -336,10 +335,11 @@ class SettingsView(FilteredView):
                 dpg.set_value(editor.item, editor.row.value)
             editor.refuse(error)
 
-        self._shell.write(
+        self._shell.change_setting(
             key,
-            lambda workspace: config_set(workspace, key, set_words(kind, words), seen),
-            done=lambda _settings: editor.refuse(None),
-            failed=failed,
-            said=f"{key} = {words or 'empty'}",
+            set_words(kind, words),
+            set_words(kind, editor.row.value),
+            lambda value: f"{key} = {(json.loads(value) if kind == 'text' else value) or 'empty'}",
+            failed,
+            lambda: editor.refuse(None),
         )

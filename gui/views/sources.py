@@ -273,6 +273,10 @@ class SourcesView:
         self._paths = text(look, self._page, "", "small", "hint", wrap=True)
         self._notes = text(look, self._page, "", "small", "edited", wrap=True)
 
+    def waits(self, _state: State) -> bool:
+        """Never: it reads by itself what it shows."""
+        return False
+
     def refresh(self, state: State) -> None:
         """Take over other settings, look again after a harvest, count ages anew."""
         ledger = state.snapshot.ledger if state.snapshot is not None else None

@@ -22,6 +22,7 @@ from core.knowledge.bullet_text import split_quote
 from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, note_files, read_text
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.journal import read_plans
+from core.knowledge.log import untold
 
 VIEWS = ("facts", "decisions", "questions", "playbooks", "tasks_open", "tasks_done", "quarantine")
 UNDO = "undo-"
@@ -218,6 +219,8 @@ class BulletView:
     conversation: str = ""
     others: tuple[Found, ...] = ()
     by_tool: bool = False
+    went: Event | None = None
+    """What took the line away, where the journal knows: the program itself, not an editor."""
 
 
 def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Result[BulletView]:
@@ -244,7 +247,23 @@ def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Res
     if found is not None and found.category in CATEGORY and found.category != "files":
         others = said_with([row for row in rows if row.category == found.category], found).others
     sha256, by_tool = hashlib.sha256(data).hexdigest(), _is_by_tool(workspace, events)
-    return Ok(BulletView(file, str(path), raw, found, sha256, events, key, others, by_tool))
+    went = _taken_away(workspace, file, raw) if found is None else None
+    return Ok(BulletView(file, str(path), raw, found, sha256, events, key, others, by_tool, went))
+
+
+def _taken_away(workspace: Workspace, file: str, raw: str) -> Event | None:
+    """The newest change on record that took a line out of a file, None where it put it there again since."""
+    try:
+        changes = [*read_changes(workspace.paths), *untold(workspace.paths)]
+    except OSError:
+        return None
+    row = next((row for row in reversed(changes) if _is_same_file(row.file, file) and raw in row.added + row.removed),
+               None)  # fmt: skip
+    if row is None or raw in row.added:
+        return None
+    after = row.added[row.removed.index(raw)] if len(row.added) == len(row.removed) else ""
+    what = "undone" if row.run.startswith(UNDO) else "edited" if row.run.startswith(EDIT_RUN) else "harvested"
+    return Event(row.when, what, row.run, row.sha, raw, after)
 
 
 def _is_by_tool(workspace: Workspace, events: tuple[Event, ...]) -> bool:

@@ -334,8 +334,8 @@ def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
     by_hand = "You wrote it in an editor, or long ago: nothing else is known of it."
     history = Tab("History", events, "Its harvest left no other record." if came else by_hand)
     if view.found is None:
-        return Page("circle-slash", "hint", "Not there any more", view.file, view.raw[2:], (), frozenset(), (history,),
-                    "The file has changed: this line is gone, or says something else now.", view,
+        picture, title, words = gone_words(view)
+        return Page(picture, "hint", title, view.file, view.raw[2:], (), frozenset(), (history,), words, view,
                     view.raw[2:])  # fmt: skip
     found = view.found
     _, picture, color, noun = CATEGORIES[found.category]
@@ -403,6 +403,25 @@ def said_row(at: int, found: Found) -> FlowRow:
     name = short_name(came.source) if came is not None else "written by hand"
     meta = joined(local_day(came.date) if came is not None else "", f"{found.file}:{found.bullet.line}")
     return FlowRow(("said", at), name, meta, "message-square", "accent", "text", COPY)
+
+
+def gone_words(view: BulletView) -> tuple[str, str, str]:
+    """Icon, title and sentence of a line that is not there any more: what took it away, as the journal has it."""
+    went = view.went
+    if went is None:
+        words = "The file was changed outside: this line is gone, or says something else now."
+        return "circle-slash", "Not there any more", words
+    now = f"It says now: {without_emphasis(split_provenance(went.after[2:])[0])}" if went.after[2:] else ""
+    when = f"{local_day(went.when)} {_clock(went.when)}".strip()
+    picture, title, words = WENT[went.what]
+    return picture, title, " ".join(filter(None, (f"{words}, {when}.", now)))
+
+
+WENT = {
+    "undone": ("undo-2", "Taken back", "What had put this line there was taken back"),
+    "edited": ("pencil", "Changed or deleted", "This line was changed or deleted with this program"),
+    "harvested": ("wheat", "Not there any more", "A harvest took this line away"),
+}
 
 
 def event_row(at: int, event: Event) -> FlowRow:

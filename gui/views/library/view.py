@@ -138,6 +138,10 @@ class LibraryView(ListView[LibraryPage]):
 
     # --- state ---
 
+    def waits(self, _state: State) -> bool:
+        """Never: it reads by itself what it shows."""
+        return False
+
     def refresh(self, state: State) -> None:
         """Another home has another library."""
         if state.home != self._home:

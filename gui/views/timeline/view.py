@@ -165,6 +165,10 @@ class TimelineView:
 
     # --- state ---
 
+    def waits(self, state: State) -> bool:
+        """Until the days are counted."""
+        return state.snapshot is None or self._empty is None
+
     def refresh(self, state: State) -> None:
         """Count anew when ledger, titles or files are others."""
         found = state.snapshot
@@ -190,6 +194,7 @@ class TimelineView:
             if isinstance(result, Ok):
                 self.time, self.runs = result.value
                 self._count()
+                self._shell.change()
             else:
                 self._shell.error(result.error)
 
