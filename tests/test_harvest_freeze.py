@@ -411,7 +411,8 @@ def test_a_trace_of_system_calls_shows_no_forbidden_path(tmp_path: Path) -> None
     ]
     (tmp_path / "answer.json").write_text(json.dumps({"files": rows}))
     (tmp_path / "config.toml").write_text(
-        f'[ai_settings.knowledge]\nfile_roots = ["{root}"]\nprovider = "command"\ncommand = ["cat", "answer.json"]\n'
+        f'[ai_settings.knowledge]\nfile_roots = ["{root}"]\nprovider = "command"\n'
+        f'command = ["cat", "{tmp_path}/answer.json"]\n'
     )
     trace = tmp_path / "trace"
     program = "import sys; from core.cli.main import main; sys.exit(main(sys.argv[1:]))"

@@ -443,7 +443,7 @@ def test_a_large_file_of_which_little_is_sent_is_read(world: World) -> None:
 def test_a_reader_can_stand_in_for_the_model(world: World) -> None:
     """A judgement of the program by what a careful reader would answer needs no key and no network."""
     desk = world.folder / "desk"
-    command = (sys.executable, "-m", "tests.quality.by_hand", str(desk), "1")
+    command = (sys.executable, str(Path(__file__).with_name("quality") / "by_hand.py"), str(desk), "1")
     model = value(connect(ModelSettings("command", command=command), credentials=lambda provider, variables: Ok("")))
     talk = session(world.folder / "app", 1, "which colour?", "The pipes of the annex are painted green.")
     world.converse(talk)

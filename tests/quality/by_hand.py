@@ -1,12 +1,13 @@
 """`python -m tests.quality.by_hand FOLDER [MINUTES]`: a reader stands in for the model.
 
-Set `provider = "command"`, `command = ["python", "-m", "tests.quality.by_hand", "/tmp/desk"]`, `jobs` and
-`request_timeout_seconds` (at most 86400) as the reader needs them. Each prompt comes on the standard input and is left
-as `FOLDER/<id>.prompt.md`; the program waits until `FOLDER/<id>.answer.json` is there and whole, and prints it. `<id>`
-is made of the prompt, so that the same question finds its answer again, and a run that was ended goes on. To write the
-answer to a file of another name first and rename it is safest; one that is not JSON yet is waited for, except where the
-prompt asks for a summary: there any text is an answer as soon as it does not grow any more. An answer that is meant to
-be no JSON (a fence around it, words before it, a broken end) goes into `FOLDER/<id>.answer.txt` and is printed as is.
+Set `provider = "command"`, `command = ["python", "/THE/CLONE/tests/quality/by_hand.py", "/tmp/desk"]` (programs are
+asked in a folder of their own), `jobs` and `request_timeout_seconds` (at most 86400) as the reader needs them. Each
+prompt comes on the standard input and is left as `FOLDER/<id>.prompt.md`; the program waits until
+`FOLDER/<id>.answer.json` is there and whole, and prints it. `<id>` is made of the prompt, so that the same question
+finds its answer again, and a run that was ended goes on. To write the answer to a file of another name first and
+rename it is safest; one that is not JSON yet is waited for, except where the prompt asks for a summary: there any
+text is an answer as soon as it does not grow any more. An answer that is meant to be no JSON (a fence around it,
+words before it, a broken end) goes into `FOLDER/<id>.answer.txt` and is printed as is.
 """
 
 from __future__ import annotations
