@@ -421,7 +421,7 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.
 
     def take(turn: Turn) -> None:
         nonlocal count
-        said = searched(turn, count, secrets.clear)
+        said = searched(turn, count, partial(secrets.said, turn.role))
         if said is not None:
             pieces.append(index.Piece(said.turn, said.role, _day(said.time) or _day_of(item), said.text))
         if turn.role == "user" and not kept:
@@ -509,7 +509,7 @@ def _pieces(
     day = _day(conversation.ended or conversation.started) or _day_of(item)
     made = []
     for number, turn in enumerate(turns, start=first):
-        said = searched(turn, number, secrets.clear)
+        said = searched(turn, number, partial(secrets.said, turn.role))
         if said is not None:
             made.append(index.Piece(said.turn, said.role, _day(said.time) or day, said.text))
     return made

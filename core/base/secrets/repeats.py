@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from core.base.secrets.redact import MARK, redact
+from core.base.secrets.said import asked, given
 
 LEAST = 6
 """A shorter value is hidden only where its own text shows what it is: it would be found inside ordinary words."""
@@ -32,6 +33,7 @@ class Secrets:
     was found in one of them out of the others."""
 
     def __init__(self) -> None:
+        self._question = ""
         self._values: set[str] = set()
         self._by_start: dict[str, list[str]] = {}
         self.kinds: Counter[str] = Counter()
@@ -41,11 +43,19 @@ class Secrets:
         """How many were replaced so far."""
         return sum(self.kinds.values())
 
-    def clear(self, text: str) -> str:
-        """The text with placeholders, its secrets remembered."""
+    def said(self, role: str, text: str) -> str:
+        """The text of the next turn, which `role` spoke, with placeholders: also where the user only answers what the
+        assistant asked for."""
+        question = self._question if role == "user" else ""
+        if text.strip():
+            self._question = asked(text) if role == "assistant" else self._question if role == "tool" else ""
+        return self.clear(text, question)
+
+    def clear(self, text: str, question: str = "") -> str:
+        """The text with placeholders, its secrets remembered; `question` is what it answers (see `asked`)."""
         if not text:
             return text
-        found = redact(text)
+        found = redact(text, given(question, text) if question else ())
         if found.counts:
             self.kinds.update(found.counts)
             for value in _replaced(text, found.text):

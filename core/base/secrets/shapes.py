@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from core.base.late import late
+from core.base.secrets.values import is_placeholder
 
 
 class Pattern(NamedTuple):
@@ -224,8 +225,6 @@ _SHELL = r"(?:\"(?P<d>[^\"\n]{3,120})\"|'(?P<s>[^'\n]{3,120})'|(?P<secret>[^\s\"
 
 def _no_variable(secret: str) -> bool:
     """Whether what a shell is given is the thing itself and not a variable or a placeholder."""
-    from core.base.secrets.names import is_placeholder
-
     return not secret.startswith(("$", "<", "{", "%", "-", "/", "@", "[")) and not is_placeholder(secret)
 
 
@@ -247,8 +246,6 @@ def _is_basic(secret: str) -> bool:
 
 
 def _is_url_password(secret: str) -> bool:
-    from core.base.secrets.names import is_placeholder
-
     return not is_placeholder(secret) and not re.search(
         r"^\W+$|^(?:password|passwd|pass|pw|pwd|secret|token)$|^\d{2,5}/|^\d{1,5}$", secret, re.I
     )
