@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from core.base.late import late
 from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below
-from core.base.secrets.values import PARTS, is_no_name, is_phrase, is_secret, is_type, is_word
+from core.base.secrets.values import PARTS, is_compound, is_no_name, is_phrase, is_secret, is_type, is_word
 
 _ENGLISH = (
     r"pass(?:words?|wd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content"
@@ -23,23 +23,23 @@ _FOREIGN = (  # as words of their own: an enclave is no clave
     r"|hasło|haslo|heslo|lösenord|losenord|adgangskode|salasana|şifre|sifre|jelszó|jelszo|kata sandi"
 )
 _SCRIPTS = (
-    r"парол[ьяюеі]м?|\bпасс\b|кодовое слово|密码|密碼|口令|パスワード|パスフレーズ|パス(?=[はを:：])|暗証番号|合言葉|비밀번호|비번|패스워드|암호|mật khẩu|κωδικ[οό]ς?|סיסמה|סיסמא"
+    r"парол[ьяюеі]м?|\bпасс\b|кодовое слово|密码|密碼|口令|パスワード|パスフレーズ|パス(?=[はを:：])|合言葉|비밀번호|비번|패스워드|암호|mật khẩu|κωδικ[οό]ς?|סיסמה|סיסמא"
     r"|كلمة المرور|كلمة السر|पासवर्ड|รหัสผ่าน"
 )
-_KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|(?<=[_/:])auth(?!or)|psk|[_-]pat(?![a-z])|signature|connection[_ -]?string"
-_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|pins?(?![a-z])|t?otp(?![a-z])|codice|código|код|验证码|驗證碼|認証コード|確認コード|인증번호"
+_KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|psk|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
+_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|t?otp|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
 NAME = late(
     rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})"
 )
 """The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k)."""
 STEMS = (
-    "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
-    "code", "pin", "otp", "codice", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
+    "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
+    "code", "pin", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
     "adgangskode", "salasana", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
-    "parolă", "código", "код", "пасс", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "비번", "合言葉", "contraseña", "hasło", "lösenord", "şifre", "jelszó", "парол", "密码", "密碼", "口令", "パス", "暗証番号", "비밀번호", "패스워드",
+    "parolă", "código", "код", "пин", "пасс", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "비번", "合言葉", "contraseña", "hasło", "lösenord", "şifre", "jelszó", "парол", "密码", "密碼", "口令", "パス", "暗証番号", "비밀번호", "패스워드",
     "암호", "mật khẩu", "κωδικ", "סיסמ", "كلمة", "पासवर्ड", "รหัสผ่าน", "токен", "ключ", "密钥", "密鑰", "令牌", "秘密", "トークン",
     "토큰", "비밀키", "api-schlüssel", "geheimschlüssel",
 )  # fmt: skip
@@ -60,7 +60,10 @@ _SUFFIX = (
     r"|_(?:prod|production|staging|stage|dev|test|live|local|root|admin|user|db|new|old|master|main|default)\b){0,2}"
 )
 _CLOSED = rf"(?:{_QUOTE}|\*{{1,3}}|_{{2}}|</\w{{1,10}}>)?[\])]?"
-_MARKS = r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|===?|\?=|->|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$)))"
+_MARKS = (
+    r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|===?|\?=|->|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$))"
+    r"(?:&\w{1,40}[ \t]{1,4}|!{1,2}\w{1,10}[ \t]{1,4}|[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,24})?)"
+)
 _OPENED = r"(?:\*{1,3}|_{2}|<(?:b|code|strong|string|em|td|span)>|\\?\[|\()?[ \t]?"
 ASSIGNED = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS}){_OPENED}{_VALUE}", re.I | re.M)
 BRACED = late(
@@ -74,12 +77,17 @@ OPTION = late(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
 CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
 TAG = late(r"(?P<sep>(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
 BESIDE = late(
-    rf"{_SUFFIX}{_QUOTE}?[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}}){_VALUE}",
+    rf"{_SUFFIX}{_QUOTE}?(?:[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}})"
+    rf"|[ \t]{{0,4}}\{{[^{{}}]{{0,200}}?\b(?:default|result|value)[ \t]{{0,8}}=[ \t]{{0,4}}){_VALUE}",
     re.I,
 )
+LISTED = late(r"(?P<sep>[ \t]{2,60})(?P<bare>[^\s\"'`]{4,200})[ \t]*\r?$", re.M)
+"""A name and its value in two columns."""
+PAIR = late(rf"(?P<sep>{_QUOTE}[ \t]{{0,4}},[ \t]{{0,12}}){_QUOTED}(?=\s{{0,12}}[),\]])", re.I)
+"""A name and its value as two arguments."""
 CALL = late(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
 _FOR = (
-    r"(?:[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|aus|pour|du|de|des|à|au|para|del|el|la|le|da|do|di|от|для|к|на"
+    r"(?:[ \t][^\W\d_]{3,14}[ \t]?(?=[:：])|[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|aus|pour|du|de|des|à|au|para|del|el|la|le|da|do|di|от|для|к|на"
     r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=]))){0,5}?)"
 )
 _BE = (
@@ -146,7 +154,7 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         if found:
             done = found[1]
             yield found
-        if name["c"] is None and name["k"] is None or name["c"]:
+        if not name["k"] and not text[name.end() : name.end() + 1].isalpha() and name[0] != "pass":
             for start, end in said_near(text, place, name.end(), name["c"] is not None):
                 yield start, end, "password"
     if names:
@@ -223,6 +231,10 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             if is_no_name(value, quoted):
                 return start, stop, kind
             continue
+        if not quoted and form == "assigned" and match["sep"] == "=" and text[first - 1 : first] in ("'", '"'):
+            whole = text.find(text[first - 1], stop, stop + 80)
+            if whole > 0 and is_phrase(text[start:whole]):
+                return start, whole, kind
         literal = quoted or beside or _is_literal(form, text, first, stop, match["sep"])
         if not quoted and (beside or form == "prose" and "phras" in core) and (more := _MORE_WORDS.match(text, stop)):
             if is_phrase(text[start : more.end()], "phras" in core) and (beside or is_word(value)):
@@ -241,19 +253,23 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
 
 def _is_said(text: str, first: int, start: int, stop: int, form: str, sep: str) -> bool:
     """Whether a plain word is what a sentence calls the password: it ends a clause, and is nothing said of one."""
-    if not is_word(text[start:stop]) or not _CLAUSE_END.match(text, stop) or "'" in sep or "’" in sep:
+    if (not is_word(text[start:stop]) and not is_compound(text[start:stop])) or not _CLAUSE_END.match(text, stop) or "'" in sep or "’" in sep:
         return False
     before = text[max(0, first - 80) : first].rpartition("\n")[2]
+    if text[first : first + 5].lower() == "pass " and sep.strip().lower() not in ("is", "was", "ist", "est", "es"):
+        return False  # to pass to somebody
     if form == "behind":
         return bool(_USER_BEFORE.search(before))
     said = sep.strip().lower()
-    return (said not in ":=-–—→：on" and said != "to") or bool(_CHANGES.search(before) if said == "to" else False)
+    if said == "to":
+        return bool(_CHANGES.search(before))
+    return said not in (":", "=", "-", "–", "—", "→", "：", "on")
 
 
 def _is_literal(form: str, text: str, first: int, stop: int, sep: str) -> bool:
     """Whether nothing of a program can stand as the value: behind an option, `name=value` between blanks, in a tag."""
     follows = text[stop : stop + 1]
-    if form == "option":
+    if form in ("option", "listed"):
         return not text[stop : stop + 2].startswith(("(", "."))
     if form == "tag":
         return text[stop : stop + 2] == "</"
@@ -284,9 +300,9 @@ _DATA = late(
     re.I,
 )
 _MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
-_CLAUSE_END = late(r"[\"'”’]?[ \t]*(?:[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|und|aber|et|mais|y|pero|e|ma|и|но)\b)")
+_CLAUSE_END = late(r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|und|aber|et|mais|y|pero|e|ma|и|но)\b)")
 _USER_BEFORE = late(
-    r"(?i)(?:user(?:name)?|login|account|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?\S{1,60}[,;/]?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
+    r"(?i)(?:user(?:name)?|login|account|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}[,;/]?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
 )
 _CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
 
@@ -313,7 +329,7 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     if form == "braced":
         return _BRACE.search(text, end, end + 24) is not None
     if form == "option":
-        if before.startswith("--") or text[max(0, first - 2) : first] == "--":
+        if before.startswith("-" if password else "--") or text[max(0, first - 2) : first] == "--":
             return True
         return bool(_SETS.search(text[max(0, first - 40) : first]))
     if form == "cell":
@@ -322,6 +338,11 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
         return text[first - 1 : first] == "<" or (
             text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first]
         )
+    if form == "pair":
+        opened = text[max(0, first - 2) : first]
+        return opened[:1] == "(" or text[first:end].isupper() or before.startswith("--")
+    if form == "listed":
+        return password and text[first:end].isupper() and text[first - 1 : first] in ("", "\n")
     if form == "call":
         return password and bool(before)
     if form == "behind" and password and _USER_BEFORE.search(text, max(0, first - 80), first):
@@ -337,7 +358,7 @@ _SETS = late(
     r"(?:^|[\s;=\"'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
 )
 _BEHIND_WORDS = late(
-    r"(?i)(?:^|\s)(?:login|machine|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem|avec le|le|con la|la|"
+    r"(?i)(?:^|\s)(?:login|machine|connect|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem|avec le|le|con la|la|"
     r"requirepass|masterauth|enable|create (?:user|role)\b[^\n;]{0,80}|alter (?:user|role)\b[^\n;]{0,80}|my|the|wpa|с|using the)"
     r"(?:[ \t]\S{1,60}){0,2}[ \t](?:require|master)?$|(?:^|\s)(?:require)$"
 )
@@ -348,18 +369,20 @@ _FORMS = (
     ("cell", CELL),
     ("tag", TAG),
     ("call", CALL),
+    ("pair", PAIR),
+    ("listed", LISTED),
     ("option", OPTION),
     ("prose", PROSE),
     ("behind", BEHIND),
 )
-_QUOTE_NEXT = frozenset({"assigned", "beside", "cell", "tag", "prose"})
+_QUOTE_NEXT = frozenset({"assigned", "beside", "cell", "tag", "prose", "pair"})
 _WORDS_NEXT = frozenset({"assigned", "prose", "beside", "cell"})
 _ANY_NEXT = frozenset({"assigned", "beside", "prose", "tag"})
 _BY_NEXT: dict[str, frozenset[str]] = {
     ":": frozenset({"assigned"}),
     "=": frozenset({"assigned"}),
-    " ": frozenset({"assigned", "cell", "option", "prose", "behind", "beside", "tag"}),
-    "\t": frozenset({"assigned", "cell", "option", "prose", "behind"}),
+    " ": frozenset({"assigned", "cell", "option", "prose", "behind", "beside", "tag", "listed"}),
+    "\t": frozenset({"assigned", "cell", "option", "prose", "behind", "listed"}),
     "\n": frozenset({"beside"}),
     "\r": frozenset({"beside"}),
     "|": frozenset({"cell"}),

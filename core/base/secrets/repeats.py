@@ -34,6 +34,7 @@ class Secrets:
 
     def __init__(self) -> None:
         self._question = ""
+        self._answers: set[str] = set()
         self._values: set[str] = set()
         self._by_start: dict[str, list[str]] = {}
         self.kinds: Counter[str] = Counter()
@@ -49,13 +50,15 @@ class Secrets:
         question = self._question if role == "user" else ""
         if text.strip():
             self._question = asked(text) if role == "assistant" else self._question if role == "tool" else ""
-        return self.clear(text, question)
+        answers = given(question, text) if question else []
+        self._answers.update(text[start:end] for start, end in answers)
+        return self.clear(text, answers)
 
-    def clear(self, text: str, question: str = "") -> str:
-        """The text with placeholders, its secrets remembered; `question` is what it answers (see `asked`)."""
+    def clear(self, text: str, known: Iterable[tuple[int, int]] = ()) -> str:
+        """The text with placeholders, its secrets remembered; `known` are places of some."""
         if not text:
             return text
-        found = redact(text, given(question, text) if question else ())
+        found = redact(text, known)
         if found.counts:
             self.kinds.update(found.counts)
             for value in _replaced(text, found.text):
@@ -67,6 +70,8 @@ class Secrets:
     def title(self, text: str) -> str:
         """A short text that a program made of longer ones, cleared; "" where it has a part of a secret. It may have cut
         one in two, or left out its punctuation, so that nothing is as it was but the letters."""
+        if any(value in text for value in self._answers):
+            return ""
         text = self.hide(self.clear(text))
         letters = _letters(text)
         for value in self._values:

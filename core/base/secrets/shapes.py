@@ -213,6 +213,8 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("password-hash", "$argon2", r"[id]{1,2}\$[\w=,$+/.-]{40,}"),
     _token("password-hash", "$6$", r"(?:rounds=\d+\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}"),
     _token("password-hash", "$y$", r"[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}"),
+    _shape("url-password", "@tcp(", r"(?<![\w/:])[\w.-]{1,40}:(?P<secret>[^\s\"'`/:]{3,60})@tcp\("),
+    _token("vault-block", "$ANSIBLE_VAULT;", r"[\w.;]{1,40}\r?\n(?P<secret>(?:[ \t]{0,24}[0-9a-f]{20,80}\r?\n?){1,200})"),
     _token("session-cookie", "_gitlab_session=", r"(?P<secret>[0-9a-f]{32})"),
 )  # fmt: skip
 """Shapes that need nothing around them, sought by what they begin with."""
@@ -236,6 +238,11 @@ def _is_strong(secret: str) -> bool:
     """Whether letters, digits and signs stand together, as a program wants them of a password."""
     signs = re.sub(r"[\w./:\[\]{}<>-]", "", secret)
     return bool(signs) and _has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
+
+
+def _is_argument(secret: str) -> bool:
+    """Whether a string in a call that logs somebody in is a password, and not the name of a field or an address."""
+    return _no_variable(secret) and not re.search(r"(?i)pass|user|token|\s|://|^[\w.-]+\.\w{2,4}$|^(?:get|post|put|basic|bearer|login)$", secret)
 
 
 def _is_basic(secret: str) -> bool:
@@ -297,7 +304,8 @@ ANYWHERE: tuple[Pattern, ...] = (
            r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
            check=_is_url_password),
     _shape("url-password", "curl ",
-           r"curl [^\n]{0,400}?-(?:u|-user|-proxy-user|U)[ =]?[\"']?[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,})",
+           r"curl [^\n]{0,400}?[ ]-(?:[a-zA-Z]{0,6}u|-user|-proxy-user|U)[ =]?(?:\"[^\s:\"'/]{1,80}:(?P<d>[^\"\n]{3,120})\"|'[^\s:\"'/]{1,80}:(?P<s>[^'\n]{3,120})'"
+           r"|[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,}))",
            check=_no_variable),
     _shape("bearer-token", "bearer", r"bearer[\s:+=\"']{1,3}(?P<secret>[A-Za-z0-9._~+/-]{16,}=*)", True, _is_bearer),
     _shape("basic-credentials", "basic", r"basic[ \t+]{1,3}(?P<secret>[A-Za-z0-9+/_-]{8,}={0,2})", True, _is_basic),
@@ -307,6 +315,14 @@ ANYWHERE: tuple[Pattern, ...] = (
            _is_bearer),
     _shape("basic-credentials", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
            check=_is_basic),
+    *(
+        _shape("password", name, re.escape(name) + r"[\s(=:]{0,4}[\[({]?[ ]?(?:[\"'][^\"'\n]{0,120}[\"'],[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"'](?P<secret>[^\"'\n]{4,80})[\"']\s?[,)\]]",
+               True, _is_argument)
+        for name in ("auth", "login", "authenticate", "credential", "credentials", "pdo(", "mysqli(", "mysqli_connect(", "getconnection(")
+    ),
+    _shape("password", "login", r"login[ \t]{1,2}(?:[\w.@-]{2,40}[ \t]?[/:][ \t]?)(?P<secret>[^\s\\\"'`,()]{6,60})", True, _is_strong),
+    _shape("password", "wifi:", r"WIFI:[^\n]{0,120}?;P:(?P<secret>(?:\\.|[^;\\\n]){4,80});", True),
+    _shape("password", "securestring", r"SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']", True, _no_variable),
     _shape("password", "cred",
            r"cred(?:ential)?s?\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\"'`,()]{6,60})",
            True, _is_strong),
@@ -357,7 +373,12 @@ COMMANDS: tuple[Pattern, ...] = (
     _command("htpasswd", r"[ \t]+-\w{0,4}b\w{0,4}[ \t]+(?:-\w[ \t]+){0,4}\S{1,120}[ \t]+\S{1,60}[ \t]+"),
     _command("smbclient", r"\b[^\n|;]{0,120}?-U[ \t]?[\"']?[^\s%\"']{1,60}%", plain=True),
     _command("7z", r"[ \t]+[axe]\b[^\n|;]{0,120}?[ \t]-p", plain=True),
+    _command("http ", r"[^\n|;]{0,120}?-a[ \t][\"']?[^\s:\"']{1,40}:", plain=True),
+    _command("net user", r"[ \t]{1,4}[\w.-]{1,40}[ \t]{1,4}", plain=True),
+    _command("cmdkey", r"[^\n]{0,200}?/pass:"),
+    _command("schtasks", r"[^\n]{0,300}?/rp[ \t]"),
     _command("zip", r"\b[^\n|;]{0,120}?[ \t]-P[ \t]"),
+    _shape("password", "net use", r"net use[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}/user:\S{1,60}[ \t]{1,4}(?P<secret>[^\s/]\S{3,60})", check=_no_variable),
     _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
 )
 PIPES: tuple[Pattern, ...] = (
@@ -388,7 +409,7 @@ SEEDS: tuple[Pattern, ...] = (
             "seed-phrase",
             name,
             re.escape(name) + r"(?: phrase| words?)?[\"'`*]{0,3}(?: is| are)?\s?[:=]?\s{0,3}[\"'`]{0,3}"
-            r"(?P<secret>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
+            r"(?P<secret>(?:(?:\d{1,2}[.):]?[ \t]{0,3})?[a-z]{3,8}[ ,|\t\r\n]{1,4}){11,23}(?:\d{1,2}[.):]?[ \t]{0,3})?[a-z]{3,8})",
             True,
         )
         for name in _PHRASES
