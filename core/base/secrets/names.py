@@ -12,22 +12,22 @@ from collections.abc import Iterator
 from core.base.late import late
 from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below
-from core.base.secrets.values import PARTS, is_compound, is_no_name, is_phrase, is_secret, is_type, is_word
+from core.base.secrets.values import PARTS, is_chosen, is_compound, is_no_name, is_phrase, is_secret, is_type, is_word
 
 _ENGLISH = (
-    r"pass(?:words?|wd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content"
-    r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord"
+    r"pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pas?s?word|pss?wo?r?d|p/w|psk|shared[ _-]?key(?!=)"
+    r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord(?:et)?"
 )
 _FOREIGN = (  # as words of their own: an enclave is no clave
     r"passwörter|mdp|phrase secrète|contraseña|contrasena|clave|senha|parol[aă]"
-    r"|hasło|haslo|heslo|lösenord|losenord|adgangskode|salasana|şifre|sifre|jelszó|jelszo|kata sandi"
+    r"|hasło|haslo|heslo|lösenord(?:et)?|losenord|adgangskode|salasana|şifre|sifre|jelszó|jelszo|kata sandi"
 )
 _SCRIPTS = (
     r"парол[ьяюеі]м?|\bпасс\b|кодовое слово|密码|密碼|口令|パスワード|パスフレーズ|パス(?=[はを:：])|合言葉|비밀번호|비번|패스워드|암호|mật khẩu|κωδικ[οό]ς?|סיסמה|סיסמא"
     r"|كلمة المرور|كلمة السر|पासवर्ड|รหัสผ่าน"
 )
-_KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|psk|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
-_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|t?otp|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
+_KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
+_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
 NAME = late(
     rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})"
@@ -35,7 +35,7 @@ NAME = late(
 """The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k)."""
 STEMS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
-    "code", "pin", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
+    "code", "pin", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
     "adgangskode", "salasana", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
@@ -61,7 +61,7 @@ _SUFFIX = (
 )
 _CLOSED = rf"(?:{_QUOTE}|\*{{1,3}}|_{{2}}|</\w{{1,10}}>)?[\])]?"
 _MARKS = (
-    r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|===?|\?=|->|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$))"
+    r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|={1,3}>?|\?=|-{1,2}>|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$))"
     r"(?:&\w{1,40}[ \t]{1,4}|!{1,2}\w{1,10}[ \t]{1,4}|[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,24})?)"
 )
 _OPENED = r"(?:\*{1,3}|_{2}|<(?:b|code|strong|string|em|td|span)>|\\?\[|\()?[ \t]?"
@@ -75,13 +75,13 @@ BRACED = late(
 """A value in the signs that mark a template: nearly always it is one."""
 OPTION = late(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
 CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
-TAG = late(r"(?P<sep>(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
+TAG = late(r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
 BESIDE = late(
     rf"{_SUFFIX}{_QUOTE}?(?:[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}})"
     rf"|[ \t]{{0,4}}\{{[^{{}}]{{0,200}}?\b(?:default|result|value)[ \t]{{0,8}}=[ \t]{{0,4}}){_VALUE}",
     re.I,
 )
-LISTED = late(r"(?P<sep>[ \t]{2,60})(?P<bare>[^\s\"'`]{4,200})[ \t]*\r?$", re.M)
+LISTED = late(r"(?P<sep>[ \t]{1,60})(?P<bare>[^\s\"'`]{4,200})[ \t]*\r?$", re.M)
 """A name and its value in two columns."""
 PAIR = late(rf"(?P<sep>{_QUOTE}[ \t]{{0,4}},[ \t]{{0,12}}){_QUOTED}(?=\s{{0,12}}[),\]])", re.I)
 """A name and its value as two arguments."""
@@ -91,16 +91,16 @@ _FOR = (
     r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=]))){0,5}?)"
 )
 _BE = (
-    r"(?:is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
-    r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|это|теперь|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
+    r"(?:is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
+    r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|je|este|это|теперь|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
 )
 PROSE = late(
     rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
     re.I,
 )
-BEHIND = late(rf"(?P<sep>[ \t]{{1,2}}){_VALUE}", re.I)
+BEHIND = late(rf"(?P<sep>[ \t]{{1,2}}\(?){_VALUE}", re.I)
 ONCE = late(
-    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w.-])"
+    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w.-])"
 )
 """A code that is typed in once."""
 
@@ -184,7 +184,7 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         first -= 1
     before = text[first:at]
     core = name[0]
-    if core == "pass" and before[-1:].isalpha() and text[at].islower():
+    if core == "pass" and before[-1:].isalpha() and text[at].islower() and not before.startswith("-"):
         return None  # bypass, compass
     if not password and not _may_name(before, core, text, first):
         return None
@@ -227,19 +227,26 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             and not (beside or _QUOTED_NAME.match(text, max(0, first - 1)))
         ):
             return None  # the "PASS: name" of a test run
+        if form == "behind" and not is_chosen(value) and not _after_user(text, first):
+            continue
         if form == "braced":
             if is_no_name(value, quoted):
                 return start, stop, kind
             continue
-        if not quoted and form == "assigned" and match["sep"] == "=" and text[first - 1 : first] in ("'", '"'):
+        if not quoted and form == "assigned" and match["sep"] == "=" and text[first - 1 : first] in ("'", '"', ";"):
             whole = text.find(text[first - 1], stop, stop + 80)
             if whole > 0 and is_phrase(text[start:whole]):
                 return start, whole, kind
-        literal = quoted or beside or _is_literal(form, text, first, stop, match["sep"])
-        if not quoted and (beside or form == "prose" and "phras" in core) and (more := _MORE_WORDS.match(text, stop)):
+        ends = password and form in ("assigned", "prose") and match["sep"].strip() in (":", "：") and (core != "pass" or before or _USER_BEFORE.search(text, max(0, first - 80), first)) and bool(_LINE_ENDS.match(text, stop))
+        literal = quoted or ends or beside or _is_literal(form, text, first, stop, match["sep"])
+        if not quoted and (beside or (form in ("prose", "assigned") and "phras" in core)) and (more := _MORE_WORDS.match(text, stop)):
             if is_phrase(text[start : more.end()], "phras" in core) and (beside or is_word(value)):
                 return start, more.end(), kind
-        if is_secret(value, name, quoted, form, env, literal):
+        if is_secret(value, name, quoted, form, env, literal) and not (ends and not beside and value.isalpha() and not is_word(value)):
+            return start, stop, kind
+        if ends and form == "prose" and (is_word(value) or is_compound(value)):
+            return start, stop, kind
+        if form == "call" and before.lower().endswith(("set", "with")) and is_word(value):
             return start, stop, kind
         if (
             password
@@ -249,6 +256,12 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         ):
             return start, stop, kind
     return None
+
+
+def _after_user(text: str, first: int) -> bool:
+    """Whether the words before a name say that its value comes next: whose it is, or what to do with it."""
+    line = text[max(0, first - 120) : first].rpartition("\n")[2]
+    return bool(_BEHIND_WORDS.search(line) or _USER_BEFORE.search(line))
 
 
 def _is_said(text: str, first: int, start: int, stop: int, form: str, sep: str) -> bool:
@@ -278,7 +291,7 @@ def _is_literal(form: str, text: str, first: int, stop: int, sep: str) -> bool:
     head = text[max(0, first - 80) : first].rpartition("\n")[2]
     if head and not head.strip():
         return False  # an argument on a line of its own
-    return not head or (head[-1] in " \t\"'`&?;-/" and head.rstrip(" \t\"'`-")[-1:] not in (",", "("))
+    return not head or (head[-1] in " \t\"'`&?;-/=" and head.rstrip(" \t\"'`-")[-1:] not in (",", "("))
 
 
 def _is_beside_data(text: str, first: int, stop: int) -> bool:
@@ -293,6 +306,8 @@ def _is_beside_data(text: str, first: int, stop: int) -> bool:
     return any((found := _DATA.match(line)) is not None and not is_type(found["value"]) for line in (above, below))
 
 
+_LINE_ENDS = late(r"[ \t]*(?:#[^\n]*)?\r?(?:\n|$)|[.。](?=\s|$)")
+_NAMED_TAG = late(r"(?i)<[^<>\n]{0,60}\b(?:name|key|id)=[\"'][\w.-]*$")
 _QUOTED_NAME = late(r"[\"'/]pass")
 _DATA = late(
     r"[ \t>*-]{0,40}[\"']?[\w.-]{0,40}?(?:user|login|host|port|url|mail|account|database|server|smtp|ssid|db|name|id|benutzer\w*|usuario|identifiant"
@@ -300,9 +315,9 @@ _DATA = late(
     re.I,
 )
 _MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
-_CLAUSE_END = late(r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|und|aber|et|mais|y|pero|e|ma|и|но)\b)")
+_CLAUSE_END = late(r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])")
 _USER_BEFORE = late(
-    r"(?i)(?:user(?:name)?|login|account|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}[,;/]?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
+    r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}[,;/]?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
 )
 _CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
 
@@ -335,21 +350,19 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     if form == "cell":
         return "|" in text[max(0, first - 300) : first].rpartition("\n")[2]
     if form == "tag":
-        return text[first - 1 : first] == "<" or (
+        return _NAMED_TAG.search(text, max(0, first - 80), first) is not None or text[first - 1 : first] == "<" or (
             text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first]
         )
     if form == "pair":
         opened = text[max(0, first - 2) : first]
         return opened[:1] == "(" or text[first:end].isupper() or before.startswith("--")
     if form == "listed":
-        return password and text[first:end].isupper() and text[first - 1 : first] in ("", "\n")
+        alone = text[max(0, first - 1) : first] in ("", "\n")
+        return alone and ((text[first:end].isupper() and text[end : end + 2].isspace()) or (before != "" and text[end - 2 : end] == "pw"))
     if form == "call":
         return password and bool(before)
-    if form == "behind" and password and _USER_BEFORE.search(text, max(0, first - 80), first):
-        return True
     if form == "behind":
-        line = text[max(0, first - 120) : first].rpartition("\n")[2]
-        return password and bool(_BEHIND_WORDS.search(line))
+        return password
     return True
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from core.base.late import late
-from core.base.secrets.values import is_chosen, is_code, is_phrase, is_placeholder, is_word
+from core.base.secrets.values import is_chosen, is_code, is_compound, is_phrase, is_placeholder, is_word
 
 _REACH = 110
 _WORD = late(r"[^*_\s\"'`“”„«»‹›「」『』()<>,;][^\s\"'`“”„«»‹›「」『』()<>]+")
@@ -162,7 +162,9 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
         head = lead.end() if lead else begin
         for row, word in enumerate(_WORD.finditer(line, head)):
             value = word[0].rstrip(".,;:")
-            alone = row == 0 and head > begin and _CLAUSE_END.match(line, word.start() + len(value))
+            ends = word.start() + len(value)
+            alone = row == 0 and (head > begin and _CLAUSE_END.match(line, ends) or (len(words) < 4 and line[ends : ends + 1] == ","))
+            alone = alone or (_TWO.search(question) and len(words) in (2, 3) and word[0] == words[-1])
             if value in question or len(value) < 4 or is_placeholder(value) or _ADDRESS.match(value):
                 continue
             if (
@@ -175,6 +177,7 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
     return found
 
 
+_TWO = late(r"(?i)(?:user|login|name|benutzer|identifiant|usuario|mail)\w*,? (?:and|und|et|y|e|\+|/|&) ")
 _ADDRESS = late(r"[\w.+-]+@[\w-]+\.\w|(?:[\w-]+\.)+[a-z]{2,6}$|[~.]?/|\w+://|\d{1,3}(?:\.\d{1,3}){3}")
 _TALK = late(
     r"(?i)\b(?:i|you|we|it|he|she|they|ich|du|wir|je|tu|nous|yo|io|don't|let's|can|please|is|are|was|ask|know|think|use|the|this|that)\b"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from core.base.late import late
-from core.base.secrets.values import is_placeholder
+from core.base.secrets.values import is_chosen, is_phrase, is_placeholder, is_word
 
 
 class Pattern(NamedTuple):
@@ -242,7 +242,12 @@ def _is_strong(secret: str) -> bool:
 
 def _is_argument(secret: str) -> bool:
     """Whether a string in a call that logs somebody in is a password, and not the name of a field or an address."""
-    return _no_variable(secret) and not re.search(r"(?i)pass|user|token|\s|://|^[\w.-]+\.\w{2,4}$|^(?:get|post|put|basic|bearer|login)$", secret)
+    return _no_variable(secret) and (" " not in secret or is_phrase(secret)) and not re.search(r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^(?:get|post|put|basic|bearer|login)$", secret)
+
+
+def is_login(secret: str) -> bool:
+    """Whether what stands behind a name and a sign is a password that logs in: `ann / …`."""
+    return _is_strong(secret) or is_chosen(secret.rstrip(".,;"))
 
 
 def _is_basic(secret: str) -> bool:
@@ -316,16 +321,18 @@ ANYWHERE: tuple[Pattern, ...] = (
     _shape("basic-credentials", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
            check=_is_basic),
     *(
-        _shape("password", name, re.escape(name) + r"[\s(=:]{0,4}[\[({]?[ ]?(?:[\"'][^\"'\n]{0,120}[\"'],[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"'](?P<secret>[^\"'\n]{4,80})[\"']\s?[,)\]]",
+        _shape("password", name, re.escape(name) + r"[\s(=:]{0,4}[\[({]?[ ]?(?:[^,()\n]{1,120},[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"'](?P<secret>[^\"'\n]{4,80})[\"']\s?[,)\]]",
                True, _is_argument)
-        for name in ("auth", "login", "authenticate", "credential", "credentials", "pdo(", "mysqli(", "mysqli_connect(", "getconnection(")
+        for name in ("auth", "login", "authenticate", "credential", "credentials", "pdo(", "mysqli(", "sql_connect(", "getconnection(")
     ),
-    _shape("password", "login", r"login[ \t]{1,2}(?:[\w.@-]{2,40}[ \t]?[/:][ \t]?)(?P<secret>[^\s\\\"'`,()]{6,60})", True, _is_strong),
     _shape("password", "wifi:", r"WIFI:[^\n]{0,120}?;P:(?P<secret>(?:\\.|[^;\\\n]){4,80});", True),
     _shape("password", "securestring", r"SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']", True, _no_variable),
-    _shape("password", "cred",
-           r"cred(?:ential)?s?\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\"'`,()]{6,60})",
-           True, _is_strong),
+    *(
+        _shape("password", name,
+               re.escape(name) + r"[a-z]{0,7}\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\\\"'`,()]{4,60})",
+               True, is_login)
+        for name in ("cred", "log in", "login", "logged in", "sign in", "zugangsdaten", "identifiants", "credenciales", "логин")
+    ),
     _token("okta-token", "SSWS ", r"(?P<secret>00[\w-]{40})"),
     _shape("aws-secret-key", "aws",
            r"aws.{0,20}?(?:secret|private).{0,20}?key.{0,12}?[=:\s\"'>]\s*"
@@ -377,9 +384,33 @@ COMMANDS: tuple[Pattern, ...] = (
     _command("net user", r"[ \t]{1,4}[\w.-]{1,40}[ \t]{1,4}", plain=True),
     _command("cmdkey", r"[^\n]{0,200}?/pass:"),
     _command("schtasks", r"[^\n]{0,300}?/rp[ \t]"),
+    _command("openssl", r"[ \t]+enc\b[^\n|;]{0,200}?[ \t]-k[ \t]"),
+    _command("ssh-keygen", r"\b[^\n|;]{0,200}?[ \t]-[NP][ \t]"),
+    _command("lftp", r"\b[^\n|;]{0,120}?-u[ \t][\"']?[^\s,\"']{1,60},", plain=True),
+    _command("freerdp", r"\b[^\n|;]{0,200}?/p:"),
+    _command("sqlplus", r"[ \t]+(?:-\w[ \t]+){0,3}\w{1,40}/", plain=True),
+    _command("wpa_passphrase", r"[ \t]+(?:\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|\S{1,40})[ \t]+"),
+    _command("useradd", r"\b[^\n|;]{0,160}?[ \t]-p[ \t]"),
+    _command("usermod", r"\b[^\n|;]{0,160}?[ \t]-p[ \t]"),
+    _command("rclone obscure", r"[ \t]+"),
+    _command("snmp", r"(?:walk|get|set|bulkwalk|trap)\b[^\n|;]{0,120}?-c[ \t]"),
+    _command("secret set", r"\b[^\n|;]{0,160}?(?:--body|-b)[ =]?"),
+    _command("chpasswd", r"[ \t]*<<<[ \t]*[\"']?[\w.-]{1,40}:", plain=True),
+    _command("sudo", r"[ \t]+-S[^\n|;<]{0,60}<<<[ \t]*"),
     _command("zip", r"\b[^\n|;]{0,120}?[ \t]-P[ \t]"),
     _shape("password", "net use", r"net use[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}/user:\S{1,60}[ \t]{1,4}(?P<secret>[^\s/]\S{3,60})", check=_no_variable),
     _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
+)
+PROMPTS: tuple[Pattern, ...] = (
+    _shape("password", "assword", r"assword:?[^\n]{0,40}\n?[^\n]{0,40}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>[^\"'\n\\]{4,80})(?:\\[rn]){0,2}[\"']", check=_no_variable),
+    _shape("password", "user ", r"user \S{1,60}\r?\n(?:[^\n]{0,120}\n)?PASS (?P<secret>\S{3,120})", True),
+    _shape("basic-credentials", "auth plain", r"auth plain[ \t](?:\r?\n[^\n]{0,20})?(?P<secret>[A-Za-z0-9+/]{12,}={0,2})", True),
+    _shape("basic-credentials", "334 ugfzc3dvcmq6", r"334 UGFzc3dvcmQ6\s{1,3}(?P<secret>[A-Za-z0-9+/]{4,}={0,2})", True),
+    _shape("private-key", "-----begin openvpn static", r"-----BEGIN OpenVPN Static key V1-----\s(?P<secret>[0-9a-f\s]{32,1200})", True),
+    *(
+        _shape("recovery-codes", name, name + r"[^\n]{0,60}(?:\n[ \t>]{0,8}){1,2}(?P<secret>(?=[^\n]{0,20}\d)(?:[ \t]{0,8}(?:\d{1,2}[.):][ \t]{1,3}|[*•-][ \t]{1,3})?[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{4,10}){0,3}[ \t,]{0,8}(?:\r?\n|$)){2,20})", True, _has_digit)
+        for name in ("backup code", "recovery code", "scratch code", "wiederherstellungscode")
+    ),
 )
 PIPES: tuple[Pattern, ...] = (
     _shape("password", "echo ",
@@ -398,9 +429,13 @@ STATEMENTS: tuple[Pattern, ...] = (
     _said("net use",
           r"[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}(?:/user:\S{1,60}[ \t]{1,4})?"
           r"(?P<secret>[^\s/]\S{3,60})(?=[ \t]{1,4}/user:)"),
-    _shape("snmp-community", "community", r"community[ \t]+(?P<secret>(?=\w{0,40}\d)\w{6,40})[ \t]+(?:ro|rw)\b", True),
+    _shape("snmp-community", "community", r"community[ \t]+(?P<secret>\w{4,40})[ \t]+(?:ro|rw)\b", True),
     _said("requirepass", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
     _said("masterauth", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
+    _said("username ", r"\S{1,60}[ \t]{1,4}(?:privilege[ \t]{1,4}\d{1,2}[ \t]{1,4}(?:password|secret)[ \t]{1,4}(?:\d[ \t]{1,4})?|(?:password|secret)[ \t]{1,4}\d[ \t]{1,4})(?P<secret>\S{4,80})"),
+    _said("key-string", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
+    _said("isakmp key", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})[ \t]{1,4}address"),
+    _said("rootpw ", r"(?P<secret>\S{6,120})"),
     _said("enable secret", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
 )  # fmt: skip
 SEEDS: tuple[Pattern, ...] = (
@@ -419,7 +454,7 @@ SEEDS: tuple[Pattern, ...] = (
            True),
     _shape("signature", "x-goog-signature=", r"x-goog-signature=(?P<secret>[\w%+/=-]{32,})", True),
 )  # fmt: skip
-IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PIPES + STATEMENTS + SEEDS
+IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PROMPTS + PIPES + STATEMENTS + SEEDS
 """Shapes that only the words around them give away; each begins with its `prefilter`."""
 
 CARD = late(

@@ -48,7 +48,7 @@ _NUMBERS = late(
     r"[\d.,:_/+-]+(?:[kKmMgG]?[bB]?|ms|s|px|em|rem|%|x|th|st|nd|rd|tok(?:ens)?|h|d|min)?(?:/\w+)?[).\]]*$|\d{4}-\d\d-\d\d|0x[0-9a-fA-F]{1,8}$|#[0-9a-fA-F]{3,8}$|v?\d+\.\d+"
 )
 _CODE_ONCE = late(
-    r"[A-Z]?-?\d{4,8}$|\d{3}[ -]\d{3}$|(?=\S*[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){1,3}$|(?=\S*\d)(?=\S*[A-Z])[A-Z0-9]{6,10}$"
+    r"[A-Z]?-?\d{4,8}$|\d{3}[ -]\d{3}$|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7}$|[A-Z2-7]{16,64}$|(?=\S*[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){1,3}$|(?=\S*\d)(?=\S*[A-Z])[A-Z0-9]{6,10}$"
 )
 _PHRASE_WORD = late(r"[^\W_]+(?:['’.+-][^\W_]+)?[!?.]?$|\d{1,4}$")
 _APP_PASSWORD = late(r"[a-z]{4}(?: [a-z]{4}){3}$")
@@ -84,7 +84,7 @@ _TECHNIQUE = late(
 )
 """Words with a number behind them that name something known."""
 _WORD_AND_NUMBER = late(
-    r"[^\W\d_]{4,20}\d{2,8}[!?.]?$|(?:\d[a-z]){3,}\d?$|(?=\S*[A-Z])(?=\S*[a-z])(?:[A-Za-z]{1,8}\d{1,6}){2,}[A-Za-z]*$|[a-zA-Z]{3,12}_\d{2,6}$|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[A-Za-z0-9]{2,12}(?:[.-][A-Za-z0-9]{2,12}){1,2}$"
+    r"[^\W\d_]{4,20}\d{2,8}[!?.]?$|[^\W\d_]{6,20}\d[!?.]?$|(?:\d[a-z]){3,}\d?$|(?=\S*[A-Z])(?=\S*[a-z])(?:[A-Za-z]{1,8}\d{1,6}){2,}[A-Za-z]*$|[a-zA-Z]{3,12}_\d{2,6}$|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[A-Za-z0-9]{2,12}(?:[.-][A-Za-z0-9]{2,12}){1,2}$"
 )
 _WORD_SIGN = late(r"[^\W_]+(?:[!@#$%^&*~?+.,;'_+-][^\W_]+){0,4}[!#$%^*~?+]{0,3}$")
 _CALLED = late(r"[A-Za-z_][\w.]*(?:\(|\[|\.[a-z]+\.)|\.")
@@ -118,10 +118,10 @@ def is_secret(value: str, name: re.Match[str], quoted: bool, form: str, env: boo
     core = name[0]
     if form == "assigned" and not value.isascii() and _NO_ALPHABET.search(value):
         return False  # a label in a language without an alphabet
-    if "[redacted" in value or len(value) < 4 or len(set(value)) < 3 or is_placeholder(value) or _PATH.match(value):
+    if "[redacted" in value or len(value) < 4 - (name["c"] is not None) or len(set(value)) < 2 + (len(value) > 3) or is_placeholder(value) or _PATH.match(value):
         return False
     if name["c"]:
-        return is_code(value)
+        return is_code(value) or (core[:2] == "cv" and value.isdigit())
     digits = sum(map(str.isdigit, value))
     letters = sum(map(str.isalpha, value))
     symbols = len(value) - digits - letters - sum(value.count(one) for one in "-_. :/")
@@ -129,7 +129,7 @@ def is_secret(value: str, name: re.Match[str], quoted: bool, form: str, env: boo
         return bool(name["p"]) and (quoted or literal) and is_phrase(value, "phras" in core)
     if name["p"]:
         return _is_password(value, digits, letters, symbols, quoted, form, env, literal)
-    return _is_key(value, digits, letters, symbols, quoted, form, env, core)
+    return _is_key(value, digits, letters, symbols, quoted, form, env, core, literal)
 
 
 def is_code(value: str) -> bool:
@@ -264,17 +264,17 @@ def _mixed(value: str) -> bool:
     return not (_SHORT.match(value) or _TECHNIQUE.match(value))
 
 
-def _is_key(value: str, digits: int, letters: int, symbols: int, quoted: bool, form: str, env: bool, core: str) -> bool:
+def _is_key(value: str, digits: int, letters: int, symbols: int, quoted: bool, form: str, env: bool, core: str, literal: bool) -> bool:
     if core == "creds" and env and re.match(r"[\w.-]{2,40}:[^\s:/]{4,}$", value):
         return True
     if not digits or not letters or symbols > len(value) // 3 or form in ("behind", "call"):
         return False
-    if _IDENTIFIER.match(value) or _CODE.match(value) or _NUMBERS.match(value) or _ARGUMENT.match(value):
+    if (_IDENTIFIER.match(value) and not (env and literal and value.islower() and len(value) >= 8)) or _CODE.match(value) or _NUMBERS.match(value) or _ARGUMENT.match(value):
         return False
     if re.search(r"[()<>\[\]{}]", value) or (_CONTENT.match(value) and not re.match(r"(?i)[0-9a-f]{8}-", value)):
         return False
     if form == "prose":
-        return len(value) >= 16 and _is_random(value)
+        return len(value) >= 10 and _is_random(value) and (len(value) >= 16 or digits >= 3)
     if value.count("-") + value.count("_") > 2 and sum(map(str.isalpha, re.split(r"[-_.]", value))) > 2:
         return False  # words joined by hyphens
     if core in ("signature", "psk") or form in ("cell", "tag"):
