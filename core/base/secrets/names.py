@@ -15,7 +15,7 @@ from core.base.secrets.tables import cells_below
 from core.base.secrets.values import PARTS, is_chosen, is_compound, is_no_name, is_phrase, is_secret, is_type, is_word
 
 _ENGLISH = (
-    r"pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pas?s?word|pss?wo?r?d|p/w|psk|shared[ _-]?key(?!=)"
+    r"pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pas?s?word|pss?wo?r?d|assword|pa[s5]{2} ?(?:w|vv)[o0]r(?:d|t|cl)|p/w|psk|shared[ _-]?key(?!=)"
     r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord(?:et)?"
 )
 _FOREIGN = (  # as words of their own: an enclave is no clave
@@ -27,7 +27,7 @@ _SCRIPTS = (
     r"|كلمة المرور|كلمة السر|पासवर्ड|รหัสผ่าน"
 )
 _KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
-_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
+_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
 NAME = late(
     rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})"
@@ -35,7 +35,7 @@ NAME = late(
 """The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k)."""
 STEMS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
-    "code", "pin", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
+    "code", "pin", "puk", "assword", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
     "adgangskode", "salasana", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
@@ -48,8 +48,8 @@ _FAR_LETTER = late("[\u00e0-\u024f\u0370-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-
 """Without one of these none of them is there."""
 _QUOTE = r"\\{0,3}[\"'`]"
 _QUOTED = (
-    r"(?:[bfru]{0,2}\\{1,3}(?P<q1>[\"'`])(?P<escaped>[^\"'`\\\n]{4,400})\\{1,3}(?P=q1)"
-    r"|[bfru]{0,2}(?P<q2>[\"'`])(?P<plain>(?:[^\"'`\\\n]|\\.|(?!(?P=q2))[\"'`]){4,400})(?P=q2)"
+    r"(?:[bfrun]{0,2}\\{1,3}(?P<q1>[\"'`])(?P<escaped>[^\"'`\\\n]{4,400})\\{1,3}(?P=q1)"
+    r"|[bfrun]{0,2}(?P<q2>[\"'`])(?P<plain>(?:[^\"'`\\\n]|\\.|(?!(?P=q2))[\"'`]){4,400})(?P=q2)"
     r"|[«“„「『‹][ \u00a0]?(?P<framed>[^«»“”„「」『』‹›\n]{4,120}?)[ \u00a0]?[»”“」』›])"
 )
 _NO = r"\s\"'`\\\x00-\x1f\x7f\x9b"
@@ -100,7 +100,7 @@ PROSE = late(
 )
 BEHIND = late(rf"(?P<sep>[ \t]{{1,2}}\(?){_VALUE}", re.I)
 ONCE = late(
-    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w.-])"
+    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w-]|\.\d)"
 )
 """A code that is typed in once."""
 
@@ -150,7 +150,7 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         if name is None:
             continue
         names.append(place)
-        found = _value_of(text, name)
+        found = _value_of(text, name) or _behind_wrap(text, lowered, name)
         if found:
             done = found[1]
             yield found
@@ -258,6 +258,29 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
     return None
 
 
+def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int, str] | None:
+    """The same where the line is wrapped between the name and its value, or inside of it."""
+    ends = text.find("\n", name.end(), name.end() + 60)
+    if ends < 0 or not (wrap := _WRAP.match(text, ends)):
+        return None
+    begins = max(text.rfind("\n", max(0, name.start() - 60), name.start()) + 1, name.start() - 60, 0)
+    behind = text.find("\n", wrap.end(), wrap.end() + 160)
+    behind = min(len(text), wrap.end() + 160) if behind < 0 else behind
+    head, rest = slice(begins, ends), slice(wrap.end(), behind)
+    for between in (" ", "") if text[ends - 1] not in " :=" else (" ",):
+        joined = f"{text[head]}{between}{text[rest]}"
+        again = NAME.match(f"{lowered[head]}{between}{lowered[rest]}", name.start() - begins)
+        found = _value_of(joined, again) if again else None
+        if found and found[1] > ends - begins:
+            shift = wrap.end() - (ends - begins) - len(between)
+            start = found[0] + (shift if found[0] >= ends - begins else begins)
+            return start, found[1] + shift, found[2]
+    return None
+
+
+_WRAP = late(r"[ \t]*\\?\r?\n[ \t>|│+#*]{0,16}(?=[^\s>|│])")
+
+
 def _after_user(text: str, first: int) -> bool:
     """Whether the words before a name say that its value comes next: whose it is, or what to do with it."""
     line = text[max(0, first - 120) : first].rpartition("\n")[2]
@@ -296,21 +319,21 @@ def _is_literal(form: str, text: str, first: int, stop: int, sep: str) -> bool:
 
 def _is_beside_data(text: str, first: int, stop: int) -> bool:
     """Whether the line is one of data: nothing stands behind the value, and the line above or below says whose it is."""
-    ends = text.find("\n", stop)
-    ends = len(text) if ends < 0 else ends
-    if ends - stop > 120 or re.search(r"[,;{(\[]\s*$", text[stop:ends]):
+    ends = text.find("\n", stop, stop + 120)
+    ends = len(text) if ends < 0 and len(text) - stop < 120 else ends
+    if ends < 0 or re.search(r"[,;{(\[]\s*$", text[stop:ends]):
         return False
-    begins = text.rfind("\n", 0, first) + 1
-    above = text[text.rfind("\n", 0, max(0, begins - 1)) + 1 : max(0, begins - 1)]
+    begins = text.rfind("\n", max(0, first - 200), first) + 1
+    above = text[max(text.rfind("\n", max(0, begins - 200), max(0, begins - 1)) + 1, begins - 200, 0) : max(0, begins - 1)]
     below = text[ends + 1 : ends + 200].partition("\n")[0]
-    return any((found := _DATA.match(line)) is not None and not is_type(found["value"]) for line in (above, below))
+    return any((found := _DATA.match(line)) is not None and not (found["value"] and is_type(found["value"])) for line in (above, below))
 
 
 _LINE_ENDS = late(r"[ \t]*(?:#[^\n]*)?\r?(?:\n|$)|[.。](?=\s|$)")
 _NAMED_TAG = late(r"(?i)<[^<>\n]{0,60}\b(?:name|key|id)=[\"'][\w.-]*$")
 _QUOTED_NAME = late(r"[\"'/]pass")
 _DATA = late(
-    r"[ \t>*-]{0,40}[\"']?[\w.-]{0,40}?(?:user|login|host|port|url|mail|account|database|server|smtp|ssid|db|name|id|benutzer\w*|usuario|identifiant"
+    r"(?P<section>\[[\w .:\"-]{1,60}\][ \t]*$)|[ \t>*-]{0,40}[\"']?[\w.-]{0,40}?(?:user|login|host|port|url|mail|account|database|server|smtp|ssid|db|name|id|benutzer\w*|usuario|identifiant"
     r"|from|role|driver)[\w.-]{0,12}[\"']?[ \t]*[:=][ \t]*(?P<value>[^\s,;{}()]+)[ \t]*$",
     re.I,
 )

@@ -33,9 +33,9 @@ _IS_CODE = late(
 def said_near(text: str, first: int, end: int, code: bool) -> Iterator[tuple[int, int]]:
     """The words of the sentence around the name of a secret (from `first` to `end`) that are built like one and stand
     where a value does. Nothing in a line of a program."""
-    begins = max(text.rfind("\n", 0, first) + 1, first - _REACH)
-    stop = text.find("\n", end)
-    stop = min(len(text) if stop < 0 else stop, end + _REACH)
+    begins = max(text.rfind("\n", max(0, first - _REACH), first) + 1, first - _REACH, 0)
+    stop = text.find("\n", end, end + _REACH)
+    stop = min(len(text), end + _REACH) if stop < 0 else stop
     if code:
         found = _IS_CODE.search(text, begins, first)
         if found:
@@ -149,12 +149,10 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
                 if (number == 0 or last or not value.isalpha()) and not simple and not _ADDRESS.match(value):
                     found.append((begins + line.index(value), begins + line.index(value) + len(value)))
             continue
-        if is_phrase(rest) and (
-            re.search(r"(?i)phras|words|seed|letters|wörter|mots", question) or not rest[0].isupper()
-        ):
-            if len(words) >= 4 and not _TALK.search(rest):
-                found.append((begins + line.index(rest), begins + line.index(rest) + len(rest)))
-                continue
+        named = bool(re.search(r"(?i)phras|words|seed|letters|wörter|mots", question))
+        if len(words) >= 4 and is_phrase(rest, named) and not (_TALK.match if named else _TALK.search)(rest):
+            found.append((begins + line.index(rest), begins + line.index(rest) + len(rest)))
+            continue
         if re.fullmatch(r"\d{3}[ -]\d{3}|\d{4}(?: \d{4}){1,3}", rest):
             found.append((begins + line.index(rest), begins + line.index(rest) + len(rest)))
             continue

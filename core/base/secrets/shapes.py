@@ -209,6 +209,13 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("contentful-token", "CFPAT-", r"[\w-]{43}"),
     _token("asana-token", "2/", r"\d{15,17}/\d{15,17}:[a-f0-9]{32}"),
     _token("mongodb-key", "mdb_", r"s[ak]_(?:id|sk)_[\w-]{24,}"),
+    _token("private-key", "nsec1", r"[a-z0-9]{58}" + _E),
+    _shape("private-key", "prv", r"(?<![A-Za-z0-9])[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
+    _token("private-key", "b3BlbnNzaC1rZXktdjE", r"[A-Za-z0-9+/=]{20,}(?:\s{1,8}[A-Za-z0-9+/=]{16,}){0,400}"),
+    *(
+        _token("private-key", head, r"[A-Za-z0-9+/]{20,}(?:\s{1,8}[A-Za-z0-9+/]{16,}){0,400}={0,2}")
+        for head in ("MIIEvQIBADANBgkqhkiG", "MIIEpAIBAAKCAQEA", "MIIEowIBAAKCAQEA", "MHcCAQEEI", "MC4CAQAwBQYDK2V", "MIGHAgEAMBMGByqGSM49")
+    ),
     _word("password-hash", "$2", r"[aby]\$\d\d\$[./A-Za-z0-9]{53}"),
     _token("password-hash", "$argon2", r"[id]{1,2}\$[\w=,$+/.-]{40,}"),
     _token("password-hash", "$6$", r"(?:rounds=\d+\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}"),
@@ -248,6 +255,22 @@ def _is_argument(secret: str) -> bool:
 def is_login(secret: str) -> bool:
     """Whether what stands behind a name and a sign is a password that logs in: `ann / …`."""
     return _is_strong(secret) or is_chosen(secret.rstrip(".,;"))
+
+
+def _is_seed(secret: str) -> bool:
+    """Whether so many short words in a row are a seed: as many as a wallet makes, and none that joins others."""
+    words = re.findall(r"[A-Za-z]+", secret)
+    return len(words) in (12, 15, 18, 21, 24, 25) and len(set(words)) > 8 and not _NOT_IN_PHRASES.search(secret)
+
+
+def _is_licence(secret: str) -> bool:
+    groups = re.split("[- ]", secret)
+    mixed = sum(any(map(str.isdigit, one)) for one in groups) >= 2 and not secret.isdigit()
+    return mixed and max(map(len, groups)) - min(map(len, groups)) < 3 and not re.match(r"(?:19|20)\d\d-", secret)
+
+
+def _is_random(secret: str) -> bool:
+    return _has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
 
 
 def _is_basic(secret: str) -> bool:
@@ -302,14 +325,21 @@ _KUBECONFIG = {
     "certificate-authority-data": "certificate",
 }
 """What kubectl writes into its settings, as base64; the certificates tell whose cluster it is and are of no other use."""
-_PHRASES = ("seed phrase", "mnemonic", "recovery phrase", "seed words")
+_PHRASES = ("seed", "mnemonic", "recovery phrase", "recovery words", "wallet", "12 words", "24 words", "twelve words", "metamask", "ledger", "bip39",
+            "bip-39", "secret phrase", "backup phrase", "backup words", "merkwörter", "wiederherstellung", "phrase de récup")
+_BETWEEN_WORDS = r"[\s,;|/\"'│·()#-]{1,40}+"
+_NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
+_NOT_IN_PHRASES = late(
+    r"(?i)\b(?:the|and|for|are|was|were|with|from|have|has|had|not|but|they|them|then|their|there|when|which|your|our|into|than|where|been|does|did"
+    r"|how|who|also|its|will|would|should|could|must|each|only|true|false|null|string|int|const|return|import|class|self)\b"
+)
 
 ANYWHERE: tuple[Pattern, ...] = (
     _shape("url-password", "://",
            r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
            check=_is_url_password),
     _shape("url-password", "curl ",
-           r"curl [^\n]{0,400}?[ ]-(?:[a-zA-Z]{0,6}u|-user|-proxy-user|U)[ =]?(?:\"[^\s:\"'/]{1,80}:(?P<d>[^\"\n]{3,120})\"|'[^\s:\"'/]{1,80}:(?P<s>[^'\n]{3,120})'"
+           r"curl (?:[^\n]{0,400}?[ ])?-(?:[a-zA-Z]{0,6}u|-user|-proxy-user|U)[ =]?(?:\"[^\s:\"'/]{1,80}:(?P<d>[^\"\n]{3,120})\"|'[^\s:\"'/]{1,80}:(?P<s>[^'\n]{3,120})'"
            r"|[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,}))",
            check=_no_variable),
     _shape("bearer-token", "bearer", r"bearer[\s:+=\"']{1,3}(?P<secret>[A-Za-z0-9._~+/-]{16,}=*)", True, _is_bearer),
@@ -321,9 +351,9 @@ ANYWHERE: tuple[Pattern, ...] = (
     _shape("basic-credentials", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
            check=_is_basic),
     *(
-        _shape("password", name, re.escape(name) + r"[\s(=:]{0,4}[\[({]?[ ]?(?:[^,()\n]{1,120},[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"'](?P<secret>[^\"'\n]{4,80})[\"']\s?[,)\]]",
+        _shape("password", name, re.escape(name) + r"[\"']?[ ]?[=:]?[ ]?[\[(][ ]?(?:[^,()\n]{1,120},[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"'](?P<secret>[^\"'\n]{4,80})[\"']\s?[,)\]]",
                True, _is_argument)
-        for name in ("auth", "login", "authenticate", "credential", "credentials", "pdo(", "mysqli(", "sql_connect(", "getconnection(")
+        for name in ("auth", "login", "authenticate", "credential", "credentials", "pdo", "mysqli", "sql_connect", "getconnection")
     ),
     _shape("password", "wifi:", r"WIFI:[^\n]{0,120}?;P:(?P<secret>(?:\\.|[^;\\\n]){4,80});", True),
     _shape("password", "securestring", r"SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']", True, _no_variable),
@@ -349,6 +379,16 @@ ANYWHERE: tuple[Pattern, ...] = (
         )
         for name, kind in _KUBECONFIG.items()
     ),
+    *(
+        _shape("signature", f"{name}=", re.escape(name) + r"(?<=[?&;]" + re.escape(name) + r")=(?P<secret>[\w%+/=~.-]{16,2000})", True, _is_random)
+        for name in ("signature", "hmac", "hash", "md5", "policy", "hdnts", "hdnea", "token", "access_token", "auth", "key", "code", "ticket", "jwt", "st", "sas")
+    ),
+    *(
+        _shape("webhook", path, re.escape(path) + r"(?P<secret>[\w/-]{16,200})", True, _is_random)
+        for path in ("/hooks/", "/hook/", "webhook.site/", "/webhook/", "/webhooks/", "with/key/", "/bot/v2/hook/")
+    ),
+    _shape("private-key", "<d>", r"<D>(?P<secret>[A-Za-z0-9+/=\s]{40,})</D>", True),
+    _shape("private-key", "secret key\n", r"secret key\n(?P<secret>[A-Za-z0-9+/=]{40,})", True),
     _shape("private-key", '"d"', r"\"d\"\s{0,3}:\s{0,3}\"(?P<secret>[\w-]{40,})\""),
     _shape("signature", "x-amz-", r"x-amz-(?:signature|security-token)=(?P<secret>[\w%+/=-]{32,})", True),
 )  # fmt: skip
@@ -408,8 +448,8 @@ PROMPTS: tuple[Pattern, ...] = (
     _shape("basic-credentials", "334 ugfzc3dvcmq6", r"334 UGFzc3dvcmQ6\s{1,3}(?P<secret>[A-Za-z0-9+/]{4,}={0,2})", True),
     _shape("private-key", "-----begin openvpn static", r"-----BEGIN OpenVPN Static key V1-----\s(?P<secret>[0-9a-f\s]{32,1200})", True),
     *(
-        _shape("recovery-codes", name, name + r"[^\n]{0,60}(?:\n[ \t>]{0,8}){1,2}(?P<secret>(?=[^\n]{0,20}\d)(?:[ \t]{0,8}(?:\d{1,2}[.):][ \t]{1,3}|[*•-][ \t]{1,3})?[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{4,10}){0,3}[ \t,]{0,8}(?:\r?\n|$)){2,20})", True, _has_digit)
-        for name in ("backup code", "recovery code", "scratch code", "wiederherstellungscode")
+        _shape("recovery-codes", name, re.escape(name) + r"[^\n]{0,80}?(?:\s{1,4}[^\n\d]{0,40}?)??(?<![A-Za-z0-9])(?P<secret>(?:(?:\d{1,2}[.):][ \t]{1,3})?(?:\d{4} \d{4}|(?=[A-Za-z-]{0,9}\d)[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})(?:[\s,;|\"'•*\[\]]{1,12}+|$)){2,20}+)", True, _has_digit)
+        for name in ("backup code", "recovery code", "recovery-code", "recovery_code", "backup_code", "scratch code", "emergency code", "one-time codes", "wiederherstellungscode", "notfallcode", "codes de secours", "two-factor codes")
     ),
 )
 PIPES: tuple[Pattern, ...] = (
@@ -421,8 +461,15 @@ PIPES: tuple[Pattern, ...] = (
            r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}-S|docker[ \t]+login|cryptsetup|passwd|kinit)", check=_no_variable),
 )  # fmt: skip
 STATEMENTS: tuple[Pattern, ...] = (
-    _said("identified by", r"[ \t]{1,4}(?:password[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
-    _said("identified with", r"[ \t]{1,4}\S{1,60}[ \t]{1,4}by[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
+    _said("identified by", r"\s{1,4}(?:password[ \t]{1,4}|values[ \t]{1,4})?(?:[\"'](?P<secret>[^\"'\n]{3,120})[\"']|(?P<s>[^\s\"';,()]{4,120}))"),
+    _said("identified with", r"[ \t]{1,4}\S{1,60}[ \t]{1,4}(?:by|as)[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
+    _said("password('", r"(?<=')(?P<secret>[^'\n]{4,120})'\)"),
+    _said("password \"", r"(?<=\")(?P<secret>[^\"\n]{4,120})\";"),
+    _said("psk \"", r"(?<=\")(?P<secret>[^\"\n]{4,120})\""),
+    _said("eap \"", r"(?<=\")(?P<secret>[^\"\n]{4,120})\""),
+    _said("xauth password ", r"(?P<secret>\S{4,120})"),
+    _said("ipsec secret ", r"(?P<secret>\S{4,120})"),
+    _said("<auth-user-pass>", r"\s{1,4}\S{1,80}\s{1,4}(?P<secret>\S{3,120})\s{1,4}</"),
     _said("password '", r"(?<=')(?P<secret>[^'\n]{4,120})'"),
     _said("machine ",
           r"[ \t]{0,4}\S{1,120}\s{1,4}(?:login|user)[ \t]{1,4}\S{1,120}\s{1,4}password[ \t]{1,4}(?P<secret>\S{3,120})"),
@@ -440,14 +487,20 @@ STATEMENTS: tuple[Pattern, ...] = (
 )  # fmt: skip
 SEEDS: tuple[Pattern, ...] = (
     *(
-        _shape(
-            "seed-phrase",
-            name,
-            re.escape(name) + r"(?: phrase| words?)?[\"'`*]{0,3}(?: is| are)?\s?[:=]?\s{0,3}[\"'`]{0,3}"
-            r"(?P<secret>(?:(?:\d{1,2}[.):]?[ \t]{0,3})?[a-z]{3,8}[ ,|\t\r\n]{1,4}){11,23}(?:\d{1,2}[.):]?[ \t]{0,3})?[a-z]{3,8})",
-            True,
-        )
+        _shape("seed-phrase", name,
+               re.escape(name) + r"[^\0]{0,160}?" + rf"(?<![A-Za-z])(?P<secret>(?:{_NUMBERED}[a-z]{{3,8}}{_BETWEEN_WORDS}){{11,24}}{_NUMBERED}[a-z]{{3,8}})(?![A-Za-z]|{_BETWEEN_WORDS}{_NUMBERED}[a-z]{{3,8}}\b)",
+               True, _is_seed)
         for name in _PHRASES
+    ),
+    *(
+        _shape("one-time-seed", name, re.escape(name) + r"[^\n]{0,60}?(?:\n[^\n]{0,20}?)?(?<![A-Za-z0-9])(?P<secret>(?-i:[A-Z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}))={0,6}(?![A-Za-z0-9])",
+               True, _has_digit)
+        for name in ("totp", "otp", "authenticator", "2fa", "mfa", "setup key", "setup code", "manual entry", "two-factor", "oathtool", "base32")
+    ),
+    *(
+        _shape("licence-key", name, re.escape(name) + r"[^\n]{0,60}?(?:\n[^\n]{0,20}?)?(?<![A-Za-z0-9-])(?P<secret>(?-i:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,8}|[A-Z0-9]{5}(?: [A-Z0-9]{5}){3,5}))(?![A-Za-z0-9-])",
+               True, _is_licence)
+        for name in ("licen", "lizenz", "serial", "product key", "produkt", "activation", "aktivierung", "registration", "cd key", "cd-key", "volume key", "windows")
     ),
     _shape("one-time-seed", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}?secret=(?P<secret>[A-Za-z2-7]{16,})"),
     _shape("private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,100}){1,200})",

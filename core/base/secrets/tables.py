@@ -34,10 +34,10 @@ def cells_below(text: str, lowered: str, places: list[int], name: re.Pattern[str
     for place in places:
         if place < done:
             continue
-        begins = lowered.rfind("\n", 0, place) + 1
-        done = lowered.find("\n", place)
-        if done < 0 or done - begins > _WIDEST:
-            done = max(done, place + 1)
+        begins = lowered.rfind("\n", max(0, place - _WIDEST), place) + 1
+        done = lowered.find("\n", place, place + _WIDEST)
+        if done < 0 or (begins == 0 and place > _WIDEST):
+            done = place + _WIDEST
             continue
         done += 1
         head = text[begins : done - 1]

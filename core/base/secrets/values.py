@@ -54,7 +54,7 @@ _PHRASE_WORD = late(r"[^\W_]+(?:['’.+-][^\W_]+)?[!?.]?$|\d{1,4}$")
 _APP_PASSWORD = late(r"[a-z]{4}(?: [a-z]{4}){3}$")
 _MESSAGE = late(
     r"(?i)\b(?:is|are|was|be|must|should|will|can|cannot|too|not|no|at least|short|long|least|match|matches|missing|need|enter|choose|forgot"
-    r"|forgotten|show|hide|minimum|maximum|characters?|weak|strong|new|old|of|or|reset|please|only|and|a|an|with|from|in|to)\b"
+    r"|forgotten|show|hide|minimum|maximum|characters?|chars|min|max|weak|strong|new|old|of|or|reset|please|only|and|a|an|with|from|in|to)\b"
 )
 """What a label or a message says, in a form or an error."""
 _NO_VALUE = late(
@@ -144,7 +144,7 @@ def is_phrase(value: str, named: bool = False) -> bool:
     if not 2 <= len(words) <= 25 or len(value) > 200 or _FIELD.search(value) or _MESSAGE.search(value):
         return False
     if not all(map(_PHRASE_WORD.match, words)):
-        return False
+        return len(words) < 6 and any(map(str.isdigit, value)) and not re.search(r"[(){}\[\]<>=%$/\\]", value)
     if _APP_PASSWORD.match(value):
         return True
     plain = value.islower() or (len(words) > 2 and all(word[0].isupper() for word in words))
