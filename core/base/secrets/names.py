@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from core.base.late import late
-from core.base.secrets.said import said_near, shown
+from core.base.secrets.said import REACH, said_near, shown
 from core.base.secrets.tables import cells_below
 from core.base.secrets.values import PARTS, is_chosen, is_compound, is_no_name, is_phrase, is_secret, is_type, is_word
 
@@ -115,10 +115,11 @@ _ABOUT_KEYS = late(
     r"|atlassian|confluence|dropbox|twitter|facebook|fastly|launchdarkly|asana|trello|zendesk|intercom|mixpanel|amplitude"
     r"|segment|x|llm|model|bot)(?:[_-]api)?[_. -]?$"
 )
-_ABOUT_CODES = late(
-    r"(?i)(?:verification|security|one-?time|device|user|login|log-?in|sign-?in|access|auth|authentication|2fa|mfa|sms|backup|recovery|confirmation|pairing"
-    r"|unlock|door|alarm|gate|entry|bestätigungs|sicherheits|einmal|enter the|type the|the|pass|pin)[ _-]?$"
-)
+_ABOUT_CODES_TEXT = """
+verification security time onetime device user login in access auth authentication 2fa mfa sms backup recovery confirmation
+pairing unlock door alarm gate entry bestätigungs sicherheits einmal pass pin enter_the type_the
+"""
+_ABOUT_CODES = tuple(word.replace("_", " ") for word in _ABOUT_CODES_TEXT.split())
 _OF_CODES = late(
     r"(?i) (?:de (?:vérification|sécurité|confirmation|verificación|seguridad|acceso)|di (?:verifica|sicurezza)|подтверждения|из смс)"
 )
@@ -135,7 +136,7 @@ _NOT_SECRET = frozenset(_NOT_SECRET_TEXT.split())
 def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind (`password`, `secret`) of each value that its name gives away. `lowered` is `text` in small
     letters, character by character; `present` are those of `STEMS` that it holds."""
-    done = 0
+    done = heard = 0
     marked = "[redacted: " in text
     places = _places(lowered, present)
     names: list[int] = []
@@ -154,7 +155,8 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         if found:
             done = found[1]
             yield found
-        if not name["k"] and not text[name.end() : name.end() + 1].isalpha() and name[0] != "pass":
+        if place >= heard and not name["k"] and not text[name.end() : name.end() + 1].isalpha() and name[0] != "pass":
+            heard = place + REACH
             for start, end in said_near(text, place, name.end(), name["c"] is not None):
                 yield start, end, "password"
     if names:
@@ -261,7 +263,7 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
 def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int, str] | None:
     """The same where the line is wrapped between the name and its value, or inside of it."""
     ends = text.find("\n", name.end(), name.end() + 60)
-    if ends < 0 or not (wrap := _WRAP.match(text, ends)):
+    if ends < 0 or not _UP_TO_WRAP.match(text, name.end(), ends) or not (wrap := _WRAP.match(text, ends)):
         return None
     begins = max(text.rfind("\n", max(0, name.start() - 60), name.start()) + 1, name.start() - 60, 0)
     behind = text.find("\n", wrap.end(), wrap.end() + 160)
@@ -278,6 +280,7 @@ def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int
     return None
 
 
+_UP_TO_WRAP = late(r"[\w \t:='’\"`*-]{0,60}\\?$")
 _WRAP = late(r"[ \t]*\\?\r?\n[ \t>|│+#*]{0,16}(?=[^\s>|│])")
 
 
@@ -347,14 +350,12 @@ _CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
 
 def _may_name(before: str, core: str, text: str, first: int) -> bool:
     """Whether a word such as key or token ends the name of a secret."""
+    if core in ("code", "codes", "codice", "código", "код"):
+        said = text[max(0, first + len(before) - 24) : first + len(before)].lower().rstrip(" _-")
+        return said.endswith(_ABOUT_CODES) or bool(_OF_CODES.match(text, first + len(before) + len(core)))
     words = [part.lower() for part in PARTS.findall(before[-24:]) if part.isalpha()]
     if words and words[-1] in _NOT_SECRET:
         return False
-    if core in ("code", "codes", "codice", "código", "код"):
-        return bool(
-            _ABOUT_CODES.search(text, max(0, first - 40), first + len(before))
-            or _OF_CODES.match(text, first + len(before) + len(core))
-        )
     if core == "key":
         spaced = not before and re.search(
             r"(?i)(?:api|access|secret|private|encryption|license)[ -]$", text[max(0, first - 12) : first]

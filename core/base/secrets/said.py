@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from core.base.late import late
 from core.base.secrets.values import is_chosen, is_code, is_compound, is_phrase, is_placeholder, is_word
 
-_REACH = 110
+REACH = 110
 _WORD = late(r"[^*_\s\"'`“”„«»‹›「」『』()<>,;][^\s\"'`“”„«»‹›「」『』()<>]+")
 _LEADS = late(
     r"(?i)(?:\b(?:is|was|are|just|from|to|be|been|with|use|used|uses|using|try|on|now|still|has|have|it's|its|that's|as|auf|mit|ist|lautet|von"
@@ -33,9 +33,9 @@ _IS_CODE = late(
 def said_near(text: str, first: int, end: int, code: bool) -> Iterator[tuple[int, int]]:
     """The words of the sentence around the name of a secret (from `first` to `end`) that are built like one and stand
     where a value does. Nothing in a line of a program."""
-    begins = max(text.rfind("\n", max(0, first - _REACH), first) + 1, first - _REACH, 0)
-    stop = text.find("\n", end, end + _REACH)
-    stop = min(len(text), end + _REACH) if stop < 0 else stop
+    begins = max(text.rfind("\n", max(0, first - REACH), first) + 1, first - REACH, 0)
+    stop = text.find("\n", end, end + REACH)
+    stop = min(len(text), end + REACH) if stop < 0 else stop
     if code:
         found = _IS_CODE.search(text, begins, first)
         if found:

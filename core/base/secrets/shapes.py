@@ -442,7 +442,7 @@ COMMANDS: tuple[Pattern, ...] = (
     _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
 )
 PROMPTS: tuple[Pattern, ...] = (
-    _shape("password", "assword", r"assword:?[^\n]{0,40}\n?[^\n]{0,40}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>[^\"'\n\\]{4,80})(?:\\[rn]){0,2}[\"']", check=_no_variable),
+    _shape("password", "assword", r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>[^\"'\n\\]{4,80})(?:\\[rn]){0,2}[\"']", check=_no_variable),
     _shape("password", "user ", r"user \S{1,60}\r?\n(?:[^\n]{0,120}\n)?PASS (?P<secret>\S{3,120})", True),
     _shape("basic-credentials", "auth plain", r"auth plain[ \t](?:\r?\n[^\n]{0,20})?(?P<secret>[A-Za-z0-9+/]{12,}={0,2})", True),
     _shape("basic-credentials", "334 ugfzc3dvcmq6", r"334 UGFzc3dvcmQ6\s{1,3}(?P<secret>[A-Za-z0-9+/]{4,}={0,2})", True),

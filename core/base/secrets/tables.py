@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from core.base.late import late
 from core.base.secrets.values import is_cell
 
-_WIDEST = 1000
+_WIDEST, _WIDE = 1000, 400
+_NO_HEADINGS = late(r"[{}=<\[\]]|\w\(|, ?[\"']?\w+[\"']? ")
 _QUOTED = r"\"(?:[^\"\n]|\"\")*\"|'(?:[^'\n]|'')*'"
 _SIGNS = {
     "|": late(r"[^|│┃║\n]*"),
@@ -41,6 +42,8 @@ def cells_below(text: str, lowered: str, places: list[int], name: re.Pattern[str
             continue
         done += 1
         head = text[begins : done - 1]
+        if len(head) > _WIDE or _NO_HEADINGS.search(head):
+            continue
         for sign in _SIGNS:
             if sign in head.replace("│", "|").replace("┃", "|").replace("║", "|"):
                 found, rows_end = _rows(text, done, head, sign, name)
