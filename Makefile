@@ -35,6 +35,7 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.quality.combined
 	$(BIN)/python -m tests.quality.kept
 	$(BIN)/python -m tests.quality.sessions
+	$(BIN)/python -m tests.quality.hard_secrets
 
 retrieval: $(VENV)/.installed-dev
 	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors-test]')

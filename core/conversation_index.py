@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -442,7 +442,7 @@ def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.
 
     def take(turn: Turn) -> None:
         nonlocal count
-        said = searched(turn, count, secrets.clear)
+        said = searched(turn, count, partial(secrets.said, turn.role))
         if said is not None:
             pieces.append(index.Piece(said.turn, said.role, _day(said.time), said.text))
         if turn.role == "user" and not kept:
@@ -532,7 +532,7 @@ def _pieces(
     day = _day_of(conversation, item)
     made = []
     for number, turn in enumerate(turns, start=first):
-        said = searched(turn, number, secrets.clear)
+        said = searched(turn, number, partial(secrets.said, turn.role))
         if said is not None:
             made.append(index.Piece(said.turn, said.role, _day(said.time) or day, said.text))
     return made

@@ -11,6 +11,7 @@ from core.agents.hand_over import is_ours
 from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.late import asdict, dataclass
+from core.base.marks import for_prompt
 from core.base.project import is_working_place
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import allow_written
@@ -51,6 +52,7 @@ def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: b
     with suppress(OSError):  # then `why` says so
         data, exists = files.read_or_empty(path), files.exists(path)
     text = shown.text if scoped else data.decode("utf-8", "replace")
+    text = for_prompt(text, secrets=True, origins=True) if config.redact else text
     why = shown.why if config.digest_enabled else f"{shown.why} in {workspace.loaded.origins['digest_enabled']}"
     return DigestState(
         str(path),
@@ -80,7 +82,7 @@ def digest_on(workspace: Workspace) -> Result[DigestState]:
         where = workspace.loaded.origins["digest_enabled"]
         return fail("digest-disabled", "the digest is switched off by digest_enabled = false", where, hint)
     try:
-        if not paths.knowledge.is_dir() or regenerate_digest(paths, config.digest_max_bytes) is None:
+        if not paths.knowledge.is_dir() or regenerate_digest(paths, config.digest_max_bytes, secrets=config.redact) is None:
             hint = "'knowledge harvest --apply' fills it"
             return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=hint)
     except OSError as error:

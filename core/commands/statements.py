@@ -338,7 +338,8 @@ def refresh_digest(workspace: Workspace) -> str:
     if not workspace.config.digest_enabled or not files.exists(workspace.paths.digest):
         return ""
     try:
-        regenerate_digest(workspace.paths, workspace.config.digest_max_bytes, workspace.cache)
+        config = workspace.config
+        regenerate_digest(workspace.paths, config.digest_max_bytes, workspace.cache, secrets=config.redact)
     except OSError as error:
         return f"the digest could not be brought up to date: {error.strerror or error}"
     return ""

@@ -141,7 +141,7 @@ class Cleared:
 def cleared(conversation: Conversation) -> Cleared:
     """Look for the secrets of a whole conversation, once."""
     secrets = Secrets()
-    texts = [secrets.clear(turn.text) for turn in conversation.turns]
+    texts = [secrets.said(turn.role, turn.text) for turn in conversation.turns]
     facts = {name: secrets.clear(getattr(conversation, name)) for name in ("folder", "repository", "branch")}
     for turn in conversation.turns:
         if any(isinstance(event, Command) for event in turn.events):

@@ -223,7 +223,7 @@ def redacted_conversation(
     """The conversation with every secret replaced, and how many of each kind there were. What stands alone somewhere
     and is a secret by what stands beside it elsewhere, also in the `whole` that this is the end of, goes as well."""
     secrets = Secrets()
-    texts = [secrets.clear(turn.text) for turn in conversation.turns]
+    texts = [secrets.said(turn.role, turn.text) for turn in conversation.turns]
     counts = dict(secrets.kinds)
     # What an event holds stands in a turn as well: it is masked and not counted again.
     events = [tuple(with_text(event, secrets.clear) for event in turn.events) for turn in conversation.turns]

@@ -494,7 +494,7 @@ def write_digest(paths: Paths, options: HarvestOptions, report: HarvestReport) -
     try:
         if options.unattended and not files.exists(paths.digest) and written_once(paths):
             return
-        written = regenerate_digest(paths, options.digest_max_bytes)
+        written = regenerate_digest(paths, options.digest_max_bytes, secrets=options.distil.redact)
         report.digest = str(written) if written is not None else ""
     except OSError as error:
         message = f"the digest could not be written: {error.strerror}"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from core.base import files
 from core.base.late import dataclass
 from core.base.markdown import Bullet
-from core.base.marks import BREAKS, tame
+from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.knowledge.categories import CATEGORY, read_category
@@ -209,15 +209,22 @@ def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[lis
     return kept_ready(place, [paths.knowledge / CATEGORY[category].file], made, asked=max_bytes, read=read)
 
 
-def regenerate_digest(paths: Paths, max_bytes: int, cache: Path | None = None) -> Path | None:
-    """Write digest.md, or remove it when there is nothing to say (then None); `cache` as in `current_digest`. Raises
-    OSError."""
+def regenerate_digest(
+    paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True
+) -> Path | None:
+    """Write digest.md, or remove it when there is nothing to say (then None); `cache` as in `current_digest`. Tools
+    read the file by themselves, so it goes through the same gate as a prompt: with `secrets`, none stands in it,
+    though the user typed one into a category file. Raises OSError."""
     digest = current_digest(paths, max_bytes, cache)
     if digest is None:
         files.remove_file(paths.digest)
         files.remove_file(_mark(paths))
         return None
-    data = digest.text.encode("utf-8", "replace")
+    text = for_prompt(digest.text, secrets=secrets, origins=True)
+    if (over := _size(text) - max_bytes) > 0:  # a placeholder is longer than a short password
+        digest = current_digest(paths, max_bytes - over, cache)
+        text = for_prompt(digest.text, secrets=secrets, origins=True) if digest else ""
+    data = text.encode("utf-8", "replace")
     if files.read_or_empty(paths.digest) != data:
         files.write_atomic(paths.digest, data, lasting=False)
     if not written_once(paths):  # only then: a mark without a digest says that a person deleted it

@@ -6,32 +6,40 @@ piece of code or a placeholder. The first is a matter of form and generous, the 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 
 from core.base.late import late
+from core.base.secrets.said import REACH, said_near, shown
+from core.base.secrets.tables import cells_below
+from core.base.secrets.values import PARTS, is_chosen, is_compound, is_no_name, is_phrase, is_secret, is_type, is_word
 
-_ENGLISH = r"pass(?:words?|wd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd"
+_ENGLISH = (
+    r"pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pas?s?word|pss?wo?r?d|assword|pa[s5]{2} ?(?:w|vv)[o0]r(?:d|t|cl)|p/w|psk|shared[ _-]?key(?!=)"
+    r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord(?:et)?"
+)
 _FOREIGN = (  # as words of their own: an enclave is no clave
-    r"kennwort|passwörter|zugangscode|mdp|contraseña|contrasena|clave|senha|parola"
-    r"|wachtwoord|hasło|haslo|heslo|lösenord|losenord|passord|adgangskode|salasana|şifre|sifre|jelszó|jelszo|kata sandi"
+    r"passwörter|mdp|phrase secrète|contraseña|contrasena|clave|senha|parol[aă]"
+    r"|hasło|haslo|heslo|lösenord(?:et)?|losenord|adgangskode|salasana|şifre|sifre|jelszó|jelszo|kata sandi"
 )
 _SCRIPTS = (
-    r"парол[ьяюе]м?|密码|密碼|口令|パスワード|パスフレーズ|暗証番号|비밀번호|패스워드|암호|mật khẩu|κωδικ[οό]ς?|סיסמה|סיסמא"
+    r"парол[ьяюеі]м?|\bпасс\b|кодовое слово|密码|密碼|口令|パスワード|パスフレーズ|パス(?=[はを:：])|合言葉|비밀번호|비번|패스워드|암호|mật khẩu|κωδικ[οό]ς?|סיסמה|סיסמא"
     r"|كلمة المرور|كلمة السر|पासवर्ड|รหัสผ่าน"
 )
-_KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|(?<=[_/:])auth(?!or)|psk|[_-]pat(?![a-z])|signature|connection[_ -]?string"
+_KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
+_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
-NAME = late(rf"(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})")
-"""The last word of a name, in lowered text: of a password (p) or of a key or token (k)."""
+NAME = late(
+    rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})"
+)
+"""The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k)."""
 STEMS = (
-    "pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "_pat", "-pat", "signature", "connection", "kennwort", "zugangscode",
-    "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
+    "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
+    "code", "pin", "puk", "assword", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
     "adgangskode", "salasana", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
-    "contraseña", "hasło", "lösenord", "şifre", "jelszó", "парол", "密码", "密碼", "口令", "パス", "暗証番号", "비밀번호", "패스워드",
+    "parolă", "código", "код", "пин", "пасс", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "비번", "合言葉", "contraseña", "hasło", "lösenord", "şifre", "jelszó", "парол", "密码", "密碼", "口令", "パス", "暗証番号", "비밀번호", "패스워드",
     "암호", "mật khẩu", "κωδικ", "סיסמ", "كلمة", "पासवर्ड", "รหัสผ่าน", "токен", "ключ", "密钥", "密鑰", "令牌", "秘密", "トークン",
     "토큰", "비밀키", "api-schlüssel", "geheimschlüssel",
 )  # fmt: skip
@@ -40,8 +48,9 @@ _FAR_LETTER = late("[\u00e0-\u024f\u0370-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-
 """Without one of these none of them is there."""
 _QUOTE = r"\\{0,3}[\"'`]"
 _QUOTED = (
-    r"(?:[bfru]{0,2}\\{1,3}(?P<q1>[\"'`])(?P<escaped>[^\"'`\\\n]{4,400})\\{1,3}(?P=q1)"
-    r"|[bfru]{0,2}(?P<q2>[\"'`])(?P<plain>(?:[^\"'`\\\n]|\\.|(?!(?P=q2))[\"'`]){4,400})(?P=q2))"
+    r"(?:[bfrun]{0,2}\\{1,3}(?P<q1>[\"'`])(?P<escaped>[^\"'`\\\n]{4,400})\\{1,3}(?P=q1)"
+    r"|[bfrun]{0,2}(?P<q2>[\"'`])(?P<plain>(?:[^\"'`\\\n]|\\.|(?!(?P=q2))[\"'`]){4,400})(?P=q2)"
+    r"|[«“„「『‹][ \u00a0]?(?P<framed>[^«»“”„「」『』‹›\n]{4,120}?)[ \u00a0]?[»”“」』›])"
 )
 _NO = r"\s\"'`\\\x00-\x1f\x7f\x9b"
 _BARE = rf"(?P<bare>[^{_NO},;|。，；、）」』]{{4,300}})"
@@ -51,7 +60,10 @@ _SUFFIX = (
     r"|_(?:prod|production|staging|stage|dev|test|live|local|root|admin|user|db|new|old|master|main|default)\b){0,2}"
 )
 _CLOSED = rf"(?:{_QUOTE}|\*{{1,3}}|_{{2}}|</\w{{1,10}}>)?[\])]?"
-_MARKS = r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|===?|\?=|->|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$)))"
+_MARKS = (
+    r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|={1,3}>?|\?=|-{1,2}>|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$))"
+    r"(?:&\w{1,40}[ \t]{1,4}|!{1,2}\w{1,10}[ \t]{1,4}|[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,24})?)"
+)
 _OPENED = r"(?:\*{1,3}|_{2}|<(?:b|code|strong|string|em|td|span)>|\\?\[|\()?[ \t]?"
 ASSIGNED = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS}){_OPENED}{_VALUE}", re.I | re.M)
 BRACED = late(
@@ -63,25 +75,34 @@ BRACED = late(
 """A value in the signs that mark a template: nearly always it is one."""
 OPTION = late(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
 CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
-TAG = late(r"(?P<sep>(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
+TAG = late(r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
 BESIDE = late(
-    rf"{_SUFFIX}{_QUOTE}?[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}}){_VALUE}",
+    rf"{_SUFFIX}{_QUOTE}?(?:[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}})"
+    rf"|[ \t]{{0,4}}\{{[^{{}}]{{0,200}}?\b(?:default|result|value)[ \t]{{0,8}}=[ \t]{{0,4}}){_VALUE}",
     re.I,
 )
+LISTED = late(r"(?P<sep>[ \t]{1,60})(?P<bare>[^\s\"'`]{4,200})[ \t]*\r?$", re.M)
+"""A name and its value in two columns."""
+PAIR = late(rf"(?P<sep>{_QUOTE}[ \t]{{0,4}},[ \t]{{0,12}}){_QUOTED}(?=\s{{0,12}}[),\]])", re.I)
+"""A name and its value as two arguments."""
 CALL = late(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
 _FOR = (
-    r"(?:[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|pour|du|de|des|à|au|para|del|el|la|le|da|do|от|для|к|на"
-    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:[^\s:=\"'`.,;!?]{1,40}(?:[ \t]|(?=[:：=]))){0,4}?)"
+    r"(?:[ \t][^\W\d_]{3,14}[ \t]?(?=[:：])|[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|aus|pour|du|de|des|à|au|para|del|el|la|le|da|do|di|от|для|к|на"
+    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=]))){0,5}?)"
 )
 _BE = (
-    r"(?:is(?:[ \t](?:now|currently|still))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t]jetzt)?|lautet|wäre|war|est|es|era"
-    r"|fue|é|è|jest|to|је|er|är|on|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
+    r"(?:is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
+    r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|je|este|это|теперь|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
 )
 PROSE = late(
-    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?<![a-z]){_BE}(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
+    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
     re.I,
 )
-BEHIND = late(rf"(?P<sep>[ \t]{{1,2}}){_VALUE}", re.I)
+BEHIND = late(rf"(?P<sep>[ \t]{{1,2}}\(?){_VALUE}", re.I)
+ONCE = late(
+    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w-]|\.\d)"
+)
+"""A code that is typed in once."""
 
 _ABOUT_KEYS = late(
     r"(?i)(?:api|access|auth|private|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
@@ -94,6 +115,15 @@ _ABOUT_KEYS = late(
     r"|atlassian|confluence|dropbox|twitter|facebook|fastly|launchdarkly|asana|trello|zendesk|intercom|mixpanel|amplitude"
     r"|segment|x|llm|model|bot)(?:[_-]api)?[_. -]?$"
 )
+_ABOUT_CODES_TEXT = """
+verification security time onetime device user login in access auth authentication 2fa mfa sms backup recovery confirmation
+pairing unlock door alarm gate entry bestätigungs sicherheits einmal pass pin enter_the type_the
+"""
+_ABOUT_CODES = tuple(word.replace("_", " ") for word in _ABOUT_CODES_TEXT.split())
+_OF_CODES = late(
+    r"(?i) (?:de (?:vérification|sécurité|confirmation|verificación|seguridad|acceso)|di (?:verifica|sicurezza)|подтверждения|из смс)"
+)
+"""What a code is called that is a secret: an exit code is none."""
 _NOT_SECRET_TEXT = """
 public primary foreign sort partition cache idempotency next page nextpage continuation continue pagination start
 end eos bos pad unk sep mask cls stop max min num total prompt completion input output special reg hot short row
@@ -101,57 +131,16 @@ object group lookup map dict index bucket search csrf xsrf sync resume cancel ca
 theme
 """
 _NOT_SECRET = frozenset(_NOT_SECRET_TEXT.split())
-_PLACEHOLDER_WORDS_TEXT = """
-your my our the some any enter example sample placeholder dummy fake mock test testing demo insert replace change
-changeme changethis here redacted removed hidden secret password passwd pass pwd token key api apikey value string
-null none nil undefined true false todo tbd foo bar baz user username admin default generate generated random strong
-secure new old goes to with me this an from env access auth client id not set unset empty invalid valid wrong
-correct expected actual super very long abc xyz abcdef something anything whatever db database app service bearer
-jwt github openai anthropic google aws field input required optional hash hashed encrypted confirm confirmation
-current prod production dev local
-"""
-_PLACEHOLDER_WORDS = frozenset(_PLACEHOLDER_WORDS_TEXT.split())
-_PARTS = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[-_. ]+|.", re.S)
-_FIRST_WORD = late(
-    r"(?i)(?:your|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?(?:me|this|it)|mock|redacted|undefined|xxx|todo|test|<)"
-)
-_ONLY_WORDS = late(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*[-_]?\d{0,3}$")
-_TEMPLATE = late(
-    r"\$\{|\{\{|\$\(|<%|%>|\#\{|@\{|\{[A-Za-z_][\w.]*(?:\(\))?(?:![rsa])?(?::[^{}]*)?\}|\{\d*\}|<[A-Za-z][\w ./-]*>|%[({]?[A-Za-z_]\w*[)}%]"
-)
-_FILLED = late(r"(?i)x{4,}|\*{3,}|\.{3}|…|•{3}|#{4,}|_{4,}|^%[sdrv]$|-{5,}|redacted|\[masked")
-_VARIABLE = late(r"\$\{?[A-Za-z_][\w:]*\}?$|\$[A-Z_]{3,}|\$\d$|\$env:|@[A-Za-z_]\w*@?$|%[A-Z_]+%$|[{(<\[]")
-_SOURCE = late(r"environ|getenv|process\.env|import\.meta|secrets\.[A-Za-z]|^vault:|^op://|^arn:|^ref\+|^ssm:|^env:")
-_IDENTIFIER = late(r"[A-Za-z_][A-Za-z._/:?!|-]*\d{0,2}$")  # one class: a group in a group takes for ever
-_PATH = late(
-    r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]|[\w+.-]{0,20}://|\.[A-Za-z]"
-    r"|[\w.@/-]+\.(?:py|js|ts|tsx|jsx|go|rs|md|json|toml|ya?ml|txt|env|pem|key|html?|css|sh|rb|java|php|c|h|cpp|lock|pub|crt|xml)(?:[:)#].*)?$"
-)
-_CODE = late(
-    r"[A-Za-z_]\w*\.[A-Za-z_]\w*(?:[.(\[]|$)|[A-Za-z_][\w.:]*(?:\(|\[|<[A-Z]\w*[<>])|self\b|this\b|await\b|new\b|return\b|[!=<>&|]=|=>|=="
-    r"|(?i:u?int|float|byte|string|uint|vec|char|varchar|bytes)\d*(?i:array|vec|_t)?(?:\(\d*\)|\[\d*\])?[?!]?$|[A-Za-z_]\w*::|\.\.|&(?:mut|str|self)\b|\w+\[?\]"
-)
-_CHECKS = late(r"(?:[a-z_]+(?::[\w,]+)?\|)+[a-z_]+(?::[\w,]+)?$")  # what a form demands: required|min:8
-_FIELD = late(
-    r"(?i)pass|secret|token|key|user|field|input|required|invalid|type|text|hidden|confirm|forgot|login|auth|string|error|name|email"
-)
-_ARGUMENT = late(
-    r"(?i)(?:pass\w*|pwd|secret|token|key|user|arg|param|val(?:ue)?|var|input|field|str|text|prompt|hash|test|foo|bar|item|opt|[a-z]|tmp|temp|line|step|part|phase|level|version|v|p|num|id|utf|base|sha|md|aes|rsa|hs|rs|es|sha_?)_?\d+$"
-)
-_NUMBERS = late(
-    r"[\d.,:_/+-]+(?:[kKmMgG]?[bB]?|ms|s|px|em|rem|%|x|th|st|nd|rd|tok(?:ens)?|h|d|min)?(?:/\w+)?[).\]]*$|\d{4}-\d\d-\d\d|0x[0-9a-fA-F]{1,8}$|#[0-9a-fA-F]{3,8}$|v?\d+\.\d+"
-)
-_CONTENT = late(
-    r"(?i)(?:sha(?:1|256|384|512)[-:]|md5:|urn:|data:|did:|spdx|utf-?8|iso-|base64|[0-9a-f]{8}-[0-9a-f]{4}-)"
-)
 
 
 def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind (`password`, `secret`) of each value that its name gives away. `lowered` is `text` in small
     letters, character by character; `present` are those of `STEMS` that it holds."""
-    done = 0
+    done = heard = 0
     marked = "[redacted: " in text
-    for place in _places(lowered, present):
+    places = _places(lowered, present)
+    names: list[int] = []
+    for place in places:
         if (
             marked
             and "]" not in text[(mark := text.rfind("[redacted: ", max(0, place - 50), place)) : place]
@@ -159,57 +148,21 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         ):
             continue  # the name of a kind is no name
         name = NAME.match(lowered, place) if place >= done else None
-        found = _value_of(text, name) if name else None
+        if name is None:
+            continue
+        names.append(place)
+        found = _value_of(text, name) or _behind_wrap(text, lowered, name)
         if found:
             done = found[1]
             yield found
-    if ("|" in text and "--" in text) or "┼" in text or "╪" in text:
-        yield from _columns(text)
-
-
-def _columns(text: str) -> Iterator[tuple[int, int, str]]:
-    """The cells below a heading such as `Password` in a table of markdown, or in one that a database's client drew."""
-    done = 0
-    for rule in _TABLE_RULE.finditer(text):
-        begins = text.rfind("\n", 0, max(0, rule.start() - 1)) + 1
-        head = text[max(begins, rule.start() - _WIDEST) : rule.start()]
-        if rule.start() < done or not _BAR.search(head):
-            continue  # a line between the rows of the table before, or its upper edge
-        edged = rule["edge"] is not None  # what stands before the first bar is no cell
-        names = [NAME.search(cell.lower()) for _, cell in _cells(head, edged)]
-        if not any(names):
-            continue
-        at = rule.end() + 1
-        while row := _TABLE_ROW.match(text, at):
-            for (place, cell), name in zip(_cells(row["row"], edged), names, strict=False):
-                value = cell.strip().strip("`*")
-                if (
-                    name
-                    and value
-                    and " " not in value
-                    and _is_secret(value, name["p"] is not None, False, "cell", False, "|", name[0])
-                ):
-                    start = row.start("row") + place + cell.index(value)
-                    yield start, start + len(value), "password" if name["p"] else "secret"
-            at = done = row.end() + 1
-
-
-def _cells(row: str, edged: bool) -> Iterator[tuple[int, str]]:
-    """The cells of a row of a table, each with its place in it."""
-    place = 0
-    for number, cell in enumerate(_BAR.split(row)):
-        if number or not (edged or not cell.strip(" \t>")):
-            yield place, cell
-        place += len(cell) + 1
-
-
-_WIDEST = 1000
-_BAR = late(r"[|│┃║]")
-_TABLE_RULE = late(
-    r"^[ \t>]{0,12}(?=[-:=|+├╞┣╠─═━])(?P<edge>[|+├╞┣╠])?(?=[^\n]{0,400}[|+┼╪╋╬┤╡┫╣])[-:=|+ \t─═━┼╪╋╬┤╡┫╣]{3,400}\r?$",
-    re.M,
-)
-_TABLE_ROW = late(r"(?=[^\n]{0,1000}[|│┃║]|[ \t>]{0,12}[+├╟┠][-=─━┄+┼┤┨╢]{3,400}\r?$)(?P<row>[^\n]{1,1000})$", re.M)
+        if place >= heard and not name["k"] and not text[name.end() : name.end() + 1].isalpha() and name[0] != "pass":
+            heard = place + REACH
+            for start, end in said_near(text, place, name.end(), name["c"] is not None):
+                yield start, end, "password"
+    if names:
+        yield from cells_below(text, lowered, names, NAME)
+        for start, end in shown(text, NAME):
+            yield start, end, "secret"
 
 
 def _places(lowered: str, present: frozenset[str]) -> list[int]:
@@ -233,10 +186,17 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         first -= 1
     before = text[first:at]
     core = name[0]
-    if core == "pass" and before[-1:].isalpha() and text[at].islower():
+    if core == "pass" and before[-1:].isalpha() and text[at].islower() and not before.startswith("-"):
         return None  # bypass, compass
     if not password and not _may_name(before, core, text, first):
         return None
+    if name["c"]:
+        code = ONCE.match(text, end)
+        return (
+            (*code.span("bare"), "password")
+            if code and is_secret(code["bare"], name, False, "", False, False)
+            else None
+        )
     follows = text[end]
     kind = "password" if password else "secret"
     env = text[at:end].isupper() and not any(map(str.islower, before))
@@ -251,26 +211,149 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         if match is None:
             continue
         group = next(
-            one for one in ("escaped", "plain", "bare") if one in pattern.groupindex and match[one] is not None
+            one
+            for one in ("escaped", "plain", "framed", "bare")
+            if one in pattern.groupindex and match[one] is not None
         )
         start, stop = match.span(group)
         value = match[group]
-        if group == "bare":
+        quoted = group != "bare"
+        if not quoted:
             value = _trimmed(value, text, start)
             stop = start + len(value)
-        if core == "pass" and not before and ":" in match["sep"]:
+        beside = password and form == "assigned" and _is_beside_data(text, first, stop)
+        if (
+            core == "pass"
+            and not before
+            and ":" in match["sep"]
+            and not (beside or _QUOTED_NAME.match(text, max(0, first - 1)))
+        ):
             return None  # the "PASS: name" of a test run
+        if form == "behind" and not is_chosen(value) and not _after_user(text, first):
+            continue
         if form == "braced":
-            if _is_no_name(value, group != "bare"):
+            if is_no_name(value, quoted):
                 return start, stop, kind
-        elif _is_secret(value, password, group != "bare", form, env, match["sep"], core):
+            continue
+        if not quoted and form == "assigned" and match["sep"] == "=" and text[first - 1 : first] in ("'", '"', ";"):
+            whole = text.find(text[first - 1], stop, stop + 80)
+            if whole > 0 and is_phrase(text[start:whole]):
+                return start, whole, kind
+        ends = password and form in ("assigned", "prose") and match["sep"].strip() in (":", "：") and (core != "pass" or before or _USER_BEFORE.search(text, max(0, first - 80), first)) and bool(_LINE_ENDS.match(text, stop))
+        literal = quoted or ends or beside or _is_literal(form, text, first, stop, match["sep"])
+        if not quoted and (beside or (form in ("prose", "assigned") and "phras" in core)) and (more := _MORE_WORDS.match(text, stop)):
+            if is_phrase(text[start : more.end()], "phras" in core) and (beside or is_word(value)):
+                return start, more.end(), kind
+        if is_secret(value, name, quoted, form, env, literal) and not (ends and not beside and value.isalpha() and not is_word(value)):
+            return start, stop, kind
+        if ends and form == "prose" and (is_word(value) or is_compound(value)):
+            return start, stop, kind
+        if form == "call" and before.lower().endswith(("set", "with")) and is_word(value):
+            return start, stop, kind
+        if (
+            password
+            and not quoted
+            and form in ("prose", "behind")
+            and _is_said(text, first, start, stop, form, match["sep"])
+        ):
             return start, stop, kind
     return None
 
 
+def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int, str] | None:
+    """The same where the line is wrapped between the name and its value, or inside of it."""
+    ends = text.find("\n", name.end(), name.end() + 60)
+    if ends < 0 or not _UP_TO_WRAP.match(text, name.end(), ends) or not (wrap := _WRAP.match(text, ends)):
+        return None
+    begins = max(text.rfind("\n", max(0, name.start() - 60), name.start()) + 1, name.start() - 60, 0)
+    behind = text.find("\n", wrap.end(), wrap.end() + 160)
+    behind = min(len(text), wrap.end() + 160) if behind < 0 else behind
+    head, rest = slice(begins, ends), slice(wrap.end(), behind)
+    for between in (" ", "") if text[ends - 1] not in " :=" else (" ",):
+        joined = f"{text[head]}{between}{text[rest]}"
+        again = NAME.match(f"{lowered[head]}{between}{lowered[rest]}", name.start() - begins)
+        found = _value_of(joined, again) if again else None
+        if found and found[1] > ends - begins:
+            shift = wrap.end() - (ends - begins) - len(between)
+            start = found[0] + (shift if found[0] >= ends - begins else begins)
+            return start, found[1] + shift, found[2]
+    return None
+
+
+_UP_TO_WRAP = late(r"[\w \t:='’\"`*-]{0,60}\\?$")
+_WRAP = late(r"[ \t]*\\?\r?\n[ \t>|│+#*]{0,16}(?=[^\s>|│])")
+
+
+def _after_user(text: str, first: int) -> bool:
+    """Whether the words before a name say that its value comes next: whose it is, or what to do with it."""
+    line = text[max(0, first - 120) : first].rpartition("\n")[2]
+    return bool(_BEHIND_WORDS.search(line) or _USER_BEFORE.search(line))
+
+
+def _is_said(text: str, first: int, start: int, stop: int, form: str, sep: str) -> bool:
+    """Whether a plain word is what a sentence calls the password: it ends a clause, and is nothing said of one."""
+    if (not is_word(text[start:stop]) and not is_compound(text[start:stop])) or not _CLAUSE_END.match(text, stop) or "'" in sep or "’" in sep:
+        return False
+    before = text[max(0, first - 80) : first].rpartition("\n")[2]
+    if text[first : first + 5].lower() == "pass " and sep.strip().lower() not in ("is", "was", "ist", "est", "es"):
+        return False  # to pass to somebody
+    if form == "behind":
+        return bool(_USER_BEFORE.search(before))
+    said = sep.strip().lower()
+    if said == "to":
+        return bool(_CHANGES.search(before))
+    return said not in (":", "=", "-", "–", "—", "→", "：", "on")
+
+
+def _is_literal(form: str, text: str, first: int, stop: int, sep: str) -> bool:
+    """Whether nothing of a program can stand as the value: behind an option, `name=value` between blanks, in a tag."""
+    follows = text[stop : stop + 1]
+    if form in ("option", "listed"):
+        return not text[stop : stop + 2].startswith(("(", "."))
+    if form == "tag":
+        return text[stop : stop + 2] == "</"
+    if form != "assigned" or sep != "=" or follows not in ("", " ", "\t", "\n", "\r", "&", ";", '"', "'", "`"):
+        return False
+    head = text[max(0, first - 80) : first].rpartition("\n")[2]
+    if head and not head.strip():
+        return False  # an argument on a line of its own
+    return not head or (head[-1] in " \t\"'`&?;-/=" and head.rstrip(" \t\"'`-")[-1:] not in (",", "("))
+
+
+def _is_beside_data(text: str, first: int, stop: int) -> bool:
+    """Whether the line is one of data: nothing stands behind the value, and the line above or below says whose it is."""
+    ends = text.find("\n", stop, stop + 120)
+    ends = len(text) if ends < 0 and len(text) - stop < 120 else ends
+    if ends < 0 or re.search(r"[,;{(\[]\s*$", text[stop:ends]):
+        return False
+    begins = text.rfind("\n", max(0, first - 200), first) + 1
+    above = text[max(text.rfind("\n", max(0, begins - 200), max(0, begins - 1)) + 1, begins - 200, 0) : max(0, begins - 1)]
+    below = text[ends + 1 : ends + 200].partition("\n")[0]
+    return any((found := _DATA.match(line)) is not None and not (found["value"] and is_type(found["value"])) for line in (above, below))
+
+
+_LINE_ENDS = late(r"[ \t]*(?:#[^\n]*)?\r?(?:\n|$)|[.。](?=\s|$)")
+_NAMED_TAG = late(r"(?i)<[^<>\n]{0,60}\b(?:name|key|id)=[\"'][\w.-]*$")
+_QUOTED_NAME = late(r"[\"'/]pass")
+_DATA = late(
+    r"(?P<section>\[[\w .:\"-]{1,60}\][ \t]*$)|[ \t>*-]{0,40}[\"']?[\w.-]{0,40}?(?:user|login|host|port|url|mail|account|database|server|smtp|ssid|db|name|id|benutzer\w*|usuario|identifiant"
+    r"|from|role|driver)[\w.-]{0,12}[\"']?[ \t]*[:=][ \t]*(?P<value>[^\s,;{}()]+)[ \t]*$",
+    re.I,
+)
+_MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
+_CLAUSE_END = late(r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])")
+_USER_BEFORE = late(
+    r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}[,;/]?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
+)
+_CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
+
+
 def _may_name(before: str, core: str, text: str, first: int) -> bool:
     """Whether a word such as key or token ends the name of a secret."""
-    words = [part.lower() for part in _PARTS.findall(before[-24:]) if part.isalpha()]
+    if core in ("code", "codes", "codice", "código", "код"):
+        said = text[max(0, first + len(before) - 24) : first + len(before)].lower().rstrip(" _-")
+        return said.endswith(_ABOUT_CODES) or bool(_OF_CODES.match(text, first + len(before) + len(core)))
+    words = [part.lower() for part in PARTS.findall(before[-24:]) if part.isalpha()]
     if words and words[-1] in _NOT_SECRET:
         return False
     if core == "key":
@@ -285,20 +368,25 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     if form == "braced":
         return _BRACE.search(text, end, end + 24) is not None
     if form == "option":
-        if before.startswith("--") or text[max(0, first - 2) : first] == "--":
+        if before.startswith("-" if password else "--") or text[max(0, first - 2) : first] == "--":
             return True
         return bool(_SETS.search(text[max(0, first - 40) : first]))
     if form == "cell":
         return "|" in text[max(0, first - 300) : first].rpartition("\n")[2]
     if form == "tag":
-        return text[first - 1 : first] == "<" or (
+        return _NAMED_TAG.search(text, max(0, first - 80), first) is not None or text[first - 1 : first] == "<" or (
             text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first]
         )
+    if form == "pair":
+        opened = text[max(0, first - 2) : first]
+        return opened[:1] == "(" or text[first:end].isupper() or before.startswith("--")
+    if form == "listed":
+        alone = text[max(0, first - 1) : first] in ("", "\n")
+        return alone and ((text[first:end].isupper() and text[end : end + 2].isspace()) or (before != "" and text[end - 2 : end] == "pw"))
     if form == "call":
         return password and bool(before)
     if form == "behind":
-        line = text[max(0, first - 120) : first].rpartition("\n")[2]
-        return password and bool(_BEHIND_WORDS.search(line))
+        return password
     return True
 
 
@@ -307,7 +395,7 @@ _SETS = late(
     r"(?:^|[\s;=\"'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
 )
 _BEHIND_WORDS = late(
-    r"(?i)(?:^|\s)(?:login|machine|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem|avec le|le|con la|la|"
+    r"(?i)(?:^|\s)(?:login|machine|connect|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem|avec le|le|con la|la|"
     r"requirepass|masterauth|enable|create (?:user|role)\b[^\n;]{0,80}|alter (?:user|role)\b[^\n;]{0,80}|my|the|wpa|с|using the)"
     r"(?:[ \t]\S{1,60}){0,2}[ \t](?:require|master)?$|(?:^|\s)(?:require)$"
 )
@@ -318,18 +406,20 @@ _FORMS = (
     ("cell", CELL),
     ("tag", TAG),
     ("call", CALL),
+    ("pair", PAIR),
+    ("listed", LISTED),
     ("option", OPTION),
     ("prose", PROSE),
     ("behind", BEHIND),
 )
-_QUOTE_NEXT = frozenset({"assigned", "beside", "cell", "tag", "prose"})
+_QUOTE_NEXT = frozenset({"assigned", "beside", "cell", "tag", "prose", "pair"})
 _WORDS_NEXT = frozenset({"assigned", "prose", "beside", "cell"})
 _ANY_NEXT = frozenset({"assigned", "beside", "prose", "tag"})
 _BY_NEXT: dict[str, frozenset[str]] = {
     ":": frozenset({"assigned"}),
     "=": frozenset({"assigned"}),
-    " ": frozenset({"assigned", "cell", "option", "prose", "behind", "beside", "tag"}),
-    "\t": frozenset({"assigned", "cell", "option", "prose", "behind"}),
+    " ": frozenset({"assigned", "cell", "option", "prose", "behind", "beside", "tag", "listed"}),
+    "\t": frozenset({"assigned", "cell", "option", "prose", "behind", "listed"}),
     "\n": frozenset({"beside"}),
     "\r": frozenset({"beside"}),
     "|": frozenset({"cell"}),
@@ -360,115 +450,3 @@ def _trimmed(value: str, text: str, start: int) -> str:
 
 
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
-
-
-def is_placeholder(value: str) -> bool:
-    """Whether a value stands for one that is to be filled in: `<token>`, `${VAR}`, `your-api-key`, `xxxx`."""
-    head = value[:120]
-    if _FILLED.search(head) or _SOURCE.search(head) or _VARIABLE.match(head) or _TEMPLATE.search(head):
-        return True
-    if _ONLY_WORDS.match(head) and _FIRST_WORD.match(head):
-        return True
-    parts = _PARTS.findall(head)
-    known = sum(part.lower() in _PLACEHOLDER_WORDS for part in parts)
-    return known > 0 and len(parts) <= 4 * known and all(map(_stands_for_one, parts))
-
-
-def _stands_for_one(part: str) -> bool:
-    """Whether a piece of a value is a word of those that people put where a secret will be, a short number or nothing."""
-    if part.isalpha():
-        return len(part) < 3 or part.lower() in _PLACEHOLDER_WORDS
-    return (len(part) < 4 and part.isdigit()) or not part.strip("-_. ")
-
-
-def _is_secret(value: str, password: bool, quoted: bool, form: str, env: bool, sep: str, core: str) -> bool:
-    """Whether what stands beside a name is a secret, and not a word, a path, code or a blank."""
-    if "[redacted" in value or len(value) < 4 or len(set(value)) < 3 or is_placeholder(value) or _PATH.match(value):
-        return False
-    digits = sum(map(str.isdigit, value))
-    letters = sum(map(str.isalpha, value))
-    symbols = len(value) - digits - letters - sum(value.count(one) for one in "-_. :/")
-    if any(map(str.isspace, value)):
-        return (
-            core == "passphrase"
-            and quoted
-            and value.islower()
-            and 3 <= value.count(" ") <= 24
-            and not _FIELD.search(value)
-        )
-    if password:
-        return _is_password(value, digits, letters, symbols, quoted, form, env, sep)
-    return _is_key(value, digits, letters, symbols, quoted, form, env, core)
-
-
-def _is_password(
-    value: str, digits: int, letters: int, symbols: int, quoted: bool, form: str, env: bool, sep: str
-) -> bool:
-    if digits and not letters and not symbols:
-        return (
-            len(value) >= (4 if quoted else 5)
-            and value.isdigit()
-            and form in ("assigned", "cell", "tag", "beside", "option")
-        )
-    if not digits and not symbols:
-        if (form == "prose" and not quoted) or form in ("behind", "call") or not value.isascii():
-            return False
-        if len(value) < 6 or _FIELD.search(value):
-            return False
-        return quoted and "." not in value and ":" not in value if not env else "." not in value
-    if not quoted and (_CODE.match(value) or _ARGUMENT.match(value)):
-        return False
-    if quoted and ((_CODE.match(value) and "." in value) or _CHECKS.match(value)):
-        return False
-    if not digits:  # letters and symbols
-        if not value.isascii() or ("@" in value and "." in value):
-            return False
-        mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
-        return (
-            len(value) >= 6
-            and mixed
-            and bool(re.search(r"[A-Za-z][!@#$%^*~?&+]{1,3}[A-Za-z]|[A-Za-z]{4}[!#$%^*~]{1,2}$", value))
-        )
-    if _NUMBERS.match(value) or (not letters and symbols < 2) or len(value) < (5 if symbols else 6):
-        return False
-    return not (
-        form in ("prose", "behind") and not quoted and (len(value) < 6 or _CONTENT.match(value) or not _mixed(value))
-    )
-
-
-def _is_no_name(value: str, quoted: bool) -> bool:
-    """Whether what stands in the braces of a template is a password itself, and not the name of one: letters and digits
-    with a sign that no name has, or changing places as in no name, or in quotes."""
-    if not re.search(r"\d", value) or not re.search(r"[A-Za-z]", value) or re.search(r"\s|\w[.(]\w|::", value):
-        return False
-    if _FIELD.search(value) or is_placeholder(value) or _PATH.match(value) or _NUMBERS.match(value):
-        return False
-    changes = sum(a.isdigit() != b.isdigit() for a, b in itertools.pairwise(value))
-    return quoted or changes >= 3 or bool(re.search(r"[!@#$^&*~?+]", value))
-
-
-def _mixed(value: str) -> bool:
-    """Whether letters and digits or signs stand together as in nobody's sentence: not `3rd`, `utf8`, `RFC7519`."""
-    return not re.match(r"(?i)(?:\W*\d+[a-z]{0,3}|[a-z]{1,4}-?\d{1,5}|[A-Z]{2,8}-?\d+)\W*$", value)
-
-
-def _is_key(value: str, digits: int, letters: int, symbols: int, quoted: bool, form: str, env: bool, core: str) -> bool:
-    if not digits or not letters or symbols > len(value) // 3 or form in ("behind", "call"):
-        return False
-    if _IDENTIFIER.match(value) or _CODE.match(value) or _NUMBERS.match(value) or _ARGUMENT.match(value):
-        return False
-    if re.search(r"[()<>\[\]{}]", value) or (_CONTENT.match(value) and not re.match(r"(?i)[0-9a-f]{8}-", value)):
-        return False
-    if form == "prose":
-        return len(value) >= 16 and _is_random(value)
-    if value.count("-") + value.count("_") > 2 and sum(map(str.isalpha, re.split(r"[-_.]", value))) > 2:
-        return False  # words joined by hyphens
-    if core in ("signature", "psk") or form in ("cell", "tag"):
-        return len(value) >= 8 and _is_random(value)
-    return len(value) >= (6 if quoted or env or core.startswith("secret") else 8)
-
-
-def _is_random(value: str) -> bool:
-    """Whether a value looks drawn by lot: letters and digits change places often."""
-    changes = sum(a.isdigit() != b.isdigit() for a, b in itertools.pairwise(value))
-    return changes >= max(2, len(value) // 10)

@@ -94,8 +94,9 @@ _BY_WORD = _by(lambda pattern: pattern.prefilter.lower(), IN_CONTEXT)
 _ORDER = {need: number for number, need in enumerate((*_NEEDS, *_BY_WORD))}
 
 
-def redact(text: str) -> Redacted:
-    """Replace every secret in `text`. One that lies over several lines becomes one placeholder.
+def redact(text: str, known: Iterable[tuple[int, int]] = ()) -> Redacted:
+    """Replace every secret in `text`, and what stands at the places `known`, which somebody found by other means. One
+    that lies over several lines becomes one placeholder.
 
     Redacting the result again changes nothing. The time grows with the length of the text and no faster.
     """
@@ -103,7 +104,7 @@ def redact(text: str) -> Redacted:
     for _round in range(_ROUNDS):  # a placeholder may give its neighbour a border that it did not have
         pieces: list[str] = []
         done = 0
-        for found in _secrets_of(text):
+        for found in _secrets_of(text, () if _round else known):
             counts[found.kind] = counts.get(found.kind, 0) + 1
             pieces += (text[done : found.start], f"{MARK}{found.kind}]")
             done = found.end
@@ -113,9 +114,9 @@ def redact(text: str) -> Redacted:
     return Redacted(text, counts)
 
 
-def _secrets_of(text: str) -> list[_Found]:
+def _secrets_of(text: str, known: Iterable[tuple[int, int]] = ()) -> list[_Found]:
     """What must be replaced, in order, without overlaps."""
-    found = list(_in_plain(text))
+    found = [*(_Found(_NAMED, start, end, "password") for start, end in known), *_in_plain(text)]
     for view in look_through(text):
         found += (_Found(net, *view.original(start, end), kind) for net, start, end, kind in _in_plain(view.text))
     if not found:

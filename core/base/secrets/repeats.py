@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from core.base.secrets.redact import MARK, redact
+from core.base.secrets.said import asked, given
 
 LEAST = 6
 """A shorter value is hidden only where its own text shows what it is: it would be found inside ordinary words."""
@@ -32,6 +33,8 @@ class Secrets:
     was found in one of them out of the others."""
 
     def __init__(self) -> None:
+        self._question = ""
+        self._answers: set[str] = set()
         self._values: set[str] = set()
         self._by_start: dict[str, list[str]] = {}
         self.kinds: Counter[str] = Counter()
@@ -41,11 +44,21 @@ class Secrets:
         """How many were replaced so far."""
         return sum(self.kinds.values())
 
-    def clear(self, text: str) -> str:
-        """The text with placeholders, its secrets remembered."""
+    def said(self, role: str, text: str) -> str:
+        """The text of the next turn, which `role` spoke, with placeholders: also where the user only answers what the
+        assistant asked for."""
+        question = self._question if role == "user" else ""
+        if text.strip():
+            self._question = asked(text) if role == "assistant" else self._question if role == "tool" else ""
+        answers = given(question, text) if question else []
+        self._answers.update(text[start:end] for start, end in answers)
+        return self.clear(text, answers)
+
+    def clear(self, text: str, known: Iterable[tuple[int, int]] = ()) -> str:
+        """The text with placeholders, its secrets remembered; `known` are places of some."""
         if not text:
             return text
-        found = redact(text)
+        found = redact(text, known)
         if found.counts:
             self.kinds.update(found.counts)
             for value in _replaced(text, found.text):
@@ -57,6 +70,8 @@ class Secrets:
     def title(self, text: str) -> str:
         """A short text that a program made of longer ones, cleared; "" where it has a part of a secret. It may have cut
         one in two, or left out its punctuation, so that nothing is as it was but the letters."""
+        if any(value in text for value in self._answers):
+            return ""
         text = self.hide(self.clear(text))
         letters = _letters(text)
         for value in self._values:

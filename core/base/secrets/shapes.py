@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from core.base.late import late
+from core.base.secrets.values import is_chosen, is_phrase, is_placeholder, is_word
 
 
 class Pattern(NamedTuple):
@@ -208,10 +209,19 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("contentful-token", "CFPAT-", r"[\w-]{43}"),
     _token("asana-token", "2/", r"\d{15,17}/\d{15,17}:[a-f0-9]{32}"),
     _token("mongodb-key", "mdb_", r"s[ak]_(?:id|sk)_[\w-]{24,}"),
+    _token("private-key", "nsec1", r"[a-z0-9]{58}" + _E),
+    _shape("private-key", "prv", r"(?<![A-Za-z0-9])[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
+    _token("private-key", "b3BlbnNzaC1rZXktdjE", r"[A-Za-z0-9+/=]{20,}(?:\s{1,8}[A-Za-z0-9+/=]{16,}){0,400}"),
+    *(
+        _token("private-key", head, r"[A-Za-z0-9+/]{20,}(?:\s{1,8}[A-Za-z0-9+/]{16,}){0,400}={0,2}")
+        for head in ("MIIEvQIBADANBgkqhkiG", "MIIEpAIBAAKCAQEA", "MIIEowIBAAKCAQEA", "MHcCAQEEI", "MC4CAQAwBQYDK2V", "MIGHAgEAMBMGByqGSM49")
+    ),
     _word("password-hash", "$2", r"[aby]\$\d\d\$[./A-Za-z0-9]{53}"),
     _token("password-hash", "$argon2", r"[id]{1,2}\$[\w=,$+/.-]{40,}"),
     _token("password-hash", "$6$", r"(?:rounds=\d+\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}"),
     _token("password-hash", "$y$", r"[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}"),
+    _shape("url-password", "@tcp(", r"(?<![\w/:])[\w.-]{1,40}:(?P<secret>[^\s\"'`/:]{3,60})@tcp\("),
+    _token("vault-block", "$ANSIBLE_VAULT;", r"[\w.;]{1,40}\r?\n(?P<secret>(?:[ \t]{0,24}[0-9a-f]{20,80}\r?\n?){1,200})"),
     _token("session-cookie", "_gitlab_session=", r"(?P<secret>[0-9a-f]{32})"),
 )  # fmt: skip
 """Shapes that need nothing around them, sought by what they begin with."""
@@ -224,8 +234,6 @@ _SHELL = r"(?:\"(?P<d>[^\"\n]{3,120})\"|'(?P<s>[^'\n]{3,120})'|(?P<secret>[^\s\"
 
 def _no_variable(secret: str) -> bool:
     """Whether what a shell is given is the thing itself and not a variable or a placeholder."""
-    from core.base.secrets.names import is_placeholder
-
     return not secret.startswith(("$", "<", "{", "%", "-", "/", "@", "[")) and not is_placeholder(secret)
 
 
@@ -239,6 +247,32 @@ def _is_strong(secret: str) -> bool:
     return bool(signs) and _has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
 
 
+def _is_argument(secret: str) -> bool:
+    """Whether a string in a call that logs somebody in is a password, and not the name of a field or an address."""
+    return _no_variable(secret) and (" " not in secret or is_phrase(secret)) and not re.search(r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^(?:get|post|put|basic|bearer|login)$", secret)
+
+
+def is_login(secret: str) -> bool:
+    """Whether what stands behind a name and a sign is a password that logs in: `ann / …`."""
+    return _is_strong(secret) or is_chosen(secret.rstrip(".,;"))
+
+
+def _is_seed(secret: str) -> bool:
+    """Whether so many short words in a row are a seed: as many as a wallet makes, and none that joins others."""
+    words = re.findall(r"[A-Za-z]+", secret)
+    return len(words) in (12, 15, 18, 21, 24, 25) and len(set(words)) > 8 and not _NOT_IN_PHRASES.search(secret)
+
+
+def _is_licence(secret: str) -> bool:
+    groups = re.split("[- ]", secret)
+    mixed = sum(any(map(str.isdigit, one)) for one in groups) >= 2 and not secret.isdigit()
+    return mixed and max(map(len, groups)) - min(map(len, groups)) < 3 and not re.match(r"(?:19|20)\d\d-", secret)
+
+
+def _is_random(secret: str) -> bool:
+    return _has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
+
+
 def _is_basic(secret: str) -> bool:
     try:
         return b":" in base64.b64decode(secret + "=" * (-len(secret) % 4), validate=True)
@@ -247,8 +281,6 @@ def _is_basic(secret: str) -> bool:
 
 
 def _is_url_password(secret: str) -> bool:
-    from core.base.secrets.names import is_placeholder
-
     return not is_placeholder(secret) and not re.search(
         r"^\W+$|^(?:password|passwd|pass|pw|pwd|secret|token)$|^\d{2,5}/|^\d{1,5}$", secret, re.I
     )
@@ -293,14 +325,22 @@ _KUBECONFIG = {
     "certificate-authority-data": "certificate",
 }
 """What kubectl writes into its settings, as base64; the certificates tell whose cluster it is and are of no other use."""
-_PHRASES = ("seed phrase", "mnemonic", "recovery phrase", "seed words")
+_PHRASES = ("seed", "mnemonic", "recovery phrase", "recovery words", "wallet", "12 words", "24 words", "twelve words", "metamask", "ledger", "bip39",
+            "bip-39", "secret phrase", "backup phrase", "backup words", "merkwörter", "wiederherstellung", "phrase de récup")
+_BETWEEN_WORDS = r"[\s,;|/\"'│·()#-]{1,40}+"
+_NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
+_NOT_IN_PHRASES = late(
+    r"(?i)\b(?:the|and|for|are|was|were|with|from|have|has|had|not|but|they|them|then|their|there|when|which|your|our|into|than|where|been|does|did"
+    r"|how|who|also|its|will|would|should|could|must|each|only|true|false|null|string|int|const|return|import|class|self)\b"
+)
 
 ANYWHERE: tuple[Pattern, ...] = (
     _shape("url-password", "://",
            r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
            check=_is_url_password),
     _shape("url-password", "curl ",
-           r"curl [^\n]{0,400}?-(?:u|-user|-proxy-user|U)[ =]?[\"']?[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,})",
+           r"curl (?:[^\n]{0,400}?[ ])?-(?:[a-zA-Z]{0,6}u|-user|-proxy-user|U)[ =]?(?:\"[^\s:\"'/]{1,80}:(?P<d>[^\"\n]{3,120})\"|'[^\s:\"'/]{1,80}:(?P<s>[^'\n]{3,120})'"
+           r"|[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,}))",
            check=_no_variable),
     _shape("bearer-token", "bearer", r"bearer[\s:+=\"']{1,3}(?P<secret>[A-Za-z0-9._~+/-]{16,}=*)", True, _is_bearer),
     _shape("basic-credentials", "basic", r"basic[ \t+]{1,3}(?P<secret>[A-Za-z0-9+/_-]{8,}={0,2})", True, _is_basic),
@@ -310,9 +350,19 @@ ANYWHERE: tuple[Pattern, ...] = (
            True, _is_bearer),
     _shape("basic-credentials", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
            check=_is_basic),
-    _shape("password", "cred",
-           r"cred(?:ential)?s?\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\"'`,()]{6,60})",
-           True, _is_strong),
+    *(
+        _shape("password", name, re.escape(name) + r"[\"']?[ ]?[=:]?[ ]?[\[(][ ]?(?:[^,()\n]{1,120},[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"'](?P<secret>[^\"'\n]{4,80})[\"']\s?[,)\]]",
+               True, _is_argument)
+        for name in ("auth", "login", "authenticate", "credential", "credentials", "pdo", "mysqli", "sql_connect", "getconnection")
+    ),
+    _shape("password", "wifi:", r"WIFI:[^\n]{0,120}?;P:(?P<secret>(?:\\.|[^;\\\n]){4,80});", True),
+    _shape("password", "securestring", r"SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']", True, _no_variable),
+    *(
+        _shape("password", name,
+               re.escape(name) + r"[a-z]{0,7}\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\\\"'`,()]{4,60})",
+               True, is_login)
+        for name in ("cred", "log in", "login", "logged in", "sign in", "zugangsdaten", "identifiants", "credenciales", "логин")
+    ),
     _token("okta-token", "SSWS ", r"(?P<secret>00[\w-]{40})"),
     _shape("aws-secret-key", "aws",
            r"aws.{0,20}?(?:secret|private).{0,20}?key.{0,12}?[=:\s\"'>]\s*"
@@ -329,6 +379,16 @@ ANYWHERE: tuple[Pattern, ...] = (
         )
         for name, kind in _KUBECONFIG.items()
     ),
+    *(
+        _shape("signature", f"{name}=", re.escape(name) + r"(?<=[?&;]" + re.escape(name) + r")=(?P<secret>[\w%+/=~.-]{16,2000})", True, _is_random)
+        for name in ("signature", "hmac", "hash", "md5", "policy", "hdnts", "hdnea", "token", "access_token", "auth", "key", "code", "ticket", "jwt", "st", "sas")
+    ),
+    *(
+        _shape("webhook", path, re.escape(path) + r"(?P<secret>[\w/-]{16,200})", True, _is_random)
+        for path in ("/hooks/", "/hook/", "webhook.site/", "/webhook/", "/webhooks/", "with/key/", "/bot/v2/hook/")
+    ),
+    _shape("private-key", "<d>", r"<D>(?P<secret>[A-Za-z0-9+/=\s]{40,})</D>", True),
+    _shape("private-key", "secret key\n", r"secret key\n(?P<secret>[A-Za-z0-9+/=]{40,})", True),
     _shape("private-key", '"d"', r"\"d\"\s{0,3}:\s{0,3}\"(?P<secret>[\w-]{40,})\""),
     _shape("signature", "x-amz-", r"x-amz-(?:signature|security-token)=(?P<secret>[\w%+/=-]{32,})", True),
 )  # fmt: skip
@@ -360,8 +420,37 @@ COMMANDS: tuple[Pattern, ...] = (
     _command("htpasswd", r"[ \t]+-\w{0,4}b\w{0,4}[ \t]+(?:-\w[ \t]+){0,4}\S{1,120}[ \t]+\S{1,60}[ \t]+"),
     _command("smbclient", r"\b[^\n|;]{0,120}?-U[ \t]?[\"']?[^\s%\"']{1,60}%", plain=True),
     _command("7z", r"[ \t]+[axe]\b[^\n|;]{0,120}?[ \t]-p", plain=True),
+    _command("http ", r"[^\n|;]{0,120}?-a[ \t][\"']?[^\s:\"']{1,40}:", plain=True),
+    _command("net user", r"[ \t]{1,4}[\w.-]{1,40}[ \t]{1,4}", plain=True),
+    _command("cmdkey", r"[^\n]{0,200}?/pass:"),
+    _command("schtasks", r"[^\n]{0,300}?/rp[ \t]"),
+    _command("openssl", r"[ \t]+enc\b[^\n|;]{0,200}?[ \t]-k[ \t]"),
+    _command("ssh-keygen", r"\b[^\n|;]{0,200}?[ \t]-[NP][ \t]"),
+    _command("lftp", r"\b[^\n|;]{0,120}?-u[ \t][\"']?[^\s,\"']{1,60},", plain=True),
+    _command("freerdp", r"\b[^\n|;]{0,200}?/p:"),
+    _command("sqlplus", r"[ \t]+(?:-\w[ \t]+){0,3}\w{1,40}/", plain=True),
+    _command("wpa_passphrase", r"[ \t]+(?:\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|\S{1,40})[ \t]+"),
+    _command("useradd", r"\b[^\n|;]{0,160}?[ \t]-p[ \t]"),
+    _command("usermod", r"\b[^\n|;]{0,160}?[ \t]-p[ \t]"),
+    _command("rclone obscure", r"[ \t]+"),
+    _command("snmp", r"(?:walk|get|set|bulkwalk|trap)\b[^\n|;]{0,120}?-c[ \t]"),
+    _command("secret set", r"\b[^\n|;]{0,160}?(?:--body|-b)[ =]?"),
+    _command("chpasswd", r"[ \t]*<<<[ \t]*[\"']?[\w.-]{1,40}:", plain=True),
+    _command("sudo", r"[ \t]+-S[^\n|;<]{0,60}<<<[ \t]*"),
     _command("zip", r"\b[^\n|;]{0,120}?[ \t]-P[ \t]"),
+    _shape("password", "net use", r"net use[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}/user:\S{1,60}[ \t]{1,4}(?P<secret>[^\s/]\S{3,60})", check=_no_variable),
     _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
+)
+PROMPTS: tuple[Pattern, ...] = (
+    _shape("password", "assword", r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>[^\"'\n\\]{4,80})(?:\\[rn]){0,2}[\"']", check=_no_variable),
+    _shape("password", "user ", r"user \S{1,60}\r?\n(?:[^\n]{0,120}\n)?PASS (?P<secret>\S{3,120})", True),
+    _shape("basic-credentials", "auth plain", r"auth plain[ \t](?:\r?\n[^\n]{0,20})?(?P<secret>[A-Za-z0-9+/]{12,}={0,2})", True),
+    _shape("basic-credentials", "334 ugfzc3dvcmq6", r"334 UGFzc3dvcmQ6\s{1,3}(?P<secret>[A-Za-z0-9+/]{4,}={0,2})", True),
+    _shape("private-key", "-----begin openvpn static", r"-----BEGIN OpenVPN Static key V1-----\s(?P<secret>[0-9a-f\s]{32,1200})", True),
+    *(
+        _shape("recovery-codes", name, re.escape(name) + r"[^\n]{0,80}?(?:\s{1,4}[^\n\d]{0,40}?)??(?<![A-Za-z0-9])(?P<secret>(?:(?:\d{1,2}[.):][ \t]{1,3})?(?:\d{4} \d{4}|(?=[A-Za-z-]{0,9}\d)[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})(?:[\s,;|\"'•*\[\]]{1,12}+|$)){2,20}+)", True, _has_digit)
+        for name in ("backup code", "recovery code", "recovery-code", "recovery_code", "backup_code", "scratch code", "emergency code", "one-time codes", "wiederherstellungscode", "notfallcode", "codes de secours", "two-factor codes")
+    ),
 )
 PIPES: tuple[Pattern, ...] = (
     _shape("password", "echo ",
@@ -372,36 +461,53 @@ PIPES: tuple[Pattern, ...] = (
            r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}-S|docker[ \t]+login|cryptsetup|passwd|kinit)", check=_no_variable),
 )  # fmt: skip
 STATEMENTS: tuple[Pattern, ...] = (
-    _said("identified by", r"[ \t]{1,4}(?:password[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
-    _said("identified with", r"[ \t]{1,4}\S{1,60}[ \t]{1,4}by[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
+    _said("identified by", r"\s{1,4}(?:password[ \t]{1,4}|values[ \t]{1,4})?(?:[\"'](?P<secret>[^\"'\n]{3,120})[\"']|(?P<s>[^\s\"';,()]{4,120}))"),
+    _said("identified with", r"[ \t]{1,4}\S{1,60}[ \t]{1,4}(?:by|as)[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
+    _said("password('", r"(?<=')(?P<secret>[^'\n]{4,120})'\)"),
+    _said("password \"", r"(?<=\")(?P<secret>[^\"\n]{4,120})\";"),
+    _said("psk \"", r"(?<=\")(?P<secret>[^\"\n]{4,120})\""),
+    _said("eap \"", r"(?<=\")(?P<secret>[^\"\n]{4,120})\""),
+    _said("xauth password ", r"(?P<secret>\S{4,120})"),
+    _said("ipsec secret ", r"(?P<secret>\S{4,120})"),
+    _said("<auth-user-pass>", r"\s{1,4}\S{1,80}\s{1,4}(?P<secret>\S{3,120})\s{1,4}</"),
     _said("password '", r"(?<=')(?P<secret>[^'\n]{4,120})'"),
     _said("machine ",
           r"[ \t]{0,4}\S{1,120}\s{1,4}(?:login|user)[ \t]{1,4}\S{1,120}\s{1,4}password[ \t]{1,4}(?P<secret>\S{3,120})"),
     _said("net use",
           r"[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}(?:/user:\S{1,60}[ \t]{1,4})?"
           r"(?P<secret>[^\s/]\S{3,60})(?=[ \t]{1,4}/user:)"),
-    _shape("snmp-community", "community", r"community[ \t]+(?P<secret>(?=\w{0,40}\d)\w{6,40})[ \t]+(?:ro|rw)\b", True),
+    _shape("snmp-community", "community", r"community[ \t]+(?P<secret>\w{4,40})[ \t]+(?:ro|rw)\b", True),
     _said("requirepass", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
     _said("masterauth", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
+    _said("username ", r"\S{1,60}[ \t]{1,4}(?:privilege[ \t]{1,4}\d{1,2}[ \t]{1,4}(?:password|secret)[ \t]{1,4}(?:\d[ \t]{1,4})?|(?:password|secret)[ \t]{1,4}\d[ \t]{1,4})(?P<secret>\S{4,80})"),
+    _said("key-string", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
+    _said("isakmp key", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})[ \t]{1,4}address"),
+    _said("rootpw ", r"(?P<secret>\S{6,120})"),
     _said("enable secret", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
 )  # fmt: skip
 SEEDS: tuple[Pattern, ...] = (
     *(
-        _shape(
-            "seed-phrase",
-            name,
-            re.escape(name) + r"(?: phrase| words?)?[\"'`*]{0,3}(?: is| are)?\s?[:=]?\s{0,3}[\"'`]{0,3}"
-            r"(?P<secret>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
-            True,
-        )
+        _shape("seed-phrase", name,
+               re.escape(name) + r"[^\0]{0,160}?" + rf"(?<![A-Za-z])(?P<secret>(?:{_NUMBERED}[a-z]{{3,8}}{_BETWEEN_WORDS}){{11,24}}{_NUMBERED}[a-z]{{3,8}})(?![A-Za-z]|{_BETWEEN_WORDS}{_NUMBERED}[a-z]{{3,8}}\b)",
+               True, _is_seed)
         for name in _PHRASES
+    ),
+    *(
+        _shape("one-time-seed", name, re.escape(name) + r"[^\n]{0,60}?(?:\n[^\n]{0,20}?)?(?<![A-Za-z0-9])(?P<secret>(?-i:[A-Z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}))={0,6}(?![A-Za-z0-9])",
+               True, _has_digit)
+        for name in ("totp", "otp", "authenticator", "2fa", "mfa", "setup key", "setup code", "manual entry", "two-factor", "oathtool", "base32")
+    ),
+    *(
+        _shape("licence-key", name, re.escape(name) + r"[^\n]{0,60}?(?:\n[^\n]{0,20}?)?(?<![A-Za-z0-9-])(?P<secret>(?-i:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,8}|[A-Z0-9]{5}(?: [A-Z0-9]{5}){3,5}))(?![A-Za-z0-9-])",
+               True, _is_licence)
+        for name in ("licen", "lizenz", "serial", "product key", "produkt", "activation", "aktivierung", "registration", "cd key", "cd-key", "volume key", "windows")
     ),
     _shape("one-time-seed", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}?secret=(?P<secret>[A-Za-z2-7]{16,})"),
     _shape("private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,100}){1,200})",
            True),
     _shape("signature", "x-goog-signature=", r"x-goog-signature=(?P<secret>[\w%+/=-]{32,})", True),
 )  # fmt: skip
-IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PIPES + STATEMENTS + SEEDS
+IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PROMPTS + PIPES + STATEMENTS + SEEDS
 """Shapes that only the words around them give away; each begins with its `prefilter`."""
 
 CARD = late(

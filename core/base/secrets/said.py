@@ -1,0 +1,186 @@
+"""Secrets that a sentence tells, that a prompt was answered with, and that a command was asked to show.
+
+What a table of names and signs cannot say is told by what people do with words: "changed from X to Y, same for the ftp
+password"; "What is the passphrase?", and in the next turn the passphrase alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.base.late import late
+from core.base.secrets.values import is_chosen, is_code, is_compound, is_phrase, is_placeholder, is_word
+
+REACH = 110
+_WORD = late(r"[^*_\s\"'`“”„«»‹›「」『』()<>,;][^\s\"'`“”„«»‹›「」『』()<>]+")
+_LEADS = late(
+    r"(?i)(?:\b(?:is|was|are|just|from|to|be|been|with|use|used|uses|using|try|on|now|still|has|have|it's|its|that's|as|auf|mit|ist|lautet|von"
+    r"|bleibt|noch|jetzt|es|est|sera|c'est|avec|de|à|toujours|era|con|da|è|är|er|med|met|jest|to|z|na|это|с|на|и|and|or|und|oder|et|ou|y|o)"
+    r"|[:=/→「『«“-]|^)[ \t\"'`“«„「(*]{0,3}$"
+)
+_TRAILS = late(
+    r"(?i)[\"'`”»」)*,;]{0,2}[ \t]{1,2}(?:as|for|is|als|ist|comme|pour|est|como|come|как|gesetzt)\b|[\"'`”»」]{0,1}(?:という|です|で|이고|입니다)"
+)
+_SENTENCE = late(r"[.!?。](?=\s)|[。\n]")
+_PROGRAM = late(r"[{}\\]|\)\s*[;{]|[\w\])]\(|\w=\w|::|=>|->|&&|\|\||</|//|\bdef \b|\breturn\b|\bimport\b")
+_IS_CODE = late(
+    r"(?:^|[^\w-])(?P<code>(?:[A-Z]-)?\d{4,8}|[A-Z0-9]{4}-[A-Z0-9]{4})[ \t]+(?:is|ist|est|es|è|-)[ \t]+(?:your|the|my|ihr|dein|votre|tu|su|il tuo)\b[^\n.]{0,40}$",
+    re.I,
+)
+
+
+def said_near(text: str, first: int, end: int, code: bool) -> Iterator[tuple[int, int]]:
+    """The words of the sentence around the name of a secret (from `first` to `end`) that are built like one and stand
+    where a value does. Nothing in a line of a program."""
+    begins = max(text.rfind("\n", max(0, first - REACH), first) + 1, first - REACH, 0)
+    stop = text.find("\n", end, end + REACH)
+    stop = min(len(text), end + REACH) if stop < 0 else stop
+    if code:
+        found = _IS_CODE.search(text, begins, first)
+        if found:
+            yield found.span("code")
+        return
+    if _PROGRAM.search(text, begins, stop) or text.count(" ", begins, stop) < 3:
+        return
+    last = [cut.end() for cut in _SENTENCE.finditer(text, begins, first)]
+    begins = last[-1] if last else begins
+    cut = _SENTENCE.search(text, end, stop)
+    stop = cut.start() if cut else stop
+    for word in _WORD.finditer(text, begins, stop):
+        value = word[0].rstrip(".,;:*_")
+        start = word.start()
+        if first <= start < end or not is_chosen(value):
+            continue
+        if _LEADS.search(text, max(begins, start - 14), start) or _TRAILS.match(text, start + len(value)):
+            yield start, start + len(value)
+
+
+# --- what a command was asked to show --------------------------------------------------------------------------------
+
+_SHOWN = late(
+    r"^[ \t]*(?:[\w@~./:\\-]{0,60}[$#%❯»>]|PS[^>\n]{0,80}>)[ \t]+(?P<command>[^\n]{3,400})\r?\n(?P<value>[^\s]{4,200})[ \t]*\r?(?:\n|$)",
+    re.M,
+)
+_SHOWS = late(
+    r"(?i)\b(?:cat|echo|printenv|show|get|decrypt|decode|base64|jq|read|view|find-generic-password|reveal|print|lookup|head|tail|type|access"
+    r"|get-content|op|bw|vault|gopass|pass)\b|-[dsw]\b"
+)
+
+
+def shown(text: str, name: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The one word that a command printed which names a secret and shows something."""
+    for found in _SHOWN.finditer(text):
+        command, value = found["command"], found["value"]
+        if (
+            _SHOWS.search(command)
+            and any(one["p"] or one["k"] for one in name.finditer(command.lower()))
+            and not is_placeholder(value)
+            and not re.match(r"[-#$/.\[{<(|+*=]|\d{1,3}$|[\w./-]+:$|\w+://|[\w-]+\.\w{1,4}$", value)
+            and (is_word(value) or not value.isalpha())
+        ):
+            yield found.span("value")
+
+
+# --- what was asked for in the turn before ---------------------------------------------------------------------------
+
+_ASKED_FOR = late(
+    r"(?i)pass(?:word|phrase|code|wort)|\bpw\b|\bpwd\b|\bpins?\b|\bcredentials\b|\blogin\b|\bcode\b|\btoken\b|\b(?:api|secret|access|private|license|wifi|security) ?keys?\b|\bkey\b"
+    r"|secret|seed|mnemonic|recovery|one-time|\botp\b|authenticator|\d+ (?:letters|digits|words|characters)|kennwort|zugang|schlüssel|mot de passe|phrase secr|identifiant"
+    r"|contraseña|clave|senha|parola|парол|пин|ключ|код|hasło|heslo|lösenord|passord|wachtwoord|şifre|salasana|密码|密碼|口令|パスワード|暗証|パス|비밀번호|암호|고드"
+)
+_ASKS = late(
+    r"(?i)\?|？|\b(?:need|send|paste|enter|give|tell|provide|type|share|asks? for|waiting for|what|which|reply with|let me know|bitte|schick|gib|brauche"
+    r"|donne[rz]?|envoie|entrez|indique[rz]?|dime|necesito|introduce|dammi|serve|введи|пришли|нужен|нужно|stuur|geef|podaj|skicka)\b|教えて|入力|请|請|알려|입력"
+)
+_POLAR = late(
+    r"(?i)^\W*(?:do|does|should|shall|may|is|are|did|has|have|would you like|möchtest|soll|willst|voulez|veux|quieres|vuoi)\b"
+)
+_HAND_OVER = late(
+    r"(?i)\b(?:give|tell|send|share|paste|know|remember|show|provide|have the|handy|type|enter|kennst|connais|sabes)\b"
+)
+_NO_ANSWER = late(
+    r"(?i)(?:yes|no|nope|yep|yeah|ok|okay|sure|none|skip|never ?mind|later|stop|cancel|idk|please|thanks|thank|you|done|go|continue|wait|nothing|empty|default|same"
+    r"|neither|both|either|first|second|ja|nein|oui|non|si|sí|да|нет|はい|いいえ|네|아니요|是|不|what|why|how|where|here|sorry|hello|hi|hmm|right|correct|don't|dont|i)\W*$"
+)
+_ANSWER_LEADS = late(
+    r"(?i)^\W*(?:(?:it'?s|its|it is|try|use|that'?s|the usual|usual|sure|ok|okay|yes|yeah|here|here you go|is|should be|take|put|enter|das ist|es ist|ist|nimm|c'est|prends|es|usa|è|это|попробуй"
+    r"|один|password|pw|pin|code|token|key|i think|otherwise|or|and|then|un|ja|oui|si|да)\b[\s,:;=–—-]*){0,4}"
+)
+_ITEM = late(r"^\s*(?:\(?\d{1,2}[).:]\s+|[-*•]\s+)?")
+_ANSWER = 400
+
+
+def asked(text: str) -> str:
+    """What of a turn asks for a secret: its last sentences, "" where it asks for none, or whether there is to be one."""
+    end = text[-600:]
+    sentences = [one for one in re.split(r"(?<=[.!?。？])\s+|\n+", end) if one.strip()]
+    named = [number for number, one in enumerate(sentences) if _ASKED_FOR.search(one)]
+    if not named:
+        return ""
+    near = sentences[max(0, named[0] - 1) : named[-1] + 2]
+    for one in near:
+        if _ASKS.search(one) and (not _POLAR.match(one) or _HAND_OVER.search(one)):
+            return end
+    # A bare list ("Host, user, password.") in a short turn is a question as well.
+    return end if len(text) < 60 and _ASKED_FOR.search(text) else ""
+
+
+def given(question: str, text: str) -> list[tuple[int, int]]:
+    """Where in an answer to `question` (see `asked`) the secret stands: words built like one, or the one word of a
+    line. What the question offers, and what says yes or no, is none."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    lines = text[:_ANSWER].split("\n")
+    for number, line in enumerate(lines):
+        begins = at
+        at += len(line) + 1
+        item = _ITEM.match(line)
+        begin = item.end() if item else 0
+        rest = line[begin:].strip()
+        if not rest or rest in question:
+            continue
+        words = rest.split()
+        last = number == len([one for one in lines if one.strip()]) - 1
+        if len(words) == 1:
+            value = rest.strip("\"'`.,") if not rest.endswith(("!", "?")) else rest
+            simple = value.isalpha() and value.isascii() and number < 1 and len(lines) > 1 and not last
+            if len(value) >= 4 and not _NO_ANSWER.match(value) and not is_placeholder(value) and value not in question:
+                if (number == 0 or last or not value.isalpha()) and not simple and not _ADDRESS.match(value):
+                    found.append((begins + line.index(value), begins + line.index(value) + len(value)))
+            continue
+        named = bool(re.search(r"(?i)phras|words|seed|letters|wörter|mots", question))
+        if len(words) >= 4 and is_phrase(rest, named) and not (_TALK.match if named else _TALK.search)(rest):
+            found.append((begins + line.index(rest), begins + line.index(rest) + len(rest)))
+            continue
+        if re.fullmatch(r"\d{3}[ -]\d{3}|\d{4}(?: \d{4}){1,3}", rest):
+            found.append((begins + line.index(rest), begins + line.index(rest) + len(rest)))
+            continue
+        lead = _ANSWER_LEADS.match(line, begin)
+        head = lead.end() if lead else begin
+        for row, word in enumerate(_WORD.finditer(line, head)):
+            value = word[0].rstrip(".,;:")
+            ends = word.start() + len(value)
+            alone = row == 0 and (head > begin and _CLAUSE_END.match(line, ends) or (len(words) < 4 and line[ends : ends + 1] == ","))
+            alone = alone or (_TWO.search(question) and len(words) in (2, 3) and word[0] == words[-1])
+            if value in question or len(value) < 4 or is_placeholder(value) or _ADDRESS.match(value):
+                continue
+            if (
+                is_chosen(value)
+                or is_code(value)
+                or _STRONG.match(value)
+                or (alone and is_word(value) and not _NO_ANSWER.match(value))
+            ):
+                found.append((begins + word.start(), begins + word.start() + len(value)))
+    return found
+
+
+_TWO = late(r"(?i)(?:user|login|name|benutzer|identifiant|usuario|mail)\w*,? (?:and|und|et|y|e|\+|/|&) ")
+_ADDRESS = late(r"[\w.+-]+@[\w-]+\.\w|(?:[\w-]+\.)+[a-z]{2,6}$|[~.]?/|\w+://|\d{1,3}(?:\.\d{1,3}){3}")
+_TALK = late(
+    r"(?i)\b(?:i|you|we|it|he|she|they|ich|du|wir|je|tu|nous|yo|io|don't|let's|can|please|is|are|was|ask|know|think|use|the|this|that)\b"
+)
+_CLAUSE_END = late(r"[\"'”]?[ \t]*(?:[.,;:!)]|$)")
+_STRONG = late(
+    r"(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9_!#$%^&*+=.~-]{8,200}$|[A-Z][a-z]+(?:_[A-Za-z]+)+$|\S*[a-z]\S*[!#$%^&*]\S*[A-Za-z0-9]$"
+)
