@@ -88,7 +88,7 @@ class Seen:
     """What was read. `holder` is who holds the lock (process id and command), None for nobody; `process` is ours;
     `records` are those of the journal, None where there is none; `archived` says that a run has ended. `digest` is the
     text of digest.md, None where there is none, `would` what the files would give (None: nothing), `once` says that one
-    was written before. `problem` is why the settings cannot be read; a digest has `limit` bytes at most (0: unknown)."""
+    was written before. `problem` is why the settings cannot be read; a digest may have `limit` bytes (0: unknown)."""
 
     holder: str | None = None
     process: int = 0

@@ -13,7 +13,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.columns import Cell, Column, ColumnWidths, moved_to
-from gui.toolkit.focus import MOUSE
+from gui.toolkit.keys import MOUSE
 from gui.toolkit.letters import LETTERS, Wide, cut
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import hint, say_hint

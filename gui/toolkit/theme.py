@@ -17,9 +17,8 @@ from typing import Any, Protocol
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.focus import Focus
 from gui.toolkit.jobs import Jobs
-from gui.toolkit.keys import KeyGate
+from gui.toolkit.keys import Focus, KeyGate
 from gui.toolkit.letters import Fitting
 from gui.toolkit.styles import DARK, UNSCALED, Palette, Rgba, rules_of
 
