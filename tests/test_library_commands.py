@@ -541,13 +541,17 @@ def test_what_an_agent_copies_from_a_document_is_what_stands_in_it(home: Path, t
     assert kind != "docx" or "\n    return self._pool" in shown["raw_content"]
 
 
-def test_code_beside_its_line_numbers_keeps_its_lines(home: Path, tmp_path: Path) -> None:
+def test_code_beside_its_line_numbers_keeps_its_lines_and_links_in_it_are_no_part_of_it(
+    home: Path, tmp_path: Path
+) -> None:
     page = tmp_path / "listing.html"
     listing = "def work(self):\n    return self._pool\n"
     cells = f"<td><pre>1\n2</pre></td><td class=code><pre>{listing}</pre></td>"
-    page.write_text(f"<html><body><p>A listing.</p><table><tr>{cells}</tr></table></body></html>")
+    linked = "fn cmp(&self,&nbsp;other) -&gt; Option&lt;<a href='o.html'>Ordering</a>&gt; {} <a href='x'>more</a>"
+    page.write_text(f"<html><body><p>{linked}</p><table><tr>{cells}</tr></table></body></html>")
     (document,) = run(home, "ingest", str(page))["documents"]
-    assert listing in run(home, "show", document["id"])["raw_content"]
+    kept = run(home, "show", document["id"])["raw_content"]
+    assert listing in kept and "fn cmp(&self, other) -> Option<Ordering> {} [more](x)" in kept
 
 
 def test_a_summary_keeps_what_is_code_and_loses_what_is_emphasis() -> None:

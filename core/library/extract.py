@@ -442,6 +442,10 @@ def _html(data: bytes) -> _Read:
         node.decompose()
     for node in body.find_all("img"):
         node.replace_with(str(node.get("alt") or ""))
+    for node in body.find_all("a"):  # in the middle of code, as in `Option<Ordering>`, an address would be part of it
+        before, after = (str(one) if isinstance(one, str) else "" for one in (node.previous_sibling, node.next_sibling))
+        if before.endswith(("<", "[", "&", "*", "::", "_")) or after.startswith((">", "]", "::", "_")):
+            node.unwrap()
     for table in body.find_all(lambda node: node.name == "table" and node.find(_NO_CELL) is not None):
         for node in table.find_all(("thead", "tbody", "tr", "td", "th")):
             if node.find_parent("table") is table:
