@@ -126,7 +126,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
             kept=workspace.cache / "answers",
             usage=workspace.cache / "usage.json",
             asked=asked,
-            model=request.model or (config.model if limits.provider == config.provider else ""),
+            model_name=request.model or (config.model if limits.provider == config.provider else ""),
             places=(found := places(named.value, workspace.environment, config.project_roots)),
             caps=_caps(workspace, asked, workspace.cache / "usage.json"),
             price=partial(price_of, workspace, limits.provider, request.model or config.model),

@@ -322,7 +322,7 @@ class Committer:
 
     def _spent(self, meter: Meter) -> Entry:
         """Whom the conversation was sent to, how often, and what that cost."""
-        spent: Entry = {"model": meter.model or self.options.model, "calls": meter.requests}
+        spent: Entry = {"model": meter.model or self.options.model_name, "calls": meter.requests}
         if meter.input_tokens is not None or meter.output_tokens is not None:
             spent |= {"input_tokens": meter.input_tokens or 0, "output_tokens": meter.output_tokens or 0}
         return spent

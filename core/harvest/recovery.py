@@ -301,7 +301,7 @@ def close_run(
     lost: bool = False,
 ) -> list[ErrorInfo]:
     """The end of a run: changes, lines that are outdated, file ids, ledger, and last the archive, out of the journal.
-    Returns why outdated lines had to stay. Raises OSError.
+    Returns why outdated lines had to stay, after a crash; before, that is an error too. Raises OSError.
 
     Safe to repeat from any point. Entries are taken from the journal; an `intent` without `done` stays in it.
     `behind` is given after a crash: whole records that stand behind a damaged one, which are trusted for nothing but
@@ -331,6 +331,8 @@ def close_run(
     _notice_purged(paths, states, entries, when)
     append_changes(paths, _changes(finished, run, when))
     errors = _take_out_outdated(paths, states, run, when)
+    if errors and behind is None:  # the next run tries it once more
+        raise OSError(errno.EIO, errors[0].message, errors[0].path)
     if notes:
         tell_bindings(paths, notes)
     changed = any(state.entry is not None or state.moving or state.purging for state in states.values())
@@ -370,7 +372,9 @@ def _move_to_done(paths: Paths, file: str, raw: str, now: datetime, run: str) ->
         return moved(lines, BulletRef(file, at, raw), "done") if at else fail("unchanged", "the task is gone", file)
 
     made = change_file(paths, file, hunks, now, run=run)
-    return made.error if isinstance(made, Err) and made.error.code not in ("unchanged", "already-done") else None
+    if isinstance(made, Ok):
+        return ErrorInfo("changes-failed", made.value.warning, str(paths.changes)) if made.value.warning else None
+    return made.error if made.error.code not in ("unchanged", "already-done") else None
 
 
 def _changes(records: list[Record], run: str, when: str) -> list[Change]:

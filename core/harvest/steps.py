@@ -212,8 +212,8 @@ class HarvestOptions:
     """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off. `home` says
     whether the home folder is read, `places` what else is; `copies` is a folder of ours for the rare store that can be
     read only as a copy, `kept` one for answers of the model `asked` that are still of use (None: none are kept),
-    `usage` the file of what that model's provider reported (None: nothing is kept). `model` is that of the settings;
-    an answer may name the model more exactly."""
+    `usage` the file of what that model's provider reported (None: nothing is kept). `model_name` is that of the
+    settings; an answer may name the model more exactly."""
 
     limits: Limits
     distil: DistilSettings
@@ -228,7 +228,7 @@ class HarvestOptions:
     copies: Path = Path("copies")
     kept: Path | None = None
     asked: str = ""
-    model: str = ""
+    model_name: str = ""
     usage: Path | None = None
     known: KnownStore | None = None
     caps: Caps = field(default_factory=Caps)
