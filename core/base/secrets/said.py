@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from core.base.late import late
-from core.base.secrets.values import is_chosen, is_code, is_compound, is_phrase, is_placeholder, is_word
+from core.base.secrets.values import is_chosen, is_code, is_phrase, is_placeholder, is_word
 
 REACH = 110
 _WORD = late(r"[^*_\s\"'`“”„«»‹›「」『』()<>,;][^\s\"'`“”„«»‹›「」『』()<>]+")
@@ -161,7 +161,9 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
         for row, word in enumerate(_WORD.finditer(line, head)):
             value = word[0].rstrip(".,;:")
             ends = word.start() + len(value)
-            alone = row == 0 and (head > begin and _CLAUSE_END.match(line, ends) or (len(words) < 4 and line[ends : ends + 1] == ","))
+            alone = row == 0 and (
+                (head > begin and _CLAUSE_END.match(line, ends)) or (len(words) < 4 and line[ends : ends + 1] == ",")
+            )
             alone = alone or (_TWO.search(question) and len(words) in (2, 3) and word[0] == words[-1])
             if value in question or len(value) < 4 or is_placeholder(value) or _ADDRESS.match(value):
                 continue
