@@ -77,7 +77,7 @@ def gather(
     seen_by = {} if renamed else data or {}  # what a conversation is called stands in many rows
     fresh = {name: _view_data(name, call, now, seen_by.get(name), problems) for name, call in gatherers.items()}
     problems += [ErrorInfo(NOT_TRUSTED, asked(row), row.path) for row in waiting]
-    problems += odd_settings(now)
+    problems += odd_settings(now) if isinstance(opened, Ok) else []
     found = replace(found, problems=tuple(dict.fromkeys(problems)), waiting=waiting)
     return Ok(Gathered(now, before if before == found and before is not None else found, fresh, seen))
 

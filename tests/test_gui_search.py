@@ -355,7 +355,7 @@ def test_the_window_says_what_was_searched_and_what_is_left_as_the_command_line_
         view: Any = seat.panel.workbench.views["search"]
         monkeypatch.setitem(find_conversations.__kwdefaults__ or {}, "seconds", 0.0)
         said = []
-        for words in ("xyzzyqu", "xyzzyqu again"):
+        for words in ("xyzzyqu", "xyzzyqu plughq"):
             view.typed(words)
             seat.until(lambda: not view.pending)
             seat.settle()

@@ -338,8 +338,8 @@ class Focus:
         self._frame = frame
         touched = any(dpg.is_mouse_button_clicked(one) or dpg.is_mouse_button_released(one) for one in MOUSE)
         self._clicked = CLICK if touched else max(0, self._clicked - 1)
-        has = self._has()
-        if has and (self.alone or self._clicked or self._mine is not False):
+        has = self._has() if self.alone or self._clicked or self._mine is not False else 0
+        if has:
             self._last, self._mine = has, True
         elif self._mine and self._was_hidden(self._last):
             self.take()

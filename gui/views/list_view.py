@@ -415,11 +415,13 @@ class ListView(FilteredView, Generic[T]):
     def add_remark(self, parent: int) -> None:
         """Make a line for a sentence about what could not be shown; hidden until `remark`."""
         self._remark = int(dpg.add_group(horizontal=True, parent=parent, show=False))
-        text(self._look, self._remark, icon("triangle-alert"), "small", "edited")
+        self._sign = text(self._look, self._remark, icon("triangle-alert"), "small", "edited")
         self.remark = text(self._look, self._remark, "", "small", "muted", wrap=True)
 
-    def tell(self, sentences: Sequence[str]) -> None:
-        """Put the first of some sentences into that line, and how many more there are."""
+    def tell(self, sentences: Sequence[str], calm: bool = False) -> None:
+        """Put the first of some sentences into that line, and how many more; `calm` where it is no warning."""
+        dpg.set_value(self._sign, icon("info" if calm else "triangle-alert"))
+        self._look.tint(self._sign, "hint" if calm else "edited")
         more = f"  (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
         dpg.configure_item(self._remark, show=bool(sentences))
         dpg.set_value(self.remark, sentences[0] + more if sentences else "")

@@ -372,9 +372,8 @@ class SearchView(ListView[Findings]):
     def _show(self, keep: bool = False) -> None:
         self._name_chips()
         self._show_waiting()
-        notes = [capital(note) for note in self.data.notes]
-        scope = [self.data.searched] if self.data.searched else []
-        self.tell([*notes, *scope] if self.data.hits else [*scope, *notes])
+        scope = [self.data.searched] if self.data.searched and not self.data.hits else []
+        self.tell([*scope, *map(capital, self.data.notes)], calm=bool(scope) and not self.data.waits)
         self._hits = {key_of(hit): hit for hit in self.data.hits}
         if not keep or self.list.selected not in self._hits:
             self.list.selected = None

@@ -418,7 +418,7 @@ def gone_words(view: BulletView) -> tuple[str, str, str]:
 
 
 WENT = {
-    "undone": ("undo-2", "Taken back", "What had put this line there was taken back"),
+    "undone": ("undo-2", "Taken back", "The step that wrote this line was taken back"),
     "edited": ("pencil", "Changed or deleted", "This line was changed or deleted with this program"),
     "harvested": ("wheat", "Not there any more", "A harvest took this line away"),
 }
