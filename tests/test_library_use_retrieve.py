@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,18 @@ from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import SearchEntry, SearchSource
 from core.library import rows, schema
 from core.library.database import Library
+from core.library.told import Told
+from core.library.use import usage
 from core.library.use.dossier import as_text
+from core.library.use.reflect import reflect
 from core.library.use.retrieve import STRATEGIES, retrieve
 from core.library.use.tasks import infer_task_type
 from core.library.use.vectors import Embedder
 from core.search.index import open_index
 from core.search.query import search
+from tests.facts_home import code_of
 from tests.library_shelf import Shelf
+from tests.made_home import value
 
 QUESTION = "Why is my async Python code deadlocking?"
 
@@ -319,3 +325,27 @@ def test_what_was_asked_is_remembered_also_where_nothing_was_found(shelf: Shelf)
     assert {row.retrieval_id for row in shown} == {found.id} and counts == 1
     trace = shelf.used("reddit", session="monday")
     assert trace.query == QUESTION and trace.retrieval_id == found.id, "the question is that of the session's retrieval"
+
+
+# --- for somebody who may not be told all of it -----------------------------------------------------------------------
+
+
+def test_what_may_not_be_told_is_not_there(shelf: Shelf) -> None:
+    """An agent of one project was handed the documents of another, and what was recorded there."""
+    used = shelf.used("soup", notes="the lentils were hard", query="how long do lentils need")
+    shelf.concept("lentils", "soup")
+    shelf.concept("coroutine", "docs", "soup")
+    told = replace(shelf.library, told=Told(lambda source, _project: "example.org" not in source, lambda _root: True))
+    hidden = shelf.chunks["soup"]
+    found = value(retrieve(told, "lentils, salt and async code", now=shelf.now, limit=10))
+    assert found.dossiers and hidden not in {one.chunk.id for one in found.dossiers}
+    for scope in ("all", "concept"):
+        report = str(value(reflect(told, scope=scope, concept="coroutine", now=shelf.now)).to_json())
+        assert "lentil" not in report.lower() and "example.org" not in report
+    assert code_of(reflect(told, scope="concept", concept="lentils", now=shelf.now)) == "no-concept"
+    refused = usage.record(told, session_id="", chunk_ids=[hidden], task_type="", outcome="win", now=shelf.now)
+    assert code_of(refused) == "no-chunk" and code_of(usage.withdraw(told, used.id)) == "no-trace"
+    assert hidden in {one.chunk.id for one in shelf.ask("lentils and salt").dossiers}, "the others see all of it"
+    elsewhere = replace(shelf.library, told=Told(lambda _source, _project: True, lambda root: root == "/srv/shop"))
+    [dossier] = [one for one in value(retrieve(elsewhere, "lentils", now=shelf.now)).dossiers if one.chunk.id == hidden]
+    assert dossier.traces == (), "what was recorded in another project is told there"

@@ -328,6 +328,8 @@ def test_more_is_told_where_the_user_allowed_it(birds: World) -> None:
     assert all(OTHER in said for said in asked(server, calls))
     everything = asked(server, [("search_knowledge", {"query": WORDS, "project": "all", "limit": 50})])[0]
     assert all(bird in everything for bird in (OWN, OTHER, USERS, NOBODYS))
+    facts = asked(server, [("get_facts", {"project": "all"})])[0]
+    assert all(bird in facts for bird in (OWN, OTHER, USERS, NOBODYS))
 
 
 def test_an_empty_answer_says_why_to_an_agent_too(birds: World) -> None:

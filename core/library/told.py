@@ -21,11 +21,11 @@ class Told:
     project: Callable[[str], bool]
 
 
-_CHUNKS = "SELECT id FROM chunk"
+_CHUNKS = "SELECT id FROM told_chunk"
 _ENTITIES = f"SELECT id FROM document UNION ALL {_CHUNKS} UNION ALL SELECT id FROM concept"
 _VIEWS = {
     # A view may name those above it: what stands before the dot is the table behind the view of its name.
-    "chunk": "document_id IN (SELECT id FROM told_document)",
+    "chunk": "id IN (SELECT id FROM told_chunk)",
     "location": "source IN (SELECT source FROM told_source)",
     "mention": f"chunk_id IN ({_CHUNKS})",
     "concept": "id IN (SELECT concept_id FROM mention)",
@@ -68,12 +68,15 @@ def narrow(connection: Connection, told: Told) -> None:
     }
     for table, values in held.items():
         columns = table.partition("(")[2].rstrip(")").split(", ")
-        typed = ", ".join(f"{name} TEXT" for name in columns)
+        typed = ", ".join(f"{name} TEXT" for name in columns).replace(" TEXT", " TEXT PRIMARY KEY", 1)
         connection.exec_driver_sql(f"CREATE TEMP TABLE {table.partition('(')[0]}({typed})")
         if values:
             marks = ", ".join(f":{name}" for name in columns)
             given = [dict(zip(columns, row, strict=True)) for row in values]
             connection.execute(text(f"INSERT INTO {table} VALUES ({marks})"), given)
+    connection.exec_driver_sql("CREATE TEMP TABLE told_chunk(id TEXT PRIMARY KEY, number INTEGER)")
+    chunks = f"SELECT id, number FROM {behind}chunk WHERE document_id IN (SELECT id FROM told_document)"
+    connection.exec_driver_sql(f"INSERT INTO told_chunk {chunks}")
     connection.execution_options(narrowed=True)
     # Where a document is in two places, the one that may be told.
     shown = ", ".join("t.source" if column.name == "source" else f"d.{column.name}" for column in schema.document.c)

@@ -27,7 +27,7 @@ from core.commands.bullets import ALL, file_notes_in, tasks_in
 from core.commands.context import ContextPrefix, context
 from core.commands.conversations import ConversationFilters, ConversationHit, read
 from core.commands.conversations import find as find_conversations
-from core.commands.facts import bootstrap
+from core.commands.facts import bootstrap, list_facts
 from core.commands.library.ingest import library_ingest, library_losses, names_private_host
 from core.commands.library.use import Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
@@ -304,6 +304,8 @@ def get_facts(
     now = settled(workspace)
     scope = told_in(now, project)
     own = [name for name in scope.domains if name != GLOBAL]
+    if scope.everything:
+        own = sorted({fact.domain for fact in value_of(list_facts(now)).facts})
     wanted = [slug(name) for name in domains or own or [GLOBAL]]
     if not (now.config.mcp_all_conversations or set(wanted) <= set(scope.domains)):
         raise RefusedError(f"facts of other projects are not told to agents; {ALLOWING}")

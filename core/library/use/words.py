@@ -44,7 +44,7 @@ _MATCHING = (
 )
 _FTS = text(_MATCHING.format(""))
 # The words of all chunks are in one table: what may not be told must not take the place of what may (told.py).
-_FTS_NARROWED = text(_MATCHING.format(" AND rowid IN (SELECT number FROM chunk)"))
+_FTS_NARROWED = text(_MATCHING.format(" AND +rowid IN (SELECT number FROM told_chunk)"))
 # Each in a statement of its own: together they would read every row.
 _LEAST_AND_MOST = select(
     select(func.min(_c.number)).scalar_subquery().label("least"),
