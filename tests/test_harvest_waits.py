@@ -12,12 +12,14 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.base import disk
+from core.cli.harvest import harvest_text
 from tests.cli_call import call
 from tests.faults.fault import path_of
 from tests.harvest_world import FakeModel, World, says
@@ -384,3 +386,30 @@ def test_a_journal_that_cannot_be_written_leaves_the_mark_in_the_ledger(
         damaged.setattr("core.knowledge.journal.Journal.append", broken)
         assert call("harvest", "--apply", "--quiet")[0] == 1
     assert "harvest-failed:1" in _status(desk)
+
+
+# --- notes on files outside the home ---------------------------------------------------------------------------------
+
+
+def test_the_repository_of_a_conversation_is_reason_enough_for_a_note(tmp_path: Path) -> None:
+    """A session in a folder of the repository tells of a file beside that folder; nobody has set file_roots for it."""
+    shop, world = tmp_path / "srv" / "shop", World(tmp_path / "user").limits(keep=True)
+    (shop / "api").mkdir(parents=True)
+    (shop / ".git").mkdir()
+    (shop / "orders.py").write_text("pass\n")
+    (tmp_path / "srv" / "other.py").write_text("pass\n")
+    world.options = replace(world.options, file_roots=())
+    world.converse((BEGUN + ENDED).replace("/src/shop", str(shop / "api")), NAME)
+    paths = (shop / "orders.py", tmp_path / "srv" / "other.py", shop / "gone.py")
+    report = world.run(says(files=[{"path": str(path), "note": "It reads the orders"} for path in paths]))
+    assert "orders.py" in next(world.paths.file_notes.iterdir()).read_text()
+    text = harvest_text(report)
+    assert "\n1 note on a file that was not found became a fact\n" in text
+    assert "\n1 note on a file outside file_roots and the folder of its conversation became a fact\n" in text
+
+
+def test_notes_tell_why_a_file_has_none(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "elsewhere.py"
+    file.write_text("pass\n")
+    assert call("add", "facts", f"{file}: it reads the orders")[0] == 0
+    assert "it lies outside file_roots (facts.md):" in call("notes", str(file))[1]
