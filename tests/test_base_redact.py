@@ -523,7 +523,7 @@ def test_many_secrets_are_hidden_as_one_by_one(few: int, data: st.DataObject) ->
     text = "".join(data.draw(st.lists(pieces, max_size=8)))
     secrets = Secrets()
     with (
-        patch.object(repeats, "redact", lambda text: Redacted("[redacted: password]", {"password": 1})),
+        patch.object(repeats, "redact", lambda text, known: Redacted("[redacted: password]", {"password": 1})),
         patch.object(repeats, "FEW", few),
     ):
         for value in values:

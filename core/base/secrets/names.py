@@ -261,26 +261,24 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
 
 
 def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int, str] | None:
-    """The same where the line is wrapped between the name and its value, or inside of it."""
+    """The same where the line is wrapped between the name and its value."""
     ends = text.find("\n", name.end(), name.end() + 60)
-    if ends < 0 or not _UP_TO_WRAP.match(text, name.end(), ends) or not (wrap := _WRAP.match(text, ends)):
+    if ends < 0 or name[0] == "pass" or not _UP_TO_WRAP.match(text, name.end(), ends) or not (wrap := _WRAP.match(text, ends)):
         return None
     begins = max(text.rfind("\n", max(0, name.start() - 60), name.start()) + 1, name.start() - 60, 0)
     behind = text.find("\n", wrap.end(), wrap.end() + 160)
     behind = min(len(text), wrap.end() + 160) if behind < 0 else behind
     head, rest = slice(begins, ends), slice(wrap.end(), behind)
-    for between in (" ", "") if text[ends - 1] not in " :=" else (" ",):
-        joined = f"{text[head]}{between}{text[rest]}"
-        again = NAME.match(f"{lowered[head]}{between}{lowered[rest]}", name.start() - begins)
-        found = _value_of(joined, again) if again else None
-        if found and found[1] > ends - begins:
-            shift = wrap.end() - (ends - begins) - len(between)
-            start = found[0] + (shift if found[0] >= ends - begins else begins)
-            return start, found[1] + shift, found[2]
+    joined = f"{text[head]} {text[rest]}"
+    again = NAME.match(f"{lowered[head]} {lowered[rest]}", name.start() - begins)
+    found = _value_of(joined, again) if again else None
+    if found and found[0] > ends - begins:
+        shift = wrap.end() - (ends - begins) - 1
+        return found[0] + shift, found[1] + shift, found[2]
     return None
 
 
-_UP_TO_WRAP = late(r"[\w \t:='’\"`*-]{0,60}\\?$")
+_UP_TO_WRAP = late(r"[\w \t'’\"`*-]{0,60}?(?:[:=]|(?<!\w)(?:is|was|are|to|ist|lautet|est|es|è|это|jest)|\\)[ \t\"'`*]*$")
 _WRAP = late(r"[ \t]*\\?\r?\n[ \t>|│+#*]{0,16}(?=[^\s>|│])")
 
 

@@ -249,7 +249,7 @@ def _is_strong(secret: str) -> bool:
 
 def _is_argument(secret: str) -> bool:
     """Whether a string in a call that logs somebody in is a password, and not the name of a field or an address."""
-    return _no_variable(secret) and (" " not in secret or is_phrase(secret)) and not re.search(r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^(?:get|post|put|basic|bearer|login)$", secret)
+    return _no_variable(secret) and (" " not in secret or is_phrase(secret)) and not re.search(r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^[a-z]+(?:_[a-z]+)+$|^(?:get|post|put|basic|bearer|login)$", secret)
 
 
 def is_login(secret: str) -> bool:
@@ -327,7 +327,7 @@ _KUBECONFIG = {
 """What kubectl writes into its settings, as base64; the certificates tell whose cluster it is and are of no other use."""
 _PHRASES = ("seed", "mnemonic", "recovery phrase", "recovery words", "wallet", "12 words", "24 words", "twelve words", "metamask", "ledger", "bip39",
             "bip-39", "secret phrase", "backup phrase", "backup words", "merkwörter", "wiederherstellung", "phrase de récup")
-_BETWEEN_WORDS = r"[\s,;|/\"'│·()#-]{1,40}+"
+_BETWEEN_WORDS = r"(?:[\s,;/\"'│·()#]|\|(?=\s)){1,40}+"
 _NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
 _NOT_IN_PHRASES = late(
     r"(?i)\b(?:the|and|for|are|was|were|with|from|have|has|had|not|but|they|them|then|their|there|when|which|your|our|into|than|where|been|does|did"
@@ -461,7 +461,7 @@ PIPES: tuple[Pattern, ...] = (
            r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}-S|docker[ \t]+login|cryptsetup|passwd|kinit)", check=_no_variable),
 )  # fmt: skip
 STATEMENTS: tuple[Pattern, ...] = (
-    _said("identified by", r"\s{1,4}(?:password[ \t]{1,4}|values[ \t]{1,4})?(?:[\"'](?P<secret>[^\"'\n]{3,120})[\"']|(?P<s>[^\s\"';,()]{4,120}))"),
+    _said("identified by", r"\s{1,4}(?:password[ \t]{1,4}|values[ \t]{1,4})?(?:[\"'](?P<secret>[^\"'\n]{3,120})[\"']|(?P<s>[^\s\"';,()]{4,120})(?=;))"),
     _said("identified with", r"[ \t]{1,4}\S{1,60}[ \t]{1,4}(?:by|as)[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
     _said("password('", r"(?<=')(?P<secret>[^'\n]{4,120})'\)"),
     _said("password \"", r"(?<=\")(?P<secret>[^\"\n]{4,120})\";"),
