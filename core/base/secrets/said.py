@@ -30,30 +30,30 @@ _IS_CODE = late(
 )
 
 
-def said_near(text: str, first: int, end: int, code: bool) -> Iterator[tuple[int, int]]:
+def said_near(text: str, first: int, end: int, code: bool) -> tuple[list[tuple[int, int]], int]:
     """The words of the sentence around the name of a secret (from `first` to `end`) that are built like one and stand
-    where a value does. Nothing in a line of a program."""
+    where a value does, and up to where it was gone through. Nothing in a line of a program."""
     begins = max(text.rfind("\n", max(0, first - REACH), first) + 1, first - REACH, 0)
     stop = text.find("\n", end, end + REACH)
     stop = min(len(text), end + REACH) if stop < 0 else stop
     if code:
         found = _IS_CODE.search(text, begins, first)
-        if found:
-            yield found.span("code")
-        return
+        return ([found.span("code")] if found else []), end
     if _PROGRAM.search(text, begins, stop) or text.count(" ", begins, stop) < 3:
-        return
+        return [], end
     last = [cut.end() for cut in _SENTENCE.finditer(text, begins, first)]
     begins = last[-1] if last else begins
     cut = _SENTENCE.search(text, end, stop)
     stop = cut.start() if cut else stop
+    words: list[tuple[int, int]] = []
     for word in _WORD.finditer(text, begins, stop):
         value = word[0].rstrip(".,;:*_")
         start = word.start()
         if first <= start < end or not is_chosen(value):
             continue
         if _LEADS.search(text, max(begins, start - 14), start) or _TRAILS.match(text, start + len(value)):
-            yield start, start + len(value)
+            words.append((start, start + len(value)))
+    return words, stop
 
 
 # --- what a command was asked to show --------------------------------------------------------------------------------

@@ -327,7 +327,7 @@ _KUBECONFIG = {
 """What kubectl writes into its settings, as base64; the certificates tell whose cluster it is and are of no other use."""
 _PHRASES = ("seed", "mnemonic", "recovery phrase", "recovery words", "wallet", "12 words", "24 words", "twelve words", "metamask", "ledger", "bip39",
             "bip-39", "secret phrase", "backup phrase", "backup words", "merkwörter", "wiederherstellung", "phrase de récup")
-_BETWEEN_WORDS = r"(?:[\s,;/\"'│·()#]|\|(?=\s)){1,40}+"
+_BETWEEN_WORDS = r"(?:[\s,;/\"'│·()#]|\|(?=\s)|-(?=[a-z])|\n> ){1,40}+"
 _NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
 _NOT_IN_PHRASES = late(
     r"(?i)\b(?:the|and|for|are|was|were|with|from|have|has|had|not|but|they|them|then|their|there|when|which|your|our|into|than|where|been|does|did"
