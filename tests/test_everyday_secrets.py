@@ -15,6 +15,8 @@ from tests.made_home import UUID, Clock, harvested, make_home, read, value, writ
 from tests.quality.hard_secrets import rows
 from tests.test_harvest_secrets import Echo
 
+SEED = ("abandon", "ability", "able", "about", "above", "absent", "absorb", "abstract", "absurd", "abuse", "access",
+        "accident")  # fmt: skip
 TOLD = {
     "a season and a year": ("the password is Summer2024!, thanks", "Summer2024!"),
     "letters and digits": ("the password is HUNTER77 by the way", "HUNTER77"),
@@ -32,12 +34,7 @@ TOLD = {
     "powershell": ("ConvertTo-SecureString 'Otter`Dam' -AsPlainText -Force", "Otter`Dam"),
     "curl": ("curl -su 'ann:plum tree' https://x.org/api", "plum tree"),
     "app password": ('smtp_pass = "pjvk xgwd ohel tnbz"', "pjvk xgwd ohel tnbz"),
-    "numbered seed": (
-        "recovery phrase:\n" + "\n".join(
-            f"{n}. {word}" for n, word in enumerate(
-                "abandon ability able about above absent absorb abstract absurd abuse access accident".split(), 1)),
-        "accident",
-    ),
+    "numbered seed": ("recovery phrase:\n" + "\n".join(f"{n}. {word}" for n, word in enumerate(SEED, 1)), "accident"),
     "a prompt": ("Enter password: plumtree\nWelcome to the monitor", "plumtree"),
     "what a command shows": ("$ cat .vault_pass\nplum-tree-2\n$ ls", "plum-tree-2"),
     "the next line": ("The password for the server\nis plumtree7", "plumtree7"),

@@ -82,7 +82,10 @@ def digest_on(workspace: Workspace) -> Result[DigestState]:
         where = workspace.loaded.origins["digest_enabled"]
         return fail("digest-disabled", "the digest is switched off by digest_enabled = false", where, hint)
     try:
-        if not paths.knowledge.is_dir() or regenerate_digest(paths, config.digest_max_bytes, secrets=config.redact) is None:
+        if (
+            not paths.knowledge.is_dir()
+            or regenerate_digest(paths, config.digest_max_bytes, secrets=config.redact) is None
+        ):
             hint = "'knowledge harvest --apply' fills it"
             return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=hint)
     except OSError as error:

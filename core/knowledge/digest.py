@@ -209,9 +209,7 @@ def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[lis
     return kept_ready(place, [paths.knowledge / CATEGORY[category].file], made, asked=max_bytes, read=read)
 
 
-def regenerate_digest(
-    paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True
-) -> Path | None:
+def regenerate_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Path | None:
     """Write digest.md, or remove it when there is nothing to say (then None); `cache` as in `current_digest`. Tools
     read the file by themselves, so it goes through the same gate as a prompt: with `secrets`, none stands in it,
     though the user typed one into a category file. Raises OSError."""

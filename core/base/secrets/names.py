@@ -117,7 +117,7 @@ _ABOUT_KEYS = late(
 )
 _ABOUT_CODES_TEXT = """
 verification security time onetime device user login in access auth authentication 2fa mfa sms backup recovery confirmation
-pairing unlock door alarm gate entry bestätigungs sicherheits einmal pass pin enter_the type_the
+pairing unlock door alarm gate garage locker safe keypad sim entry bestätigungs sicherheits einmal pass pin enter_the type_the
 """
 _ABOUT_CODES = tuple(word.replace("_", " ") for word in _ABOUT_CODES_TEXT.split())
 _OF_CODES = late(
@@ -239,12 +239,25 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             whole = text.find(text[first - 1], stop, stop + 80)
             if whole > 0 and is_phrase(text[start:whole]):
                 return start, whole, kind
-        ends = password and form in ("assigned", "prose") and match["sep"].strip() in (":", "：") and (core != "pass" or before or _USER_BEFORE.search(text, max(0, first - 80), first)) and bool(_LINE_ENDS.match(text, stop))
+        ends = (
+            password
+            and form in ("assigned", "prose")
+            and match["sep"].strip() in (":", "：")
+            and (core != "pass" or before or _USER_BEFORE.search(text, max(0, first - 80), first))
+            and bool(_LINE_ENDS.match(text, stop))
+        )
         literal = quoted or ends or beside or _is_literal(form, text, first, stop, match["sep"])
-        if not quoted and (beside or (form in ("prose", "assigned") and "phras" in core)) and (more := _MORE_WORDS.match(text, stop)):
-            if is_phrase(text[start : more.end()], "phras" in core) and (beside or is_word(value)):
-                return start, more.end(), kind
-        if is_secret(value, name, quoted, form, env, literal) and not (ends and not beside and value.isalpha() and not is_word(value)):
+        if (
+            not quoted
+            and (beside or (form in ("prose", "assigned") and "phras" in core))
+            and (more := _MORE_WORDS.match(text, stop))
+            and is_phrase(text[start : more.end()], "phras" in core)
+            and (beside or is_word(value))
+        ):
+            return start, more.end(), kind
+        if is_secret(value, name, quoted, form, env, literal) and not (
+            ends and not beside and value.isalpha() and not is_word(value)
+        ):
             return start, stop, kind
         if ends and form == "prose" and (is_word(value) or is_compound(value)):
             return start, stop, kind
@@ -281,7 +294,9 @@ def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int
 
 
 _SAID_BELOW = late(r"(?:[^\W\d_]{1,16} ){0,3}(?:is|was|ist|lautet|est|es) \S")
-_UP_TO_WRAP = late(r"[\w \t'’\"`*-]{0,60}?(?:[:=]|(?<!\w)(?:is|was|are|to|ist|lautet|est|es|è|это|jest)|\\)[ \t\"'`*]*$")
+_UP_TO_WRAP = late(
+    r"[\w \t'’\"`*-]{0,60}?(?:[:=]|(?<!\w)(?:is|was|are|to|ist|lautet|est|es|è|это|jest)|\\)[ \t\"'`*]*$"
+)
 _WRAP = late(r"[ \t]*\\?\r?\n[ \t>|│+#*]{0,16}(?=[^\s>|│])")
 
 
@@ -293,7 +308,12 @@ def _after_user(text: str, first: int) -> bool:
 
 def _is_said(text: str, first: int, start: int, stop: int, form: str, sep: str) -> bool:
     """Whether a plain word is what a sentence calls the password: it ends a clause, and is nothing said of one."""
-    if (not is_word(text[start:stop]) and not is_compound(text[start:stop])) or not _CLAUSE_END.match(text, stop) or "'" in sep or "’" in sep:
+    if (
+        (not is_word(text[start:stop]) and not is_compound(text[start:stop]))
+        or not _CLAUSE_END.match(text, stop)
+        or "'" in sep
+        or "’" in sep
+    ):
         return False
     before = text[max(0, first - 80) : first].rpartition("\n")[2]
     if text[first : first + 5].lower() == "pass " and sep.strip().lower() not in ("is", "was", "ist", "est", "es"):
@@ -328,9 +348,14 @@ def _is_beside_data(text: str, first: int, stop: int) -> bool:
     if ends < 0 or re.search(r"[,;{(\[]\s*$", text[stop:ends]):
         return False
     begins = text.rfind("\n", max(0, first - 200), first) + 1
-    above = text[max(text.rfind("\n", max(0, begins - 200), max(0, begins - 1)) + 1, begins - 200, 0) : max(0, begins - 1)]
+    above = text[
+        max(text.rfind("\n", max(0, begins - 200), max(0, begins - 1)) + 1, begins - 200, 0) : max(0, begins - 1)
+    ]
     below = text[ends + 1 : ends + 200].partition("\n")[0]
-    return any((found := _DATA.match(line)) is not None and not (found["value"] and is_type(found["value"])) for line in (above, below))
+    return any(
+        (found := _DATA.match(line)) is not None and not (found["value"] and is_type(found["value"]))
+        for line in (above, below)
+    )
 
 
 _LINE_ENDS = late(r"[ \t]*(?:#[^\n]*)?\r?(?:\n|$)|[.。](?=\s|$)")
@@ -342,7 +367,9 @@ _DATA = late(
     re.I,
 )
 _MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
-_CLAUSE_END = late(r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])")
+_CLAUSE_END = late(
+    r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])"
+)
 _USER_BEFORE = late(
     r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}[,;/]?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
 )
@@ -375,15 +402,20 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     if form == "cell":
         return "|" in text[max(0, first - 300) : first].rpartition("\n")[2]
     if form == "tag":
-        return _NAMED_TAG.search(text, max(0, first - 80), first) is not None or text[first - 1 : first] == "<" or (
-            text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first]
+        return (
+            _NAMED_TAG.search(text, max(0, first - 80), first) is not None
+            or text[first - 1 : first] == "<"
+            or (text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first])
         )
     if form == "pair":
         opened = text[max(0, first - 2) : first]
         return opened[:1] == "(" or text[first:end].isupper() or before.startswith("--")
     if form == "listed":
         alone = text[max(0, first - 1) : first] in ("", "\n")
-        return alone and ((text[first:end].isupper() and text[end : end + 2].isspace()) or (before != "" and text[end - 2 : end] == "pw"))
+        return alone and (
+            (text[first:end].isupper() and text[end : end + 2].isspace())
+            or (before != "" and text[end - 2 : end] == "pw")
+        )
     if form == "call":
         return password and bool(before)
     if form == "behind":

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from core.base.late import late
-from core.base.secrets.values import is_chosen, is_phrase, is_placeholder, is_word
+from core.base.secrets.values import is_chosen, is_phrase, is_placeholder
 
 
 class Pattern(NamedTuple):
@@ -249,7 +249,14 @@ def _is_strong(secret: str) -> bool:
 
 def _is_argument(secret: str) -> bool:
     """Whether a string in a call that logs somebody in is a password, and not the name of a field or an address."""
-    return _no_variable(secret) and (" " not in secret or is_phrase(secret)) and not re.search(r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^[a-z]+(?:_[a-z]+)+$|^(?:get|post|put|basic|bearer|login)$", secret)
+    return (
+        _no_variable(secret)
+        and (" " not in secret or is_phrase(secret))
+        and not re.search(
+            r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^[a-z]+(?:_[a-z]+)+$|^(?:get|post|put|basic|bearer|login)$",
+            secret,
+        )
+    )
 
 
 def is_login(secret: str) -> bool:
@@ -325,8 +332,26 @@ _KUBECONFIG = {
     "certificate-authority-data": "certificate",
 }
 """What kubectl writes into its settings, as base64; the certificates tell whose cluster it is and are of no other use."""
-_PHRASES = ("seed", "mnemonic", "recovery phrase", "recovery words", "wallet", "12 words", "24 words", "twelve words", "metamask", "ledger", "bip39",
-            "bip-39", "secret phrase", "backup phrase", "backup words", "merkwörter", "wiederherstellung", "phrase de récup")
+_PHRASES = (
+    "seed",
+    "mnemonic",
+    "recovery phrase",
+    "recovery words",
+    "wallet",
+    "12 words",
+    "24 words",
+    "twelve words",
+    "metamask",
+    "ledger",
+    "bip39",
+    "bip-39",
+    "secret phrase",
+    "backup phrase",
+    "backup words",
+    "merkwörter",
+    "wiederherstellung",
+    "phrase de récup",
+)
 _BETWEEN_WORDS = r"(?:[\s,;/\"'│·()#]|\|(?=\s)|-(?=[a-z])|\n> ){1,40}+"
 _NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
 _NOT_IN_PHRASES = late(
@@ -438,18 +463,60 @@ COMMANDS: tuple[Pattern, ...] = (
     _command("chpasswd", r"[ \t]*<<<[ \t]*[\"']?[\w.-]{1,40}:", plain=True),
     _command("sudo", r"[ \t]+-S[^\n|;<]{0,60}<<<[ \t]*"),
     _command("zip", r"\b[^\n|;]{0,120}?[ \t]-P[ \t]"),
-    _shape("password", "net use", r"net use[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}/user:\S{1,60}[ \t]{1,4}(?P<secret>[^\s/]\S{3,60})", check=_no_variable),
+    _shape(
+        "password",
+        "net use",
+        r"net use[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}/user:\S{1,60}[ \t]{1,4}(?P<secret>[^\s/]\S{3,60})",
+        check=_no_variable,
+    ),
     _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
 )
 PROMPTS: tuple[Pattern, ...] = (
-    _shape("password", "assword", r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>[^\"'\n\\]{4,80})(?:\\[rn]){0,2}[\"']", check=_no_variable),
+    _shape(
+        "password",
+        "assword",
+        r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>[^\"'\n\\]{4,80})(?:\\[rn]){0,2}[\"']",
+        check=_no_variable,
+    ),
     _shape("password", "user ", r"user \S{1,60}\r?\n(?:[^\n]{0,120}\n)?PASS (?P<secret>\S{3,120})", True),
-    _shape("basic-credentials", "auth plain", r"auth plain[ \t](?:\r?\n[^\n]{0,20})?(?P<secret>[A-Za-z0-9+/]{12,}={0,2})", True),
-    _shape("basic-credentials", "334 ugfzc3dvcmq6", r"334 UGFzc3dvcmQ6\s{1,3}(?P<secret>[A-Za-z0-9+/]{4,}={0,2})", True),
-    _shape("private-key", "-----begin openvpn static", r"-----BEGIN OpenVPN Static key V1-----\s(?P<secret>[0-9a-f\s]{32,1200})", True),
+    _shape(
+        "basic-credentials",
+        "auth plain",
+        r"auth plain[ \t](?:\r?\n[^\n]{0,20})?(?P<secret>[A-Za-z0-9+/]{12,}={0,2})",
+        True,
+    ),
+    _shape(
+        "basic-credentials", "334 ugfzc3dvcmq6", r"334 UGFzc3dvcmQ6\s{1,3}(?P<secret>[A-Za-z0-9+/]{4,}={0,2})", True
+    ),
+    _shape(
+        "private-key",
+        "-----begin openvpn static",
+        r"-----BEGIN OpenVPN Static key V1-----\s(?P<secret>[0-9a-f\s]{32,1200})",
+        True,
+    ),
     *(
-        _shape("recovery-codes", name, re.escape(name) + r"[^\n]{0,80}?(?:\s{1,4}[^\n\d]{0,40}?)??(?<![A-Za-z0-9])(?P<secret>(?:(?:\d{1,2}[.):][ \t]{1,3})?(?:\d{4} \d{4}|(?=[A-Za-z-]{0,9}\d)[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})(?:[\s,;|\"'•*\[\]]{1,12}+|$)){2,20}+)", True, _has_digit)
-        for name in ("backup code", "recovery code", "recovery-code", "recovery_code", "backup_code", "scratch code", "emergency code", "one-time codes", "wiederherstellungscode", "notfallcode", "codes de secours", "two-factor codes")
+        _shape(
+            "recovery-codes",
+            name,
+            re.escape(name)
+            + r"[^\n]{0,80}?(?:\s{1,4}[^\n\d]{0,40}?)??(?<![A-Za-z0-9])(?P<secret>(?:(?:\d{1,2}[.):][ \t]{1,3})?(?:\d{4} \d{4}|(?=[A-Za-z-]{0,9}\d)[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})(?:[\s,;|\"'•*\[\]]{1,12}+|$)){2,20}+)",
+            True,
+            _has_digit,
+        )
+        for name in (
+            "backup code",
+            "recovery code",
+            "recovery-code",
+            "recovery_code",
+            "backup_code",
+            "scratch code",
+            "emergency code",
+            "one-time codes",
+            "wiederherstellungscode",
+            "notfallcode",
+            "codes de secours",
+            "two-factor codes",
+        )
     ),
 )
 PIPES: tuple[Pattern, ...] = (

@@ -63,7 +63,11 @@ def cells_below(text: str, lowered: str, places: list[int], name: re.Pattern[str
 def _rows(text: str, at: int, head: str, sign: str, name: re.Pattern[str]) -> tuple[list[tuple[int, int, str]], int]:
     """The secret cells of the rows from `at` on, and where these end; nothing, and 0, where it is no table."""
     cells = _cells(head, sign)
-    if sum(bool(cell.strip()) for _, cell in cells) < 2 or not all(_HEADING.match(cell) for _, cell in cells) or (sign == "," and ", " in head):
+    if (
+        sum(bool(cell.strip()) for _, cell in cells) < 2
+        or not all(_HEADING.match(cell) for _, cell in cells)
+        or (sign == "," and ", " in head)
+    ):
         return [], 0
     names = _names(cells, name)
     if not any(names):

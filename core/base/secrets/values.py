@@ -73,7 +73,9 @@ _SAID_OF = late(
     r"|\w{2,}(?:ed|ing|able|ible|ally|ely|ntly|ive|ful|less|ous|tten|nown|tional|atory|ctly|ption|ssion|iert|bar|lich|ée?s?))$"
 )
 _NO_ALPHABET = late("[\u3040-\u9fff\uac00-\ud7af]")
-_JOINED = late(r"(?i)(?:com|org|net|io|dev|time|side|memory|level|sensitive|only|auto|pre|post|non|multi|based|encrypted|specific)$")
+_JOINED = late(
+    r"(?i)(?:com|org|net|io|dev|time|side|memory|level|sensitive|only|auto|pre|post|non|multi|based|encrypted|specific)$"
+)
 _NO_LANGUAGE = late(r"(?i)[bcdfghjklmnpqrstvwxz]{6}")
 _SHORT = late(r"(?:\W*\d+[A-Za-z]{0,3}|[A-Za-z]{1,3}-?\d{1,5}|[A-Z]{2,8}-?\d+)\W*$")
 _TECHNIQUE = late(
@@ -118,7 +120,13 @@ def is_secret(value: str, name: re.Match[str], quoted: bool, form: str, env: boo
     core = name[0]
     if quoted and not value.isascii() and _NO_ALPHABET.search(value):
         return False  # a label in a language without an alphabet
-    if "[redacted" in value or len(value) < 4 - (name["c"] is not None) or len(set(value)) < 2 + (len(value) > 3) or is_placeholder(value) or _PATH.match(value):
+    if (
+        "[redacted" in value
+        or len(value) < 4 - (name["c"] is not None)
+        or len(set(value)) < 2 + (len(value) > 3)
+        or is_placeholder(value)
+        or _PATH.match(value)
+    ):
         return False
     if name["c"]:
         return is_code(value) or (core[:2] == "cv" and value.isdigit())
@@ -167,9 +175,14 @@ def is_word(value: str) -> bool:
 def is_compound(value: str) -> bool:
     """Whether words joined by hyphens or dots may be somebody's password in a sentence, and not say something of one."""
     parts = re.split(r"[-._]", value)
-    return 2 <= len(parts) <= 5 and len(value) >= 8 and all(
-        part.isalpha() and not _SAID_OF.match(part) and not _JOINED.match(part) for part in parts
-    ) and not _FIELD.search(value) and not _PATH.match(value) and not is_placeholder(value)
+    return (
+        2 <= len(parts) <= 5
+        and len(value) >= 8
+        and all(part.isalpha() and not _SAID_OF.match(part) and not _JOINED.match(part) for part in parts)
+        and not _FIELD.search(value)
+        and not _PATH.match(value)
+        and not is_placeholder(value)
+    )
 
 
 def is_chosen(value: str) -> bool:
@@ -207,7 +220,14 @@ def is_cell(value: str, name: re.Match[str], sign: str, beside: bool) -> bool:
         return name[0].endswith("otp") and bool(re.match(r"[A-Z2-7]{16,}$|\d{6,8}$|otpauth:", value))
     if not beside or not name["p"]:
         return " " not in value and is_secret(value, name, False, "cell", False, False)
-    if len(value) < 3 or is_placeholder(value) or _PATH.match(value) or "[redacted" in value or _NO_VALUE.match(value) or _SAID_OF.match(value):
+    if (
+        len(value) < 3
+        or is_placeholder(value)
+        or _PATH.match(value)
+        or "[redacted" in value
+        or _NO_VALUE.match(value)
+        or _SAID_OF.match(value)
+    ):
         return False
     return " " not in value if sign == "|" else not _MESSAGE.search(value)
 
@@ -224,7 +244,12 @@ def _is_password(
     if not digits and not symbols and "-" not in value and "_" not in value and "." not in value:
         if (form == "prose" and not quoted) or form in ("behind", "call", "pair") or not value.isascii():
             return form == "pair" and env and len(value) > 5 and not _FIELD.search(value)
-        if len(value) < 6 or _FIELD.search(value) or _NO_VALUE.match(value) or (form == "option" and _SAID_OF.match(value)):
+        if (
+            len(value) < 6
+            or _FIELD.search(value)
+            or _NO_VALUE.match(value)
+            or (form == "option" and _SAID_OF.match(value))
+        ):
             return False
         return ":" not in value and (quoted or env or literal)
     if not quoted and re.search(r"[()\[\]{}]", value) and (_CODE.match(value) or _ARGUMENT.match(value)):
@@ -265,12 +290,19 @@ def _mixed(value: str) -> bool:
     return not (_SHORT.match(value) or _TECHNIQUE.match(value))
 
 
-def _is_key(value: str, digits: int, letters: int, symbols: int, quoted: bool, form: str, env: bool, core: str, literal: bool) -> bool:
+def _is_key(
+    value: str, digits: int, letters: int, symbols: int, quoted: bool, form: str, env: bool, core: str, literal: bool
+) -> bool:
     if core == "creds" and env and re.match(r"[\w.-]{2,40}:[^\s:/]{4,}$", value):
         return True
     if not digits or not letters or symbols > len(value) // 3 or form in ("behind", "call"):
         return False
-    if (_IDENTIFIER.match(value) and not (env and literal and value.islower() and len(value) >= 8)) or _CODE.match(value) or _NUMBERS.match(value) or _ARGUMENT.match(value):
+    if (
+        (_IDENTIFIER.match(value) and not (env and literal and value.islower() and len(value) >= 8))
+        or _CODE.match(value)
+        or _NUMBERS.match(value)
+        or _ARGUMENT.match(value)
+    ):
         return False
     if re.search(r"[()<>\[\]{}]", value) or (_CONTENT.match(value) and not re.match(r"(?i)[0-9a-f]{8}-", value)):
         return False
