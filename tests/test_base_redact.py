@@ -518,12 +518,13 @@ def without_one_by_one(text: str, values: Iterable[str]) -> str:
 @given(st.data())
 def test_many_secrets_are_hidden_as_one_by_one(few: int, data: st.DataObject) -> None:
     """One that begins another, lies in it or runs on into the next: no end of it may be left."""
-    values = data.draw(st.sets(st.text("xY7", min_size=6, max_size=12), max_size=6))
+    drawn = st.text("xY7", min_size=6, max_size=12).filter(lambda value: not (value.isalpha() or value.isdigit()))
+    values = data.draw(st.sets(drawn, max_size=6))
     pieces = st.one_of(st.sampled_from(sorted(values) or ["x"]), st.text("xY7 ", max_size=5))
     text = "".join(data.draw(st.lists(pieces, max_size=8)))
     secrets = Secrets()
     with (
-        patch.object(repeats, "redact", lambda text: Redacted("[redacted: password]", {"password": 1})),
+        patch.object(repeats, "redact", lambda text, known=(): Redacted("[redacted: password]", {"password": 1})),
         patch.object(repeats, "FEW", few),
     ):
         for value in values:

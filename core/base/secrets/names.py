@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 
 from core.base.late import late
-from core.base.secrets.said import REACH, said_near, shown
+from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below
 from core.base.secrets.values import PARTS, is_chosen, is_compound, is_no_name, is_phrase, is_secret, is_type, is_word
 
 _ENGLISH = (
-    r"pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pas?s?word|pss?wo?r?d|assword|pa[s5]{2} ?(?:w|vv)[o0]r(?:d|t|cl)|p/w|psk|shared[ _-]?key(?!=)"
+    r"pa[s5]{2}[ -]?(?:w|vv)[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|assword|p/w|psk|shared[ _-]?key(?!=)"
     r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord(?:et)?"
 )
 _FOREIGN = (  # as words of their own: an enclave is no clave
@@ -95,10 +95,10 @@ _BE = (
     r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|je|este|это|теперь|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
 )
 PROSE = late(
-    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
+    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
     re.I,
 )
-BEHIND = late(rf"(?P<sep>[ \t]{{1,2}}\(?){_VALUE}", re.I)
+BEHIND = late(rf"(?P<sep>[ \t]?[;.]?[ \t]{{1,2}}\(?){_VALUE}", re.I)
 ONCE = late(
     rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w-]|\.\d)"
 )
@@ -117,7 +117,7 @@ _ABOUT_KEYS = late(
 )
 _ABOUT_CODES_TEXT = """
 verification security time onetime device user login in access auth authentication 2fa mfa sms backup recovery confirmation
-pairing unlock door alarm gate entry bestätigungs sicherheits einmal pass pin enter_the type_the
+pairing unlock door alarm gate garage locker safe keypad sim entry bestätigungs sicherheits einmal pass pin enter_the type_the
 """
 _ABOUT_CODES = tuple(word.replace("_", " ") for word in _ABOUT_CODES_TEXT.split())
 _OF_CODES = late(
@@ -156,8 +156,8 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
             done = found[1]
             yield found
         if place >= heard and not name["k"] and not text[name.end() : name.end() + 1].isalpha() and name[0] != "pass":
-            heard = place + REACH
-            for start, end in said_near(text, place, name.end(), name["c"] is not None):
+            words, heard = said_near(text, place, name.end(), name["c"] is not None)
+            for start, end in words:
                 yield start, end, "password"
     if names:
         yield from cells_below(text, lowered, names, NAME)
@@ -251,9 +251,10 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             not quoted
             and (beside or (form in ("prose", "assigned") and "phras" in core))
             and (more := _MORE_WORDS.match(text, stop))
+            and is_phrase(text[start : more.end()], "phras" in core)
+            and (beside or is_word(value))
         ):
-            if is_phrase(text[start : more.end()], "phras" in core) and (beside or is_word(value)):
-                return start, more.end(), kind
+            return start, more.end(), kind
         if is_secret(value, name, quoted, form, env, literal) and not (
             ends and not beside and value.isalpha() and not is_word(value)
         ):
@@ -273,26 +274,29 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
 
 
 def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int, str] | None:
-    """The same where the line is wrapped between the name and its value, or inside of it."""
+    """The same where the line is wrapped between the name and its value."""
     ends = text.find("\n", name.end(), name.end() + 60)
-    if ends < 0 or not _UP_TO_WRAP.match(text, name.end(), ends) or not (wrap := _WRAP.match(text, ends)):
+    if ends < 0 or name[0] == "pass" or not (wrap := _WRAP.match(text, ends)):
+        return None
+    if not (_UP_TO_WRAP.match(text, name.end(), ends) or (name["p"] and _SAID_BELOW.match(text, wrap.end()))):
         return None
     begins = max(text.rfind("\n", max(0, name.start() - 60), name.start()) + 1, name.start() - 60, 0)
     behind = text.find("\n", wrap.end(), wrap.end() + 160)
     behind = min(len(text), wrap.end() + 160) if behind < 0 else behind
     head, rest = slice(begins, ends), slice(wrap.end(), behind)
-    for between in (" ", "") if text[ends - 1] not in " :=" else (" ",):
-        joined = f"{text[head]}{between}{text[rest]}"
-        again = NAME.match(f"{lowered[head]}{between}{lowered[rest]}", name.start() - begins)
-        found = _value_of(joined, again) if again else None
-        if found and found[1] > ends - begins:
-            shift = wrap.end() - (ends - begins) - len(between)
-            start = found[0] + (shift if found[0] >= ends - begins else begins)
-            return start, found[1] + shift, found[2]
+    joined = f"{text[head]} {text[rest]}"
+    again = NAME.match(f"{lowered[head]} {lowered[rest]}", name.start() - begins)
+    found = _value_of(joined, again) if again else None
+    if found and found[0] > ends - begins:
+        shift = wrap.end() - (ends - begins) - 1
+        return found[0] + shift, found[1] + shift, found[2]
     return None
 
 
-_UP_TO_WRAP = late(r"[\w \t:='’\"`*-]{0,60}\\?$")
+_SAID_BELOW = late(r"(?:[^\W\d_]{1,16} ){0,3}(?:is|was|ist|lautet|est|es) \S")
+_UP_TO_WRAP = late(
+    r"[\w \t'’\"`*-]{0,60}?(?:[:=]|(?<!\w)(?:is|was|are|to|ist|lautet|est|es|è|это|jest)|\\)[ \t\"'`*]*$"
+)
 _WRAP = late(r"[ \t]*\\?\r?\n[ \t>|│+#*]{0,16}(?=[^\s>|│])")
 
 
@@ -459,7 +463,8 @@ _BY_NEXT: dict[str, frozenset[str]] = {
     "`": _QUOTE_NEXT,
     "\\": _QUOTE_NEXT,
     "s": frozenset(),
-    ".": frozenset(),
+    ".": frozenset({"behind"}),
+    ";": frozenset({"behind"}),
     ",": frozenset({"beside"}),
     "/": frozenset(),
     "?": frozenset({"assigned"}),

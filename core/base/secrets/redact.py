@@ -59,6 +59,9 @@ _TOKEN_START = late(
     r"(?:[\"'`]?[ \t]{0,4}[+\\]?[ \t]{0,4}\r?\n[ \t>|#*]{0,16}[\"'`]?"
     r"|[\"'`][ \t]{0,4}(?:[+.][ \t]{0,4}|[ \t])[\"'`])(?=[\w./+=-])"
 )
+_GOES_ON = late(
+    r"(?P<cut>\\?)\r?\n(?P<in>[ \t>|]{0,24})(?P<rest>[A-Za-z0-9+/_.~-]{6,300}={0,2})(?=[ \t\"',;]*(?:\r?\n|$))"
+)
 _WRAPPED_PIECES = 12
 _KEEP = late(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
 _RUN = b"x" * 20
@@ -126,9 +129,29 @@ def _secrets_of(text: str, known: Iterable[tuple[int, int]] = ()) -> list[_Found
     taken: list[tuple[int, int]] = sorted(marks)
     for one in sorted(found, key=lambda one: (one.net, one.start - one.end, one.start)):
         if _is_free(one.start, one.end, taken):
+            one = one._replace(end=max(one.end, min(_end_of_wrapped(text, one), _next(taken, one.end, len(text)))))
             insort(taken, (one.start, one.end))
             chosen.append(one)
     return sorted(chosen, key=lambda one: one.start)
+
+
+def _end_of_wrapped(text: str, one: _Found) -> int:
+    """Where a key ends that goes on, alone, in the next line: such a line is no word."""
+    rest = _GOES_ON.match(text, one.end) if one.end - one.start >= 12 and one.net != _KEY else None
+    if rest is None or not (
+        rest["cut"] or rest["in"] or one.end - text.rfind("\n", max(0, one.end - 60), one.end) > 50
+    ):
+        return one.end
+    return rest.end("rest") if len(set(map(_sort, rest["rest"]))) > 2 else one.end
+
+
+def _sort(letter: str) -> int:
+    return 1 if letter.isdigit() else 2 if letter.isupper() else 3 if letter.islower() else 4
+
+
+def _next(taken: list[tuple[int, int]], end: int, last: int) -> int:
+    row = bisect_left(taken, (end, 0))
+    return taken[row][0] if row < len(taken) else last
 
 
 def _is_free(start: int, end: int, taken: list[tuple[int, int]]) -> bool:

@@ -35,6 +35,7 @@ class Secrets:
     def __init__(self) -> None:
         self._question = ""
         self._answers: set[str] = set()
+        self._answered: dict[str, list[tuple[int, int]]] = {}
         self._values: set[str] = set()
         self._by_start: dict[str, list[str]] = {}
         self.kinds: Counter[str] = Counter()
@@ -50,15 +51,16 @@ class Secrets:
         question = self._question if role == "user" else ""
         if text.strip():
             self._question = asked(text) if role == "assistant" else self._question if role == "tool" else ""
-        answers = given(question, text) if question else []
-        self._answers.update(text[start:end] for start, end in answers)
-        return self.clear(text, answers)
+        if answers := given(question, text) if question else []:
+            self._answered[text] = answers
+            self._answers.update(text[start:end] for start, end in answers)
+        return self.clear(text)
 
-    def clear(self, text: str, known: Iterable[tuple[int, int]] = ()) -> str:
-        """The text with placeholders, its secrets remembered; `known` are places of some."""
+    def clear(self, text: str) -> str:
+        """The text with placeholders, its secrets remembered."""
         if not text:
             return text
-        found = redact(text, known)
+        found = redact(text, self._answered.get(text, ()))
         if found.counts:
             self.kinds.update(found.counts)
             for value in _replaced(text, found.text):

@@ -30,30 +30,30 @@ _IS_CODE = late(
 )
 
 
-def said_near(text: str, first: int, end: int, code: bool) -> Iterator[tuple[int, int]]:
+def said_near(text: str, first: int, end: int, code: bool) -> tuple[list[tuple[int, int]], int]:
     """The words of the sentence around the name of a secret (from `first` to `end`) that are built like one and stand
-    where a value does. Nothing in a line of a program."""
+    where a value does, and up to where it was gone through. Nothing in a line of a program."""
     begins = max(text.rfind("\n", max(0, first - REACH), first) + 1, first - REACH, 0)
     stop = text.find("\n", end, end + REACH)
     stop = min(len(text), end + REACH) if stop < 0 else stop
     if code:
         found = _IS_CODE.search(text, begins, first)
-        if found:
-            yield found.span("code")
-        return
+        return ([found.span("code")] if found else []), end
     if _PROGRAM.search(text, begins, stop) or text.count(" ", begins, stop) < 3:
-        return
+        return [], end
     last = [cut.end() for cut in _SENTENCE.finditer(text, begins, first)]
     begins = last[-1] if last else begins
     cut = _SENTENCE.search(text, end, stop)
     stop = cut.start() if cut else stop
+    words: list[tuple[int, int]] = []
     for word in _WORD.finditer(text, begins, stop):
         value = word[0].rstrip(".,;:*_")
         start = word.start()
         if first <= start < end or not is_chosen(value):
             continue
         if _LEADS.search(text, max(begins, start - 14), start) or _TRAILS.match(text, start + len(value)):
-            yield start, start + len(value)
+            words.append((start, start + len(value)))
+    return words, stop
 
 
 # --- what a command was asked to show --------------------------------------------------------------------------------
@@ -145,12 +145,13 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
         if len(words) == 1:
             value = rest.strip("\"'`.,") if not rest.endswith(("!", "?")) else rest
             simple = value.isalpha() and value.isascii() and number < 1 and len(lines) > 1 and not last
-            if len(value) >= 4 and not _NO_ANSWER.match(value) and not is_placeholder(value) and value not in question:
-                if (number == 0 or last or not value.isalpha()) and not simple and not _ADDRESS.match(value):
-                    found.append((begins + line.index(value), begins + line.index(value) + len(value)))
+            tells = len(value) >= 4 and not _NO_ANSWER.match(value) and not is_placeholder(value)
+            placed = (number == 0 or last or not value.isalpha()) and not simple and not _ADDRESS.match(value)
+            if tells and placed and value not in question:
+                found.append((begins + line.index(value), begins + line.index(value) + len(value)))
             continue
         named = bool(re.search(r"(?i)phras|words|seed|letters|wörter|mots", question))
-        if len(words) >= 4 and is_phrase(rest, named) and not (_TALK.match if named else _TALK.search)(rest):
+        if len(words) >= 4 and is_phrase(rest, named) and not (_SAYS_NO.match(rest) if named else _TALK.search(rest)):
             found.append((begins + line.index(rest), begins + line.index(rest) + len(rest)))
             continue
         if re.fullmatch(r"\d{3}[ -]\d{3}|\d{4}(?: \d{4}){1,3}", rest):
@@ -161,10 +162,10 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
         for row, word in enumerate(_WORD.finditer(line, head)):
             value = word[0].rstrip(".,;:")
             ends = word.start() + len(value)
-            alone = row == 0 and (
-                (head > begin and _CLAUSE_END.match(line, ends)) or (len(words) < 4 and line[ends : ends + 1] == ",")
-            )
-            alone = alone or (_TWO.search(question) and len(words) in (2, 3) and word[0] == words[-1])
+            led = head > begin and _CLAUSE_END.match(line, ends) is not None
+            alone = row == 0 and (led or (len(words) < 4 and line[ends : ends + 1] == ","))
+            if _TWO.search(question) and len(words) in (2, 3) and word[0] == words[-1]:
+                alone = True  # a name and a password in one line
             if value in question or len(value) < 4 or is_placeholder(value) or _ADDRESS.match(value):
                 continue
             if (
@@ -179,6 +180,7 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
 
 _TWO = late(r"(?i)(?:user|login|name|benutzer|identifiant|usuario|mail)\w*,? (?:and|und|et|y|e|\+|/|&) ")
 _ADDRESS = late(r"[\w.+-]+@[\w-]+\.\w|(?:[\w-]+\.)+[a-z]{2,6}$|[~.]?/|\w+://|\d{1,3}(?:\.\d{1,3}){3}")
+_SAYS_NO = late(r"(?i)(?:i|you|we|it|please|can|don't|what|why|let|ask|use|there|no|not|never|yes)\b")
 _TALK = late(
     r"(?i)\b(?:i|you|we|it|he|she|they|ich|du|wir|je|tu|nous|yo|io|don't|let's|can|please|is|are|was|ask|know|think|use|the|this|that)\b"
 )

@@ -252,7 +252,10 @@ def _is_argument(secret: str) -> bool:
     return (
         _no_variable(secret)
         and (" " not in secret or is_phrase(secret))
-        and not re.search(r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^(?:get|post|put|basic|bearer|login)$", secret)
+        and not re.search(
+            r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^[a-z]+(?:_[a-z]+)+$|^(?:get|post|put|basic|bearer|login)$",
+            secret,
+        )
     )
 
 
@@ -349,7 +352,7 @@ _PHRASES = (
     "wiederherstellung",
     "phrase de récup",
 )
-_BETWEEN_WORDS = r"[\s,;|/\"'│·()#-]{1,40}+"
+_BETWEEN_WORDS = r"(?:[\s,;/\"'│·()#]|\|(?=\s)|-(?=[a-z])|\n> ){1,40}+"
 _NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
 _NOT_IN_PHRASES = late(
     r"(?i)\b(?:the|and|for|are|was|were|with|from|have|has|had|not|but|they|them|then|their|there|when|which|your|our|into|than|where|been|does|did"
@@ -525,7 +528,7 @@ PIPES: tuple[Pattern, ...] = (
            r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}-S|docker[ \t]+login|cryptsetup|passwd|kinit)", check=_no_variable),
 )  # fmt: skip
 STATEMENTS: tuple[Pattern, ...] = (
-    _said("identified by", r"\s{1,4}(?:password[ \t]{1,4}|values[ \t]{1,4})?(?:[\"'](?P<secret>[^\"'\n]{3,120})[\"']|(?P<s>[^\s\"';,()]{4,120}))"),
+    _said("identified by", r"\s{1,4}(?:password[ \t]{1,4}|values[ \t]{1,4})?(?:[\"'](?P<secret>[^\"'\n]{3,120})[\"']|(?P<s>[^\s\"';,()]{4,120})(?=;))"),
     _said("identified with", r"[ \t]{1,4}\S{1,60}[ \t]{1,4}(?:by|as)[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
     _said("password('", r"(?<=')(?P<secret>[^'\n]{4,120})'\)"),
     _said("password \"", r"(?<=\")(?P<secret>[^\"\n]{4,120})\";"),

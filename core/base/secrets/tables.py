@@ -23,7 +23,7 @@ _HEADING = late(r"[ \t\"'`*>#│┃║+-]*[\w$][\w .:/#()$-]{0,39}[\"'`* \t│�
 _USER = late(
     r"(?i)user|login|mail|account|konto|benutzer|nutzer|usuario|utente|identifiant|brukernavn|пользовател|логин|name|host|server|url|site|title|ssid|用户|ユーザ"
 )
-_RULE = late(r"[-:=|+ \t─═━┼╪╋╬┤╡┫╣├╞┣╠┌┐└┘]{3,400}\r?$", re.M)
+_RULE = late(r"[->:=|+ \t─═━┼╪╋╬┤╡┫╣├╞┣╠┌┐└┘]{3,400}\r?$", re.M)
 _LINE = late(r"[^\n]*")
 _INSERT = late(r"insert\s+into\s+\S{1,120}?\s*\((?P<head>[^()]{1,400})\)\s*values\s*", re.I)
 _TUPLE = late(r"\s*\((?P<row>(?:'(?:[^'\n]|'')*'|[^()'\n])*)\)\s*[,;]?")
@@ -41,7 +41,7 @@ def cells_below(text: str, lowered: str, places: list[int], name: re.Pattern[str
             done = place + _WIDEST
             continue
         done += 1
-        head = text[begins : done - 1]
+        head = text[begins : done - 1].rstrip("\r")
         if len(head) > _WIDE or _NO_HEADINGS.search(head):
             continue
         for sign in _SIGNS:

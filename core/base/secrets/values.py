@@ -65,7 +65,7 @@ _NO_VALUE = late(
 _SAID_OF = late(
     r"(?i)(?:wrong|right|correct|incorrect|invalid|valid|missing|needed|unset|safe|secure|weak|strong|short|long|same|different|known|unknown"
     r"|okay|fine|good|visible|plain|plaintext|lost|gone|sent|there|here|this|that|these|what|which|when|where|while|still|never|always"
-    r"|very|also|just|already|only|from|with|like|under|over|into|about|your|their|them|they|then|than|being|been|both|some|none|mandatory|absent|silent|given|reset|entries|properties|options|fields?|hash|hashes|check|checks|policy|rules?"
+    r"|very|also|just|already|only|from|with|like|under|over|into|about|your|their|them|they|then|than|being|been|both|some|none|mandatory|longer|shorter|absent|silent|given|reset|entries|properties|options|fields?|hash|hashes|check|checks|policy|rules?"
     r"|kept|held|read|shown|hard|easy|part|used|case|public|private|much|more|less|most|least|common|because|after|before|through|using"
     r"|such|another|other|either|neither|probably|maybe|actually|really|now|not|done|free|open|shut|dead|bogus|moot|broken|back|behind|set"
     r"|falsch|richtig|leer|gleich|bekannt|unbekannt|korrekt|nicht|noch|schon|immer|auch|sicher|schwach|stark|jetzt|oublié|faux|correcte?"
@@ -118,7 +118,7 @@ def is_secret(value: str, name: re.Match[str], quoted: bool, form: str, env: boo
     """Whether what stands beside a name is a secret, and not a word, a path, code or a blank. `literal`: no program
     text can stand there, as behind an option of a command; `env`: the name is written in large letters."""
     core = name[0]
-    if form == "assigned" and not value.isascii() and _NO_ALPHABET.search(value):
+    if quoted and not value.isascii() and _NO_ALPHABET.search(value):
         return False  # a label in a language without an alphabet
     if (
         "[redacted" in value
@@ -165,6 +165,7 @@ def is_word(value: str) -> bool:
     return (
         len(value) >= 4
         and value.isalpha()
+        and not _NO_ALPHABET.search(value)
         and not _SAID_OF.match(value)
         and not _FIELD.search(value)
         and value.lower() not in _PLACEHOLDER_WORDS
@@ -219,7 +220,14 @@ def is_cell(value: str, name: re.Match[str], sign: str, beside: bool) -> bool:
         return name[0].endswith("otp") and bool(re.match(r"[A-Z2-7]{16,}$|\d{6,8}$|otpauth:", value))
     if not beside or not name["p"]:
         return " " not in value and is_secret(value, name, False, "cell", False, False)
-    if len(value) < 3 or is_placeholder(value) or _PATH.match(value) or "[redacted" in value or _NO_VALUE.match(value):
+    if (
+        len(value) < 3
+        or is_placeholder(value)
+        or _PATH.match(value)
+        or "[redacted" in value
+        or _NO_VALUE.match(value)
+        or _SAID_OF.match(value)
+    ):
         return False
     return " " not in value if sign == "|" else not _MESSAGE.search(value)
 
@@ -236,7 +244,12 @@ def _is_password(
     if not digits and not symbols and "-" not in value and "_" not in value and "." not in value:
         if (form == "prose" and not quoted) or form in ("behind", "call", "pair") or not value.isascii():
             return form == "pair" and env and len(value) > 5 and not _FIELD.search(value)
-        if len(value) < 6 or _FIELD.search(value) or _NO_VALUE.match(value):
+        if (
+            len(value) < 6
+            or _FIELD.search(value)
+            or _NO_VALUE.match(value)
+            or (form == "option" and _SAID_OF.match(value))
+        ):
             return False
         return ":" not in value and (quoted or env or literal)
     if not quoted and re.search(r"[()\[\]{}]", value) and (_CODE.match(value) or _ARGUMENT.match(value)):

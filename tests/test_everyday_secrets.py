@@ -1,0 +1,131 @@
+"""Everyday passwords: told in a sentence, in a table, in the answer to a question, or typed into a file by hand. They
+reach no model and no prompt, and what looks like them stays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.commands.conversations import ConversationFilters, find
+from core.mcp_server import tools
+from tests.cli_call import call
+from tests.made_home import UUID, Clock, harvested, make_home, read, value, write
+from tests.quality.hard_secrets import rows
+from tests.test_harvest_secrets import Echo
+
+SEED = ("abandon", "ability", "able", "about", "above", "absent", "absorb", "abstract", "absurd", "abuse", "access",
+        "accident")  # fmt: skip
+TOLD = {
+    "a season and a year": ("the password is Summer2024!, thanks", "Summer2024!"),
+    "letters and digits": ("the password is HUNTER77 by the way", "HUNTER77"),
+    "a word": ("Password for the db: plumtree\n", "plumtree"),
+    "a word in a sentence": ("log in as ann, password is plumtree.", "plumtree"),
+    "another language": ("das Passwort vom Router ist Pflaumenbaum.", "Pflaumenbaum"),
+    "no grammar": ("change the ftp pw from Juno2!x to Juno3!x please", "Juno3!x"),
+    "short name": ('{"host": "db", "user": "etl", "pass": "plum.tree"}', "plum.tree"),
+    "blanks": ('{"smtp": {"user": "a", "pass": "plum tree sky"}}', "plum tree sky"),
+    "csv": ("name,url,username,password\nx,https://x.org,ann,plumtree\n", "plumtree"),
+    "tsv": ("host\tuser\tpw\nweb1\troot\tplumtree\n", "plumtree"),
+    "insert": ("INSERT INTO users (name, password) VALUES ('ann', 'oak'), ('bo', 'plumtree');", "plumtree"),
+    "anchor": ("db:\n  user: app\n  password: &pw teal-otter\n", "teal-otter"),
+    "block": ("defaults:\n  user: app\n  password: |\n    teal otter\n", "teal otter"),
+    "powershell": ("ConvertTo-SecureString 'Otter`Dam' -AsPlainText -Force", "Otter`Dam"),
+    "curl": ("curl -su 'ann:plum tree' https://x.org/api", "plum tree"),
+    "app password": ('smtp_pass = "pjvk xgwd ohel tnbz"', "pjvk xgwd ohel tnbz"),
+    "numbered seed": ("recovery phrase:\n" + "\n".join(f"{n}. {word}" for n, word in enumerate(SEED, 1)), "accident"),
+    "a prompt": ("Enter password: plumtree\nWelcome to the monitor", "plumtree"),
+    "what a command shows": ("$ cat .vault_pass\nplum-tree-2\n$ ls", "plum-tree-2"),
+    "the next line": ("The password for the server\nis plumtree7", "plumtree7"),
+    "a verification code": ("Your verification code is 482113.", "482113"),
+}  # fmt: skip
+ASKED = {
+    "a word": ("What is the db password?", "plumtree", "plumtree"),
+    "words": ("I need the passphrase for the key.", "the plum tree sleeps", "the plum tree sleeps"),
+    "two things": ("Please send the user and the password.", "ann\nplumtree", "plumtree"),
+    "another language": ("Wie lautet das Passwort?", "es ist Pflaumenbaum", "Pflaumenbaum"),
+    "a code": ("Which code did they text you?", "482 113", "482 113"),
+}
+KEPT = ["never mind", "I don't know, ask Tove tomorrow", "yes please, a long one", "no"]
+
+
+def session(folder: Path, *turns: tuple[str, str]) -> Path:
+    """A conversation of a coding tool with these turns."""
+    lines = []
+    for at, (role, text) in enumerate(turns):
+        row = {"type": role, "parentUuid": None, "uuid": f"u{at}", "sessionId": "s", "cwd": "/srv/shop"}
+        message = {"role": role, "content": text}
+        lines.append(json.dumps({**row, "timestamp": f"2026-05-04T10:{at:02}:00.000Z", "message": message}))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"talk-{UUID}"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(("text", "secret"), TOLD.values(), ids=[*TOLD])
+def test_an_everyday_password_reaches_neither_the_model_nor_a_search(tmp_path: Path, text: str, secret: str) -> None:
+    workspace, model = make_home(tmp_path), Echo()
+    session(workspace.paths.conversations, ("user", f"Deploy it.\n\n{text}"), ("assistant", "It is deployed."))
+    harvested(workspace, model, Clock(), keep=True)
+    told = [*model.prompts, str(value(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0)))]
+    assert "Deploy it" in model.prompts[0] and not [one for one in told if secret in one]
+
+
+@pytest.mark.parametrize(("question", "answer", "secret"), ASKED.values(), ids=[*ASKED])
+def test_what_was_asked_for_in_the_turn_before_is_a_secret(
+    tmp_path: Path, question: str, answer: str, secret: str
+) -> None:
+    """Alone it looks like nothing: only the question tells what it is."""
+    workspace, model = make_home(tmp_path), Echo()
+    session(workspace.paths.conversations, ("assistant", question), ("user", answer), ("assistant", "Thanks."))
+    harvested(workspace, model, Clock(), keep=True)
+    told = [*model.prompts, str(value(find(workspace, "thanks", ConversationFilters(), 10, seconds=60.0)))]
+    assert "Thanks" in model.prompts[0] and not [one for one in told if secret in one]
+
+
+@pytest.mark.parametrize("answer", KEPT)
+def test_an_answer_that_gives_nothing_away_stays(tmp_path: Path, answer: str) -> None:
+    workspace, model = make_home(tmp_path), Echo()
+    session(workspace.paths.conversations, ("assistant", "What is the password?"), ("user", answer))
+    harvested(workspace, model, Clock(), keep=True)
+    assert answer in model.prompts[0]
+
+
+def test_look_alikes_stay() -> None:
+    """Hashes, placeholders, code and talk about passwords, written by somebody who had not seen the rules."""
+    harmed = [(row.kind, row.form, row.damaged()) for row in rows("hard_look_alikes") if row.damaged()]
+    assert harmed == []
+
+
+def test_a_key_that_was_typed_by_hand_stands_in_no_digest(tmp_path: Path) -> None:
+    """Tools read digest.md by themselves, as the pages recommend, and no gate stands between."""
+    workspace = make_home(tmp_path)
+    token = "gh" + "p_" + "x9Kq" * 9
+    typed = f"# Facts\n\n- the bot's token is {token}\n- password: Summer2024!\n- the port is 8443\n"
+    write(workspace, "facts.md", typed)
+    home = str(workspace.paths.home)
+    said = "".join(call("digest", "on", "--home", home)[1:])
+    said += "".join(call("digest", "show", "--home", home)[1:]) + "".join(call("context", "--home", home)[1:])
+    said += "".join(call("digest", "show", "--json", "--home", home)[1:]) + tools.digest_text(workspace)
+    written = read(workspace, "digest.md")
+    assert "8443" in written and "8443" in said and len(written.encode()) <= 4096
+    assert not [secret for secret in (token, "Summer2024!") if secret in written + said]
+    assert read(workspace, "facts.md") == typed
+
+
+def test_a_digest_of_the_users_own_hand_is_shown_without_its_key(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "digest.md", "# Mine\n\nthe password is Summer2024!\n")
+    home = str(workspace.paths.home)
+    assert "Summer2024!" not in "".join(call("digest", "show", "--home", home)[1:])
+    assert "Summer2024!" in read(workspace, "digest.md")
+
+
+def test_a_full_digest_stays_within_its_size(tmp_path: Path) -> None:
+    """A placeholder is longer than a short password."""
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "# Facts\n\n" + "".join(f"- host {n}, password: Ab{n:03}!x\n" for n in range(400)))
+    call("digest", "on", "--home", str(workspace.paths.home))
+    written = read(workspace, "digest.md")
+    assert 2000 < len(written.encode()) <= 4096 and written.count("[redacted: password]") == written.count("- host")
