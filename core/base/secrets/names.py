@@ -12,10 +12,20 @@ from collections.abc import Iterator
 from core.base.late import late
 from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below
-from core.base.secrets.values import PARTS, is_chosen, is_compound, is_no_name, is_phrase, is_secret, is_type, is_word
+from core.base.secrets.values import (
+    PARTS,
+    is_chosen,
+    is_compound,
+    is_no_name,
+    is_phrase,
+    is_placeholder,
+    is_secret,
+    is_type,
+    is_word,
+)
 
 _ENGLISH = (
-    r"pa[s5]{2}[ -]?(?:w|vv)[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|assword|p/w|psk|shared[ _-]?key(?!=)"
+    r"pa[s5]{2}[ -]?(?:w|vv)[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|p/w|psk|shared[ _-]?key(?!=)"
     r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord(?:et)?"
 )
 _FOREIGN = (  # as words of their own: an enclave is no clave
@@ -35,7 +45,7 @@ NAME = late(
 """The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k)."""
 STEMS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
-    "code", "pin", "puk", "assword", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
+    "code", "pin", "puk", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
     "adgangskode", "salasana", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
@@ -229,7 +239,7 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             and not (beside or _QUOTED_NAME.match(text, max(0, first - 1)))
         ):
             return None  # the "PASS: name" of a test run
-        if form == "behind" and not is_chosen(value) and not _after_user(text, first):
+        if form == "behind" and not is_chosen(value) and (is_placeholder(value) or not _after_user(text, first)):
             continue
         if form == "braced":
             if is_no_name(value, quoted):

@@ -179,7 +179,9 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
 
 
 _TWO = late(r"(?i)(?:user|login|name|benutzer|identifiant|usuario|mail)\w*,? (?:and|und|et|y|e|\+|/|&) ")
-_ADDRESS = late(r"[\w.+-]+@[\w-]+\.\w|(?:[\w-]+\.)+[a-z]{2,6}$|[~.]?/|\w+://|\d{1,3}(?:\.\d{1,3}){3}")
+_ADDRESS = late(
+    r"[^\n]*[\u3040-\u9fff\uac00-\ud7af]|[\w.+-]+@[\w-]+\.\w|(?:[\w-]+\.)+[a-z]{2,6}$|[~.]?/|\w+://|\d{1,3}(?:\.\d{1,3}){3}"
+)
 _SAYS_NO = late(r"(?i)(?:i|you|we|it|please|can|don't|what|why|let|ask|use|there|no|not|never|yes)\b")
 _TALK = late(
     r"(?i)\b(?:i|you|we|it|he|she|they|ich|du|wir|je|tu|nous|yo|io|don't|let's|can|please|is|are|was|ask|know|think|use|the|this|that)\b"
