@@ -55,7 +55,7 @@ def store(folder: Path, text: str) -> Workspace:
     (knowledge / "global" / "facts.yaml").write_text(yaml.safe_dump([{**fact, **dates}], allow_unicode=True), "utf-8")
     (app / "CLAUDE.md").write_text(f"# {line}\n- The word is {text}\n- {line} is known\n", "utf-8")
     config = folder / "config.toml"
-    config.write_text("[ai_settings.knowledge]\nbootstrap_facts = true\n")
+    config.write_text("[ai_settings.knowledge]\nmcp_all_conversations = true\nbootstrap_facts = true\n")
     return value(open_workspace(str(home), config, {"XDG_CACHE_HOME": str(folder)}, app))
 
 
