@@ -244,7 +244,7 @@ def test_a_broken_file_is_one_sentence(name: str, data: bytes, code: str) -> Non
 def test_a_missing_package_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pypdf", None)
     result = extract("a.pdf", b"%PDF-1.4\n")
-    assert isinstance(result, Err) and "knowledge-memory[documents]" in str(result.error)
+    assert isinstance(result, Err) and "Install the extra 'documents'" in str(result.error)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8-sig"])

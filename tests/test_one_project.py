@@ -55,7 +55,7 @@ class Disk:
 
     def harvest(self, *words: str) -> None:
         sources = words or ("--source", str(self.top / "sessions"))
-        code, out, err = call("harvest", "--apply", *sources)
+        code, out, err = call("harvest", "--apply", "--now", *sources)
         assert code == 0, (out, err)
 
     def asked(self, folder: Path, *words: str) -> tuple[str, str]:

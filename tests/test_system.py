@@ -163,7 +163,7 @@ add facts 'Ports start at 8080'
 search ports
 status
 connect claude_code --yes
-connect --all --remove
+connect --all --remove --yes
 schedule --dry-run
 harvest --source {talk}
 harvest --source {talk} --apply
