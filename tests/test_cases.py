@@ -84,7 +84,10 @@ def environment(patched: pytest.MonkeyPatch, person: Path) -> None:
 
 def masked(text: str, person: Path) -> str:
     """Without what differs from run to run: places, days, times, ids of runs, hashes, sizes."""
-    text = text.replace(str(person), "~").replace(str(Path(__file__).resolve().parents[1]), "{program}")
+    text = text.replace(str(person), "~").replace(sys.executable, "{python}")
+    text = text.replace(str(Path(sys.executable).parent), "{bin}").replace(
+        str(Path(__file__).resolve().parents[1]), "{program}"
+    )
     text = re.sub(r"\b(edit-|undo-)?\d{8}T\d{6}\d*-[0-9a-f]{6}\b", r"\1{run}", text)
     text = re.sub(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[+-]\d{2}:\d{2}|Z)?", "{time}", text)
     text = re.sub(r"\b20\d{2}-\d{2}-\d{2}\b", "{date}", text)
@@ -118,6 +121,13 @@ def ordered(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: ordered(row) for name, row in value.items()}
     return sorted(map(ordered, value), key=json.dumps) if isinstance(value, list) else value
+
+
+def shape(value: Any) -> Any:
+    """The names of a document without its values, where these are prose."""
+    if isinstance(value, dict):
+        return {name: shape(row) for name, row in value.items()}
+    return list(map(shape, value)) if isinstance(value, list) else type(value).__name__
 
 
 def prepared(case: dict[str, Any], person: Path) -> None:
@@ -236,6 +246,7 @@ def played(case: dict[str, Any], person: Path, monkeypatch: pytest.MonkeyPatch) 
         if as_json:
             document = plain(json.loads(out), person) if out else None
             document = ordered(document) if case.get("unordered") else document
+            document = shape(document) if case.get("shape") else document
         else:
             assert out or err, "neither a report nor an error"
         seen.append(row)
