@@ -123,6 +123,13 @@ def test_the_hosts_own_conversations_are_shown_as_before(disk: Disk) -> None:
     )  # fmt: skip
     disk.harvest("--source", "home")
     assert disk.context(shop) == {"paint"}, "a copy of another tool's export is not the host's"
+    other = repository(disk.src / "other", commit="another")
+    entries = json.loads(call("ledger", "--json")[1])
+    talk = next(row["sha256"] for row in entries if "/talk-" in row["path"])
+    assert call("ledger", talk[:12], "--project", str(disk.top))[0] == 1, "the home directory is no project"
+    assert call("ledger", talk[:12], "--project", str(other))[0] == 0
+    assert (disk.context(shop), disk.context(other)) == (set(), {"paint"}), "the user named its project"
+    assert call("ledger", talk[:12], "--project", "none")[0] == 0 and disk.context(shop) == {"paint"}
 
 
 def test_a_session_without_a_folder_belongs_where_its_files_lie(disk: Disk) -> None:

@@ -149,8 +149,9 @@ COMMANDS = (
         "--status harvest-failed",
         ".history:ledger",
         ledger_text,
-        optional("sha", "show only the entry whose hash begins with this"),
+        optional("sha", "only the entry whose hash begins with this"),
         option("--status", "only entries of this status", "S"),
+        option("--project", "say in which project this conversation was held: its folder, or 'none'", "DIR"),
         words=NAMED,
     ),
     group(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.result import Err, Ok, Result, fail
-from core.commands.workspace import Workspace
-from core.knowledge.ledger import Entry, find_entry, seen_ledger
+from core.commands.workspace import Clock, Workspace, utc_now
+from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.commands.runs import Run, UndoReport
+    from core.harvest.recovery import Recovered
 
 
 class LedgerRow(NamedTuple):
@@ -27,8 +30,24 @@ class LedgerRow(NamedTuple):
         return {"sha256": None if self.key.startswith("path:") else self.key, **self.entry}
 
 
-def ledger(workspace: Workspace, sha: str = "", status: str = "") -> Result[list[LedgerRow]]:
-    """The audit log, newest entry first. `sha` begins one entry's hash; `status` keeps the entries of that status."""
+NO_PROJECT = "none"
+
+
+def ledger(
+    workspace: Workspace,
+    sha: str = "",
+    status: str = "",
+    project: str = "",
+    *,
+    now: Clock = utc_now,
+) -> Result[list[LedgerRow]]:
+    """The audit log, newest entry first. `sha` begins one entry's hash; `status` keeps the entries of that status. With
+    `project`, a folder or "none", that conversation belongs to its project from now on, in all of its entries."""
+    if project:
+        from core.harvest.recovery import with_store  # who only looks loads nothing of a harvest
+
+        named = partial(_name_project, workspace, sha.lower(), project)
+        return with_store(workspace.paths, "ledger", now(), named)
     loaded = seen_ledger(workspace.paths)
     if isinstance(loaded, Err):
         return loaded
@@ -42,6 +61,29 @@ def ledger(workspace: Workspace, sha: str = "", status: str = "") -> Result[list
     rows = [LedgerRow(key, entry) for key, entry in entries.items() if status in ("", entry.get("status"))]
     rows.sort(key=itemgetter(0), reverse=True)  # two sorts of text take half of what one of pairs takes
     return Ok(sorted(rows, key=lambda row: str(row.entry.get("at", "")), reverse=True))
+
+
+def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered) -> Result[list[LedgerRow]]:
+    from core.base.project import project_at
+    from core.harvest.distil import project_entry
+
+    found = find_entry(store.entries, sha) if sha else fail("no-entry", "name the conversation: SHA --project DIR")
+    if isinstance(found, Err):
+        return found
+    folder = os.path.abspath(os.path.join(workspace.cwd, os.path.expanduser(project)))
+    if project != NO_PROJECT and not os.path.isdir(folder):
+        return fail("no-project", "there is no folder of that name", folder, "name the project's folder")
+    if project != NO_PROJECT and project_at(folder) is None:
+        return fail("no-project", "this folder is no project", folder, "name the folder that you worked in")
+    path = found.value[1].get("path")
+    rows = [LedgerRow(key, entry) for key, entry in store.entries.items() if entry.get("path") == path]
+    for _, entry in rows:
+        for name in ("project", "project_root", "project_key"):
+            entry.pop(name, None)
+        if project != NO_PROJECT:
+            entry.update(project_entry(folder))
+    write_ledger(workspace.paths, store.entries)
+    return Ok(rows)
 
 
 def newest_harvest(rows: Sequence[LedgerRow]) -> tuple[str, int]:
