@@ -79,8 +79,8 @@ class Host:
             view: Any = seat.panel.workbench.views["knowledge"]
             view.show("tasks_open")
             seat.settle()
-            for _ in range(5):  # a list that was just laid out may still move under the hand
-                if seat.state.selected.kind != "bullet":
+            for tried in range(5):  # a list that was just laid out may still move under the hand
+                if not tried or seat.state.selected.kind != "bullet":
                     self.desk.click(view.list.slots[1].text)
                     seat.settle()
             assert seat.state.selected.kind == "bullet", seat.state.selected
