@@ -87,6 +87,26 @@ def test_an_id_from_the_list_names_one_statement_and_a_stale_one_names_nothing(w
     assert command(workspace, "rm", ids(workspace)["Harbour"])[0] == 0 and "Harbour" not in read(workspace, "facts.md")
 
 
+def test_a_project_lists_what_the_user_wrote_by_hand_and_no_other_projects_lines(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten lines that `context` showed there were "of other projects", and no id was to be had."""
+    entry = {
+        "status": "harvested",
+        "path": "/srv/other/talk",
+        "project": "/srv/other",
+        "at": "2026-05-01T12:00:00+00:00",
+    }
+    write(workspace, "ledger.json", json.dumps({"entries": {"a" * 64: entry | {"name": "talk"}}}))
+    write(workspace, "facts.md", "# Facts\n\n- The bakery opens at six [from: talk, 2026-05-01]\n")
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "shop")
+    assert command(workspace, "add", "facts", "Prices are whole cents")[0] == 0
+    _, out, _ = command(workspace, "list", "--json")
+    found = json.loads(out)
+    assert [row["text"] for row in found["bullets"]] == ["Prices are whole cents"] and found["elsewhere"] == 1
+
+
 def test_an_id_names_every_line_of_its_statement_and_words_in_the_form_of_an_id_still_name(
     workspace: Workspace,
 ) -> None:

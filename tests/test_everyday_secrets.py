@@ -112,6 +112,8 @@ def test_a_key_that_was_typed_by_hand_stands_in_no_digest(tmp_path: Path) -> Non
     assert "8443" in written and "8443" in said and len(written.encode()) <= 4096
     assert not [secret for secret in (token, "Summer2024!") if secret in written + said]
     assert read(workspace, "facts.md") == typed
+    told = "".join(call("status", "--home", home)[1:]) + "".join(call("doctor", "--home", home)[1:])
+    assert "have changed since" not in told and "older than the category files" not in told, "it was written just now"
 
 
 def test_a_digest_of_the_users_own_hand_is_shown_without_its_key(tmp_path: Path) -> None:

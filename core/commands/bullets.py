@@ -249,7 +249,7 @@ def listing(
             for row in valid:
                 by_file.setdefault(row.file, []).append(row)
             found = [one for same in by_file.values() for one in reversed(said(same))]
-            own = [one for one in found if not here.value.root or _is_own(one.found, projects, here.value)]
+            own = [one for one in found if not here.value.root or not _is_others(one.found, projects, here.value)]
             rows += [(one, _name(one.found, projects)) for one in own]
             elsewhere += len(found) - len(own)
     except OSError as error:
@@ -293,6 +293,12 @@ def _is_own(row: Found, projects: Projects, here: Here) -> bool:
     from core.knowledge.projects import OWN, nearness
 
     return row.bullet.provenance is None or nearness((row.bullet,), projects, here) == OWN
+
+
+def _is_others(row: Found, projects: Projects, here: Here) -> bool:
+    from core.knowledge.projects import OTHER, nearness
+
+    return nearness((row.bullet,), projects, here) == OTHER
 
 
 def _name(row: Found, projects: Projects) -> str:
