@@ -131,3 +131,15 @@ def test_a_full_digest_stays_within_its_size(tmp_path: Path) -> None:
     call("digest", "on", "--home", str(workspace.paths.home))
     written = read(workspace, "digest.md")
     assert 2000 < len(written.encode()) <= 4096 and written.count("[redacted: password]") == written.count("- host")
+
+
+def test_a_decision_beside_a_password_is_harvested(tmp_path: Path) -> None:
+    """The placeholder of the password was taken for a template's, and all that was said with it was lost."""
+    workspace = make_home(tmp_path)
+    talk = workspace.paths.conversations / "talk-0f8fad5b-d9cb-469f-a165-70867728950e"
+    talk.parent.mkdir(parents=True)
+    words = "We decided to store sessions in Redis because of the load. The password of the bot is Mirabelle-77."
+    talk.write_text(f"<user-prompt>\n{words}\n</user-prompt>\n<agent-response>\nNoted.\n</agent-response>\n")
+    assert call("harvest", "--apply", "--now", "--home", str(workspace.paths.home))[0] == 0
+    found = read(workspace, "decisions.md")
+    assert "store sessions in Redis" in found and "Mirabelle" not in found

@@ -154,8 +154,8 @@ def is_long(text: str) -> bool:
     return not _foreign(text)
 
 
-_NO_PLACEHOLDER = re.compile(r"`[^`\n]*`|\[(?:Image|Pasted text) #\d+[^\]\n]*\]")
-"""A command's usage (`resume <agent>`), and what a tool puts where a picture was."""
+_NO_PLACEHOLDER = re.compile(r"`[^`\n]*`|\[(?:(?:Image|Pasted text) #\d+|redacted: )[^\]\n]*\]")
+"""A command's usage (`resume <agent>`), and what stands where a picture or a secret was."""
 
 
 def has_placeholder(text: str) -> bool:
