@@ -136,10 +136,15 @@ def test_a_full_digest_stays_within_its_size(tmp_path: Path) -> None:
 def test_a_decision_beside_a_password_is_harvested(tmp_path: Path) -> None:
     """The placeholder of the password was taken for a template's, and all that was said with it was lost."""
     workspace = make_home(tmp_path)
-    talk = workspace.paths.conversations / "talk-0f8fad5b-d9cb-469f-a165-70867728950e"
-    talk.parent.mkdir(parents=True)
     words = "We decided to store sessions in Redis because of the load. The password of the bot is Mirabelle-77."
-    talk.write_text(f"<user-prompt>\n{words}\n</user-prompt>\n<agent-response>\nNoted.\n</agent-response>\n")
-    assert call("harvest", "--apply", "--now", "--home", str(workspace.paths.home))[0] == 0
+    turns = [("user", words), ("assistant", "Noted.")]
+    rows = [
+        {"type": role, "uuid": str(at), "parentUuid": str(at - 1) if at else None, "sessionId": "s", "cwd": "/srv/shop",
+         "timestamp": f"2026-06-11T10:00:0{at}Z", "message": {"role": role, "content": text}}
+        for at, (role, text) in enumerate(turns)
+    ]  # fmt: skip
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    place = ["--now", "--source", str(tmp_path / "s.jsonl"), "--home", str(workspace.paths.home)]
+    assert call("harvest", "--apply", *place)[0] == 0
     found = read(workspace, "decisions.md")
     assert "store sessions in Redis" in found and "Mirabelle" not in found
