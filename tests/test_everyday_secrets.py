@@ -136,7 +136,7 @@ def test_a_full_digest_stays_within_its_size(tmp_path: Path) -> None:
 def test_a_decision_beside_a_password_is_harvested(tmp_path: Path) -> None:
     """The placeholder of the password was taken for a template's, and all that was said with it was lost."""
     workspace = make_home(tmp_path)
-    words = "We decided to store sessions in Redis, not in Postgres, because of the load. The bot's password is Mirabelle-77."
+    words = "We decided to store sessions in Redis, not in Postgres, because of load. Its password is Mirabelle-77."
     turns = [("user", words), ("assistant", "Noted.")]
     rows = [
         {"type": role, "uuid": str(at), "parentUuid": str(at - 1) if at else None, "sessionId": "s", "cwd": "/srv/shop",
