@@ -592,7 +592,7 @@ def test_an_empty_answer_says_why(disk: Disk, monkeypatch: pytest.MonkeyPatch) -
         assert "no conversation of Codex has been read, so this does not tell that nothing was said" in err
         assert "there are conversations of claude_code, home" in err
         status, out, err = told("zeppelin", *style)
-        assert "3 conversations were searched, and none says this" in err and "nothing was harvested yet" in err
+        assert "3 conversations were searched, and none says this" in err and "nothing is known yet" in err
         status, out, err = told("clock", "--source", "claud-cod", *style)
         assert status == 1 and "there is no source 'claud-cod'" in err and "claude_code, codex" in err
     assert isinstance(find(disk.workspace, "clock", ConversationFilters(sources=("nobody",))), Err)

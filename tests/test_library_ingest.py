@@ -7,6 +7,7 @@ import io
 import json
 import multiprocessing
 import os
+import random
 import signal
 import time
 import zipfile
@@ -28,8 +29,11 @@ from core.library.extract import extract
 from core.library.ingest import IngestReport, ingest
 from core.library.prepare import Item, Prepared, Way, prepare
 from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, new_id
+from core.library.shelve import losses
 from core.library.workers import local_processes
+from tests.cpu_time import cpu_seconds
 from tests.library_place import NOW, beside, later, opened
+from tests.made_home import value
 
 ONE_DATABASE = pytest.mark.parametrize("library_url", ["sqlite"], indirect=True)
 """For what comes in or does not: whether the database holds it, other tests see on both."""
@@ -213,6 +217,31 @@ def test_a_list_that_grows_keeps_the_experience_of_all_its_chunks(
     assert not take_in(library, facts).errors and len(used) > 2
     (new,) = [row for row in documents(library) if row.status == "active"]
     assert used <= {row.id for row in chunks(library, new.id)}
+
+
+@ONE_DATABASE
+def test_a_long_document_of_which_all_was_used_changes_in_a_moment(library: Library, tmp_path: Path) -> None:
+    """What of it still stands took three times as long as reading it, the longer the more, while nobody could write."""
+    dice, words = random.Random(1), [f"word{number}" for number in range(4000)]
+    path = tmp_path / "long.md"
+    often = [1 / (1 + number) for number in range(4000)]
+    parts = [" ".join(dice.choices(words, often, k=250)) for _ in range(300)]
+
+    def written() -> str:
+        path.write_text("".join(f"## Part {number}\n\n{part}.\n\n" for number, part in enumerate(parts)))
+        return str(path)
+
+    take_in(library, written())
+    (document,) = documents(library)
+    with library.writing() as connection:
+        for at in range(0, 300, 100):
+            ids = tuple(chunk.id for chunk in chunks(library, document.id)[at : at + 100])
+            rows.add_trace(connection, UsageTrace(new_id(), ids, "debugging", "win", NOW))
+    parts = [part.replace(" ", " new ", 1) for part in parts]
+    item = Item(written(), path.read_bytes(), "", "", NOW)
+    (prepared,) = value(prepare(item, Way()))
+    assert cpu_seconds(lambda: losses(library, prepared), 1) < 1.5 * cpu_seconds(lambda: prepare(item, Way()), 1)
+    assert losses(library, prepared) == []
 
 
 def test_a_document_that_a_person_took_out_stays_out(library: Library, guide: Path) -> None:

@@ -311,3 +311,37 @@ def test_facts_of_a_chat_without_a_folder_are_no_projects(disk: Disk) -> None:
     answered(disk, facts=[{"statement": "The proxy takes port 8080", "kind": "fact"}])
     assert "8080" not in disk.asked(shop, "facts", "bootstrap")[0]
     assert "8080" in disk.asked(disk.top, "facts", "bootstrap")[0]
+
+
+def test_a_search_in_a_project_finds_the_lines_that_were_learned_in_it(disk: Disk) -> None:
+    """`--project` left out every line of the home, and then said that nothing was harvested there. A word that was no
+    project's name found what the project around the current folder had."""
+    shop, web = repository(disk.src / "shop"), repository(disk.src / "shop-web", commit="another")
+    disk.session(rule("paint"), shop)
+    disk.session(rule("wash"), web)
+    disk.harvest("--now", "--source", str(disk.top / "sessions"))
+
+    def lines(*words: str) -> set[str]:
+        found = json.loads(disk.asked(shop, "search", *words, "--kind", "bullet", "--json")[0])
+        return {one["text"].split()[1] for one in found}
+
+    assert lines("gadgets") == {"paint", "wash"}
+    assert lines("gadgets", "--project", ".") == lines("gadgets", "--project", "../shop") == {"paint"}
+    assert lines("gadgets", "--project", "../shop-web") == {"wash"}
+    _, err = disk.asked(shop, "search", "zebra", "--project", ".", "--kind", "bullet")
+    assert f"what is known of {shop} was searched, and nothing says this" in err
+    code, _, err = call("search", "gadgets", "--project", "nosuch")
+    assert code == 1 and "no project of that name is known" in err
+
+
+def test_a_search_in_a_folder_of_a_project_reads_the_knowledge_of_that_folder(disk: Disk) -> None:
+    """Once conversations knew the project around it, the folder's own knowledge was searched no more."""
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    disk.harvest("--now", "--source", str(disk.top / "sessions"))
+    own = shop / "sub" / ".manual_slop" / "knowledge"
+    own.mkdir(parents=True)
+    (own / "facts.md").write_text("- The gadgets of the sub package are blue\n")
+    disk.asked(shop / "sub", "trust", "allow")
+    found = json.loads(disk.asked(shop, "search", "gadgets", "--project", "sub", "--json")[0])
+    assert "The gadgets of the sub package are blue" in {one["text"] for one in found}

@@ -411,8 +411,9 @@ def _project(workspace: Workspace, database: Database, asked: str, brought: Brou
         roots = here_in(folder, known.value, workspace.environment).roots if isinstance(known, Ok) else ()
         return Ok((here, *sorted(set(roots) - {here})))
     named = known_project(database, asked) if "/" not in asked else ""
-    if not named and has_project(database, place_of(folder)):
-        named = place_of(folder)  # a folder that is gone, and in which conversations were held
+    # A folder that is gone, and in which conversations were held; a name is not that of any project around it.
+    if not named and ((place := place_of(folder)) == folder or "/" in asked) and has_project(database, place):
+        named = place
     if named:
         return Ok((named,))
     held = projects_held(database)[:PROJECTS_TOLD]

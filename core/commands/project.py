@@ -248,6 +248,17 @@ def scope_of(workspace: Workspace, project: str = "", *, all_projects: bool = Fa
     return Ok(Scope(replace(workspace, cwd=Path(folder)), known.value, here, folder, narrow=True))
 
 
+def lines_of(workspace: Workspace, folder: Path) -> Result[Scope | None]:
+    """The lines of the project that a folder belongs to, as its user sees them; None for a folder of no project."""
+    from core.knowledge.projects import here_in, known_projects
+
+    known = known_projects(workspace.paths, workspace.environment)
+    if isinstance(known, Err):
+        return known
+    here = here_in(str(folder), known.value, workspace.environment)
+    return Ok(Scope(workspace, known.value, here, str(folder), narrow=True) if here.root else None)
+
+
 def _refused(own: Here) -> Err:
     what = "what belongs to other projects is not told to agents"
     if not own.root:

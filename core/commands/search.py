@@ -25,7 +25,7 @@ from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import SearchEntry, SearchSource
 from core.base.secrets.redact import redact
-from core.commands.project import find_project, may_read, places, project_warnings
+from core.commands.project import find_project, lines_of, may_read, places, project_warnings
 from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_now
 from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.listing import fact_file_names
@@ -201,8 +201,8 @@ def search(
     keep: Callable[[SearchEntry], bool] | None = None,
 ) -> Result[SearchReport]:
     """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
-    YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a folder, and `keep` to what it lets through. Err for
-    no words, a filter that is none, or a store that cannot be listed."""
+    YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `keep` to
+    what it lets through. Err for no words, a filter that is none, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
         return fail(
@@ -224,22 +224,26 @@ def search(
     from core.search.store import counted
     from core.search.words import storable
 
+    within = storable(str(here or "")) if project else ""
+    scope = lines_of(workspace, here) if project and here is not None and keep is None else None
+    if isinstance(scope, Err):
+        return scope
+    told = scope.value if scope is not None else None
+    keep = told.tells_entry if told is not None else keep
     folder, opened = search_folder(workspace, here), _opened(workspace, here)
     if isinstance(opened, Err):
         return opened
     index = opened.value
     try:
-        filters = Filters(
-            (kind,) if kind else (), tuple(tag or ()), since, storable(str(here or "")) if project else "", before
-        )
+        filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
         near, note = _near(workspace, index, folder, text)
         hits = find(index, text, filters, limit, near, keep)
         number = counted(index.database)
-        nothing = "" if hits else _why_nothing(index, filters.project, keep)
+        nothing = "" if hits else _why_nothing(index, within, keep)
     finally:
         index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
-    warnings += project_warnings(workspace, project)
+    warnings += [*project_warnings(workspace, project), *(told.warnings if told is not None else ())]
     return Ok(SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings), nothing))
 
 
@@ -248,19 +252,19 @@ def _why_nothing(index: Index, project: str, keep: Callable[[SearchEntry], bool]
     from core.search.candidates import Filters
     from core.search.store import COLUMNS, Row
 
-    condition, values = Filters(project=project).sql()
+    where = f" of {project}" if project else " here" if keep is not None else ""
     if keep is not None:
-        rows = index.database.execute(f"SELECT {COLUMNS} FROM entries e WHERE 1{condition}", values)
+        rows = index.database.execute(f"SELECT {COLUMNS} FROM entries")
         if any(keep(Row(*row).entry()) for row in rows):
-            return "what is known here was searched, and nothing says this"
+            return f"what is known{where} was searched, and nothing says this"
+    condition, values = Filters(project=project).sql()
     sql = f"SELECT count(*) FROM entries e WHERE 1{condition}"
     number = index.database.execute(sql, values).fetchone()[0] if keep is None else 0
-    where = f" of {project}" if project else " here" if keep is not None else ""
     if number == 1:
         return f"the one entry{where} was searched, and does not say this"
     if number:
         return f"{number:,} entries{where} were searched, and none says this"
-    return f"nothing was harvested{where} yet, so this does not tell that nothing was said"
+    return f"nothing is known{where} yet, so this does not tell that nothing was said"
 
 
 def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence[str] = ()) -> list[str]:
@@ -352,7 +356,8 @@ def search_everything(
         spoken = found.value if isinstance(found, Ok) else None
     entries: SearchReport | None = None
     if text.strip() and not spoken_only:
-        folder = spoken.folder if spoken is not None and os.path.isdir(spoken.folder) else project
+        here = os.path.isdir(workspace.cwd / os.path.expanduser(project))  # else a name that conversations know
+        folder = project if here or spoken is None or not os.path.isdir(spoken.folder) else spoken.folder
         searched = search(workspace, text, kind, wanted.since, tag, folder, limit, wanted.before)
         # A project that conversations know need not have a folder any more.
         if isinstance(searched, Err) and (

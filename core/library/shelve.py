@@ -313,20 +313,25 @@ def _kept(connection: Connection, made: Sequence[Chunk], old: Sequence[Chunk]) -
     for chunk in sorted(old, key=lambda one: one.id not in used):
         pool[chunk.content_sha256].append(chunk)
     found = [waiting.pop(0) if (waiting := pool.get(chunk.content_sha256)) else None for chunk in made]
-    left = [(chunk, chunk.content.split()) for waiting in pool.values() for chunk in waiting if chunk.id in used]
+    left = [chunk for waiting in pool.values() for chunk in waiting if chunk.id in used]
     texts = [chunk.content.split() for chunk in made] if left else []
-    whole = " ".join(word for text in texts for word in text)
-    lines = {chunk.id: [" ".join(line.split()) for line in chunk.content.split("\n")] for chunk, _words in left}
-    needed = {key: SHIFTED if all(line in whole for line in parts) else STANDS for key, parts in lines.items()}
-    likely = [
-        (LCSseq.similarity(words, text) / max(1, len(words)), at, chunk)
-        for chunk, words in left
-        for at, text in enumerate(texts)
-        if found[at] is None
-    ]
+    whole = " ".join(word for words in texts for word in words)
+    places: dict[str, set[int]] = defaultdict(set)
+    for at, words in enumerate(texts):
+        for word in words if found[at] is None else ():
+            places[word].add(at)
+    likely: list[tuple[float, int, Chunk]] = []
+    for chunk in left:
+        stands = all(" ".join(line.split()) in whole for line in chunk.content.split("\n"))
+        words, needed = chunk.content.split(), SHIFTED if stands else STANDS
+        # Of so many words one must be there; for the rarest few texts come into question.
+        rare = sorted(words, key=lambda word: len(places.get(word, ())))[: int(len(words) * (1 - needed)) + 1]
+        for at in set[int]().union(*(places.get(word, ()) for word in rare)):
+            if (share := LCSseq.similarity(words, texts[at]) / len(words)) >= needed:
+                likely.append((share, at, chunk))
     taken: set[str] = set()
-    for share, at, chunk in sorted(likely, key=lambda row: (-row[0], row[1])):
-        if share >= needed[chunk.id] and found[at] is None and chunk.id not in taken:
+    for _share, at, chunk in sorted(likely, key=lambda row: (-row[0], row[1])):
+        if found[at] is None and chunk.id not in taken:
             found[at] = chunk
             taken.add(chunk.id)
     return found
