@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -327,3 +328,19 @@ def test_a_damaged_memory_is_made_anew(world: World, spoil: bytes) -> None:
     assert asked(workspace) == projects_of(entries(5, "/work")) and json.loads(cache.read_bytes()) == good
     cache.write_text(json.dumps({**good, "value": {**good["value"], "folders": []}}))
     assert asked(workspace) == projects_of(entries(5, "/work"))
+
+
+def test_a_key_beside_a_folder_of_no_project_is_no_crash() -> None:
+    """As a ledger that was mended by hand may have it."""
+    entry = {"path": "/s/a.jsonl", "project": "/tmp", "project_key": "remote:host/app", "status": "harvested"}
+    assert projects_of({"a": entry}) == {"a.jsonl": frozenset({projects.UNTOLD})}
+
+
+def test_the_domains_of_thousands_of_projects_are_found_at_once() -> None:
+    """4.6 seconds for 2,000, and four times as long for twice as many."""
+    known = projects.KnownProjects()
+    known.places = {f"/src/{at % 2}/app{at // 2}": "" for at in range(20_000)}
+    begun = time.process_time()
+    domains = [projects.domain_in(root, known) for root in known.places]
+    assert time.process_time() - begun < 5
+    assert domains[:2] == ["app0", "app0-" + domains[1][-6:]] and len(set(domains)) == 20_000

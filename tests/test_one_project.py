@@ -103,6 +103,16 @@ def test_a_project_with_good_sessions_shows_no_line_of_a_chat_without_a_folder(d
     assert {"boil", "bake", "fry"} <= disk.context(disk.top), "where no project is asked for they are shown"
 
 
+def test_a_session_with_a_key_in_its_name_stays_in_its_project(disk: Disk) -> None:
+    """Its lines cite it without the key, and the ledger knows it with the key: they were shown in all projects."""
+    shop, new = repository(disk.src / "shop"), repository(disk.src / "new", commit="another")
+    disk.session(rule("paint"), shop)
+    kept = disk.top / "sessions" / "s0.jsonl"
+    kept.rename(kept.with_name("ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789.jsonl"))
+    disk.harvest()
+    assert (disk.context(shop), disk.context(new)) == ({"paint"}, set())
+
+
 def test_the_hosts_own_conversations_are_shown_as_before(disk: Disk) -> None:
     shop = repository(disk.src / "shop")
     kept = disk.top / ".manual_slop" / "conversations"
