@@ -126,3 +126,11 @@ def test_git_runs_nothing_that_a_strangers_repository_names(tmp_path: Path) -> N
 def test_whole_names_are_compared() -> None:
     assert is_below("/src/shop/web", "/src/shop") and is_below("/src/shop", "/src/shop")
     assert not is_below("/src/shop-secret", "/src/shop")
+
+
+def test_homes_that_systems_keep_elsewhere_have_projects() -> None:
+    """On Fedora's atomic desktops /home leads to /var/home: no session there had a project."""
+    for place in ("/var/home/ann/shop", "/usr/home/ann/shop", "/run/media/ann/disk/shop"):
+        assert project_root(place) == place
+    for place in ("/var/home/ann", "/usr/home", "/var/lib/shop", "/run/user/1000", "/usr/src/shop"):
+        assert project_root(place) == ""

@@ -153,6 +153,10 @@ def is_working_place(path: str) -> bool:
         own = names[2:] if len(names) > 1 and names[1].casefold() == "users" else names
         return len(own) > 1 and path not in _own_places()
     parts = path.removeprefix("/private").strip("/").split("/")  # where macOS keeps /tmp and /var
+    if parts[0] in ("var", "usr") and parts[1:2] == ["home"]:  # where Fedora's atomic desktops and FreeBSD keep /home
+        parts = parts[1:]
+    if parts[:2] == ["run", "media"]:  # a disk that somebody plugged in: /run/media/USER/DISK
+        return len(parts) > 3
     if not parts[0] or parts[0].casefold() in _SYSTEM or path in _own_places():
         return False
     if parts[0].casefold() in _HOMES:
