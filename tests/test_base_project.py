@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.base.project import is_below, normal_remote, project_at, project_root, same_project
+from core.harvest.named_paths import is_working_folder
 
 COMMIT = ("-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "--allow-empty", "-q", "-m")
 
@@ -132,5 +133,6 @@ def test_homes_that_systems_keep_elsewhere_have_projects() -> None:
     """On Fedora's atomic desktops /home leads to /var/home: no session there had a project."""
     for place in ("/var/home/ann/shop", "/usr/home/ann/shop", "/run/media/ann/disk/shop"):
         assert project_root(place) == place
+    assert is_working_folder("/var/home/ann/shop") and not is_working_folder("/var/lib/shop"), "notes go by the same"
     for place in ("/var/home/ann", "/usr/home", "/var/lib/shop", "/run/user/1000", "/usr/src/shop"):
         assert project_root(place) == ""

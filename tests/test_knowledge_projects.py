@@ -18,6 +18,7 @@ from core.base import ready
 from core.base.markdown import parse_bullets
 from core.base.paths import cache_folder
 from core.base.project import is_below
+from core.commands.bullets import notes
 from core.commands.context import context, digest_show
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge import projects
@@ -334,6 +335,14 @@ def test_a_key_beside_a_folder_of_no_project_is_no_crash() -> None:
     """As a ledger that was mended by hand may have it."""
     entry = {"path": "/s/a.jsonl", "project": "/tmp", "project_key": "remote:host/app", "status": "harvested"}
     assert projects_of({"a": entry}) == {"a.jsonl": frozenset({projects.UNTOLD})}
+
+
+def test_a_fact_that_no_file_can_be_called_by_is_no_crash(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.knowledge("facts.md", "# Facts\n\n- ~\0x: a byte that an editor left\n- /src/app.py: starts the shop\n")
+    assert [row.bullet.text for row in value(notes(workspace_of(world), "/src/app.py")).bullets] == [
+        "/src/app.py: starts the shop"
+    ]
 
 
 def test_the_domains_of_thousands_of_projects_are_found_at_once() -> None:

@@ -276,7 +276,7 @@ def facts_about(
     found = []
     for bullet in bullets:
         named, colon, _ = bullet.text.partition(": ")
-        if not colon or bullet.struck or len(named) >= LONG_PATH:
+        if not colon or bullet.struck or len(named) >= LONG_PATH or "\0" in named:
             continue
         if os.path.normpath(os.path.expanduser(named)) == source:
             found.append(bullet)
