@@ -363,11 +363,11 @@ def _check_digest(workspace: Workspace) -> Iterator[Finding]:
     if not config.digest_enabled or not files.exists(paths.digest):
         return  # absent: that is the switch
     try:
-        wanted = current_digest(paths, config.digest_max_bytes)
+        wanted = current_digest(paths, config.digest_max_bytes, secrets=config.redact)
         data = wanted.text.encode("utf-8", "replace") if wanted is not None else None
         if files.read_or_empty(paths.digest) != data:
             message = "the digest is older than the category files ('knowledge digest on' writes it anew)"
-            mend = partial(regenerate_digest, paths, config.digest_max_bytes)
+            mend = partial(regenerate_digest, paths, config.digest_max_bytes, secrets=config.redact)
             yield Finding("digest-stale", message, str(paths.digest), mend, note=True)  # an edit by hand does that
     except OSError as error:
         message = f"the digest cannot be checked: {error.strerror}"
