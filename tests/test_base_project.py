@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from core.base.project import is_below, normal_remote, project_at, project_root, same_project
+from core.base.project import Project, is_below, normal_remote, project_at, project_root, same_key
+from core.harvest.named_paths import is_working_folder
 
 COMMIT = ("-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "--allow-empty", "-q", "-m")
+
+
+def same_project(one: Project | None, other: Project | None) -> bool:
+    """Whether two folders claim to be one project."""
+    return one is not None and other is not None and (one.root == other.root or same_key(one.key, other.key))
 
 
 def git(folder: Path, *words: str) -> None:
@@ -126,3 +132,12 @@ def test_git_runs_nothing_that_a_strangers_repository_names(tmp_path: Path) -> N
 def test_whole_names_are_compared() -> None:
     assert is_below("/src/shop/web", "/src/shop") and is_below("/src/shop", "/src/shop")
     assert not is_below("/src/shop-secret", "/src/shop")
+
+
+def test_homes_that_systems_keep_elsewhere_have_projects() -> None:
+    """On Fedora's atomic desktops /home leads to /var/home: no session there had a project."""
+    for place in ("/var/home/ann/shop", "/usr/home/ann/shop", "/run/media/ann/disk/shop"):
+        assert project_root(place) == place
+    assert is_working_folder("/var/home/ann/shop") and not is_working_folder("/var/lib/shop"), "notes go by the same"
+    for place in ("/var/home/ann", "/usr/home", "/var/lib/shop", "/run/user/1000", "/usr/src/shop"):
+        assert project_root(place) == ""

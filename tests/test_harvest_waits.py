@@ -243,6 +243,18 @@ def test_what_was_undone_is_not_harvested_again_unasked(desk: Desk, words: list[
     assert desk.text("tasks.md") == written and "undone:0" in _status(desk)
 
 
+def test_a_session_that_was_cut_back_and_undone_throughout_is_planned(desk: Desk) -> None:
+    """Each of its two states came after the other, and the search for one that stands went round for ever."""
+    for text, undone in ((BEGUN, True), (BEGUN + ENDED, False), (BEGUN, True)):
+        desk.say(text)
+        desk.harvest("--again")
+        if undone:
+            assert call("undo", desk.runs()[0])[0] == 0
+    assert call("undo", desk.runs()[1])[0] == 0
+    desk.say(BEGUN + ENDED + told("user", "Thank you.", 20))
+    assert "plan: 1" in desk.harvest("--again", apply=False)
+
+
 def test_what_is_named_by_its_path_is_asked_for(desk: Desk) -> None:
     desk.say(BEGUN + ENDED)
     desk.harvest()

@@ -55,6 +55,22 @@ def test_a_digest_to_the_byte(world: World) -> None:
     )
 
 
+@pytest.mark.parametrize("redact", ["true", "false"])
+def test_a_digest_without_a_typed_secret_is_as_it_should_be(world: World, redact: str) -> None:
+    """Written just now it was called older than the files, for ever; the repair did not ask whether to mask."""
+    key = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    world.knowledge("facts.md", f"- the token is {key}\n")
+    home = ("--home", str(world.paths.home))
+    call(*home, "config", "set", "redact", redact)
+    assert call(*home, "digest", "on")[0] == 0
+    assert (key in world.text("digest.md")) == (redact == "false")
+    assert "have changed since" not in call(*home, "status")[1]
+    assert "digest is older" not in call(*home, "doctor")[1]
+    world.knowledge("facts.md", f"- the token was {key}\n")
+    call(*home, "doctor", "--repair")
+    assert "was" in world.text("digest.md") and (key in world.text("digest.md")) == (redact == "false")
+
+
 def test_a_digest_that_is_as_it_should_be_is_not_written_again(world: World) -> None:
     world.knowledge("facts.md", "- a\n")
     regenerate_digest(world.paths, 4096)

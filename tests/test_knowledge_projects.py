@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from core.base import ready
 from core.base.markdown import parse_bullets
 from core.base.paths import cache_folder
 from core.base.project import is_below
+from core.commands.bullets import notes
 from core.commands.context import context, digest_show
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge import projects
@@ -327,3 +329,27 @@ def test_a_damaged_memory_is_made_anew(world: World, spoil: bytes) -> None:
     assert asked(workspace) == projects_of(entries(5, "/work")) and json.loads(cache.read_bytes()) == good
     cache.write_text(json.dumps({**good, "value": {**good["value"], "folders": []}}))
     assert asked(workspace) == projects_of(entries(5, "/work"))
+
+
+def test_a_key_beside_a_folder_of_no_project_is_no_crash() -> None:
+    """As a ledger that was mended by hand may have it."""
+    entry = {"path": "/s/a.jsonl", "project": "/tmp", "project_key": "remote:host/app", "status": "harvested"}
+    assert projects_of({"a": entry}) == {"a.jsonl": frozenset({projects.UNTOLD})}
+
+
+def test_a_fact_that_no_file_can_be_called_by_is_no_crash(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.knowledge("facts.md", "# Facts\n\n- ~\0x: a byte that an editor left\n- /src/app.py: starts the shop\n")
+    assert [row.bullet.text for row in value(notes(workspace_of(world), "/src/app.py")).bullets] == [
+        "/src/app.py: starts the shop"
+    ]
+
+
+def test_the_domains_of_thousands_of_projects_are_found_at_once() -> None:
+    """4.6 seconds for 2,000, and four times as long for twice as many."""
+    known = projects.KnownProjects()
+    known.places = {f"/src/{at % 2}/app{at // 2}": "" for at in range(20_000)}
+    begun = time.process_time()
+    domains = [projects.domain_in(root, known) for root in known.places]
+    assert time.process_time() - begun < 5
+    assert domains[:2] == ["app0", "app0-" + domains[1][-6:]] and len(set(domains)) == 20_000

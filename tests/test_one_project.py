@@ -103,6 +103,37 @@ def test_a_project_with_good_sessions_shows_no_line_of_a_chat_without_a_folder(d
     assert {"boil", "bake", "fry"} <= disk.context(disk.top), "where no project is asked for they are shown"
 
 
+def test_a_session_with_a_key_in_its_name_stays_in_its_project(disk: Disk) -> None:
+    """Its lines cite it without the key, and the ledger knows it with the key: they were shown in all projects."""
+    shop, new = repository(disk.src / "shop"), repository(disk.src / "new", commit="another")
+    disk.session(rule("paint"), shop)
+    kept = disk.top / "sessions" / "s0.jsonl"
+    kept.rename(kept.with_name("ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789.jsonl"))
+    disk.harvest()
+    assert (disk.context(shop), disk.context(new)) == ({"paint"}, set())
+
+
+def test_what_a_user_told_in_two_projects_is_said_in_both(disk: Disk) -> None:
+    """The second session was taken for a copy of the first, and the second project had nothing of it."""
+    shop, new = repository(disk.src / "shop"), repository(disk.src / "new", commit="another")
+    disk.session(rule("paint"), shop)
+    disk.session(rule("paint"), new)
+    disk.harvest()
+    for folder in (shop, new):
+        assert disk.context(folder) == {"paint"}
+        listed = disk.asked(folder, "list")[0]
+        assert "Always paint" in listed and "of other projects" not in listed
+
+
+def test_the_list_has_what_is_the_users_as_the_context_has(disk: Disk) -> None:
+    """It was counted with the statements of other projects."""
+    shop, new = repository(disk.src / "shop"), repository(disk.src / "new", commit="another")
+    disk.session("Hello.", shop)
+    answered(disk, facts=[{"statement": "The user prefers tabs", "kind": "fact"}])
+    for folder in (shop, new):
+        assert "prefers tabs" in disk.asked(folder, "context")[0] and "prefers tabs" in disk.asked(folder, "list")[0]
+
+
 def test_the_hosts_own_conversations_are_shown_as_before(disk: Disk) -> None:
     shop = repository(disk.src / "shop")
     kept = disk.top / ".manual_slop" / "conversations"

@@ -120,7 +120,9 @@ def test_a_confirmation_by_a_tool_lifts_no_line_out_of_its_project(tmp_path: Pat
 def test_a_note_that_a_tool_gave_on_a_file_elsewhere_waits() -> None:
     """What only a tool told stays in its project."""
     talk = session("/srv/app", ("user", "look"), ("saw", "The loader of conf.py runs twice."), ("assistant", "Done."))
-    for path, held in (("/srv/app/conf.py", ""), ("conf.py", ""), ("/srv/other/conf.py", "from-tool-output")):
+    waits = "from-tool-output"
+    paths = {"/srv/app/conf.py": "", "conf.py": "", "/srv/other/conf.py": waits, "~\0/conf.py": waits, "~\ud800": waits}
+    for path, held in paths.items():
         row = {"path": path, "note": "its loader runs a second time", "quote": "The loader of conf.py runs twice."}
         source = source_of(read_conversation("x", talk.encode()))
         item = items_from({"files": [row]}, source, quotes="check", secrets=False).items[0]

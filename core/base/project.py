@@ -72,12 +72,6 @@ def project_at(folder: str) -> Project | None:
     return Project(key, re.split(r"[\\/]", root.rstrip("\\/"))[-1], root)
 
 
-def same_project(one: Project | None, other: Project | None) -> bool:
-    """Whether two projects are one by what they say of themselves; no project is the same as none. Whether a place that
-    was not known before may be believed is for the user to say."""
-    return one is not None and other is not None and (one.root == other.root or same_key(one.key, other.key))
-
-
 def same_key(one: str, other: str) -> bool:
     """Whether two keys have a root commit, a remote or a path in common."""
     return bool(one and other) and not set(one.split(" ")).isdisjoint(other.split(" "))
@@ -153,6 +147,10 @@ def is_working_place(path: str) -> bool:
         own = names[2:] if len(names) > 1 and names[1].casefold() == "users" else names
         return len(own) > 1 and path not in _own_places()
     parts = path.removeprefix("/private").strip("/").split("/")  # where macOS keeps /tmp and /var
+    if parts[0] in ("var", "usr") and parts[1:2] == ["home"]:  # where Fedora's atomic desktops and FreeBSD keep /home
+        parts = parts[1:]
+    if parts[:2] == ["run", "media"]:  # a disk that somebody plugged in: /run/media/USER/DISK
+        return len(parts) > 3
     if not parts[0] or parts[0].casefold() in _SYSTEM or path in _own_places():
         return False
     if parts[0].casefold() in _HOMES:

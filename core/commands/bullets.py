@@ -230,6 +230,8 @@ def listing(
     """What `knowledge list` shows: the statements of a project and of the user, or with `project` "all" every one; of
     one category (`tasks` are the open ones) or of all, with `done` the tasks that are done. Struck ones are left out.
     """
+    from core.knowledge.projects import OTHER
+
     projects = _projects(workspace)
     here = _here(workspace, project, projects)
     if isinstance(here, Err):
@@ -249,7 +251,11 @@ def listing(
             for row in valid:
                 by_file.setdefault(row.file, []).append(row)
             found = [one for same in by_file.values() for one in reversed(said(same))]
-            own = [one for one in found if not here.value.root or not _is_others(one.found, projects, here.value)]
+            if here.value.root:
+                near = [_nearest(one, projects, here.value) for one in found]
+                own = [one for one in near if _nearness(one.found, projects, here.value) != OTHER]
+            else:
+                own = found
             rows += [(one, _name(one.found, projects)) for one in own]
             elsewhere += len(found) - len(own)
     except OSError as error:
@@ -290,15 +296,22 @@ def _here(workspace: Workspace, project: str, projects: Projects) -> Result[Here
 
 
 def _is_own(row: Found, projects: Projects, here: Here) -> bool:
-    from core.knowledge.projects import OWN, nearness
+    from core.knowledge.projects import OWN
 
-    return row.bullet.provenance is None or nearness((row.bullet,), projects, here) == OWN
+    return row.bullet.provenance is None or _nearness(row, projects, here) == OWN
 
 
-def _is_others(row: Found, projects: Projects, here: Here) -> bool:
-    from core.knowledge.projects import OTHER, nearness
+def _nearness(row: Found, projects: Projects, here: Here) -> int:
+    from core.knowledge.projects import nearness
 
-    return nearness((row.bullet,), projects, here) == OTHER
+    return nearness((row.bullet,), projects, here)
+
+
+def _nearest(one: Said, projects: Projects, here: Here) -> Said:
+    """A statement with the line in front that is nearest to a project: what was said there too is its own."""
+    lines = (one.found, *one.others)
+    front = min(lines, key=lambda row: _nearness(row, projects, here))
+    return Said(front, tuple(row for row in lines if row is not front))
 
 
 def _name(row: Found, projects: Projects) -> str:

@@ -140,7 +140,8 @@ def _settled(workspace: Workspace, run: str) -> list[str]:
     went = "line went" if len(lines) == 1 else "lines went"
     texts = [split_provenance(line.removeprefix("- "))[0] for line in lines]
     back = f"'knowledge undo {run}' takes the whole run back"
-    return [f"{len(lines)} {went}, for the rest of the session has settled it: {first(texts)}; {back}"]
+    settled = "it" if len(lines) == 1 else "them"
+    return [f"{len(lines)} {went}, for the rest of the session has settled {settled}: {first(texts)}; {back}"]
 
 
 def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:

@@ -231,7 +231,9 @@ class _Choices:
         known = self.entries.get(last) if last else None  # the ledger may be another one by now
         if known is not None and self._is_undone(known, item):
             return earlier_of(last, known, whole=False)
-        while known is not None and known.get("status") == UNDONE:
+        seen = set[str]()  # a conversation that was cut back to what it was comes after itself
+        while known is not None and known.get("status") == UNDONE and last not in seen:
+            seen.add(last)
             last = str(known.get("after", ""))
             known = self.entries.get(last)
         if known is None or not self.is_proven(last, known):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo
-from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
 from core.harvest.freeze import StruckLines, freeze, plan_facts, with_old_dates
@@ -27,6 +26,7 @@ from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, Record, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
 from core.knowledge.lines import OwnWrites, noting_tail
+from core.knowledge.projects import cited_name
 
 if TYPE_CHECKING:
     from core.harvest.distil import Harvest
@@ -212,10 +212,8 @@ class Committer:
         return plan if step.earlier is None else self._grown.onto(plan, step.earlier.sha256, harvest)
 
     def _masked(self, name: str) -> str:
-        """A conversation's name as provenances have it: a key in a file's name must not travel with each line."""
-        if not self.options.distil.redact or not (clean := redact(name)).counts:
-            return name
-        return clean.text.replace("[", "(").replace("]", ")")  # square brackets end a provenance
+        """A conversation's name as provenances have it."""
+        return cited_name(name) if self.options.distil.redact else name
 
     def _applied_records(self, rows: Sequence[Applied]) -> list[Record]:
         """A record a file: which lines were new in it. From now on the file is known."""

@@ -32,7 +32,6 @@ from core.knowledge.file_notes import (
 PATH_CHARACTERS = 1024
 MAX_LINKS = 16
 FORBIDDEN_ROOTS = ("/proc", "/sys", "/dev", "/run")
-SYSTEM_FOLDERS = ("etc", "usr", "bin", "sbin", "lib", "boot", "proc", "sys", "dev", "run", "var")
 
 
 def allowed_path(text: str, roots: Sequence[str]) -> str | None:
@@ -55,9 +54,7 @@ def is_working_folder(folder: str) -> bool:
     if not os.path.isabs(folder) or "\0" in folder:
         return False
     path = os.path.normpath(folder)
-    parts = path.split(os.sep)
-    hidden = any(part.startswith(".") for part in parts)
-    return is_working_place(path) and parts[1] not in SYSTEM_FOLDERS and not hidden
+    return is_working_place(path) and not any(part.startswith(".") for part in path.split(os.sep))
 
 
 def note_roots(folder: str, roots: Sequence[str]) -> list[str]:

@@ -10,20 +10,21 @@ the lines back or writes down that they are gone on purpose. Until then their co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from core.base import files
-from core.base.markdown import parse_bullets, split_provenance
+from core.base.markdown import Provenance, parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES
 from core.knowledge.changes import read_changes, removed_by_hand
 from core.knowledge.file_notes import note_now
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry
-from core.knowledge.lines import PlannedFile, missing_lines
+from core.knowledge.lines import PlannedFile, lines_in, missing_lines
 
 ARCHIVES_IN_MEMORY = 4
 SHELF = (*CATEGORY_FILES, "quarantine.md")
@@ -79,39 +80,33 @@ class Proofs:
         where = " and ".join(lost)
         return f"{number} line{'s' * (number != 1)} of its harvest vanished from {where}" if lost else ""
 
-    def lost(self, plan: FrozenPlan) -> dict[str, list[str]]:
-        """The lines of the plan that are lost in each file, as `why_vanished` has it; only files with any. OSError."""
-        return self._left([(row.name, absent) for row in plan.files if (absent := self._absent(plan, row))], plan)
+    def lost(self, plan: FrozenPlan, standing: Standing | None = None) -> dict[str, list[str]]:
+        """The lines of the plan that are lost in each file, as `why_vanished` has it; only files with any. `standing`
+        are the files as they were read already, where many plans are asked about. Raises OSError."""
+        lost = [(row.name, absent) for row in plan.files if (absent := self._absent(plan, row, standing))]
+        return self._left(lost, plan, standing)
 
-    def lost_in_part(self, plan: FrozenPlan) -> dict[str, list[str]]:
+    def lost_in_part(self, plan: FrozenPlan, standing: Standing) -> dict[str, list[str]]:
         """As `lost`, for files where other lines of the plan still stand. Raises OSError."""
         found = []
         for row in plan.files:
-            name = self.name_now(plan, row.name, row.all_lines)
-            data = files.read_or_empty(self._paths.knowledge / name)
-            absent = {line.decode("utf-8") for line in missing_lines(data, row.all_lines)}
-            if 0 < len(absent) < len(set(row.all_lines)):
-                found.append((row.name, [line for line in row.all_lines if line in absent]))
-        return self._left(found, plan)
+            there = standing.lines(self.name_now(plan, row.name, row.all_lines))
+            absent = [line for line in row.all_lines if line not in there]
+            if 0 < len(set(absent)) < len(set(row.all_lines)):
+                found.append((row.name, absent))
+        return self._left(found, plan, standing)
 
-    def _left(self, lost: list[tuple[str, list[str]]], plan: FrozenPlan) -> dict[str, list[str]]:
+    def _left(
+        self, lost: list[tuple[str, list[str]]], plan: FrozenPlan, standing: Standing | None
+    ) -> dict[str, list[str]]:
         """Of absent lines those that nobody dealt with, by file."""
         if not lost:
             return {}
-        changes = read_changes(self._paths)
-        by_hand, harvested = removed_by_hand(changes), {line for row in changes if row.sha for line in row.added}
-        stores = [files.read_or_empty(self._paths.knowledge / name) for name in SHELF]
+        standing = standing or Standing(self._paths)
         missing: dict[str, list[str]] = {}
-        # whatever they were called then
-        taken_from_notes = {line for name, line in by_hand if name.startswith("files/")}
         for name, absent in lost:
-            if name.startswith("files/"):
-                left = [line for line in absent if line not in taken_from_notes]
-            else:
-                left = [line for line in absent if (name, line) not in by_hand]
-            left = [line for line in left if all(missing_lines(data, [line]) for data in stores)]
-            now = self.name_now(plan, name, left)
-            if left and not _is_reworded(files.read_or_empty(self._paths.knowledge / now), left, harvested):
+            left = [line for line in absent if not standing.is_dealt_with(name, line)]
+            if left and not standing.is_reworded(self.name_now(plan, name, left), left):
                 missing[name] = left
         return missing
 
@@ -119,21 +114,16 @@ class Proofs:
         """What a file of a plan is called by now: a note goes with its source file. Raises OSError."""
         return note_now(self._paths, name, lines, plan.notes.get(name.removeprefix("files/")))
 
-    def _absent(self, plan: FrozenPlan, planned: PlannedFile) -> list[str]:
+    def _absent(self, plan: FrozenPlan, planned: PlannedFile, standing: Standing | None) -> list[str]:
         """All lines of a plan in one file when not one of them stands there, else none."""
         lines = planned.all_lines
         if not lines:
             return []
         name = self.name_now(plan, planned.name, lines)
+        if standing is not None:
+            return list(lines) if standing.lines(name).isdisjoint(lines) else []
         absent = missing_lines(files.read_or_empty(self._paths.knowledge / name), lines)
         return list(lines) if len(absent) == len(set(lines)) else []
-
-
-def _is_reworded(data: bytes, lost: list[str], harvested: set[str]) -> bool:
-    """Whether at least one lost line stands there under other words that no harvest wrote."""
-    sources = {split_provenance(line[2:])[1] for line in lost} - {None}
-    bullets = parse_bullets(data.decode("utf-8", "replace"))
-    return any(bullet.provenance in sources and bullet.raw not in harvested for bullet in bullets)
 
 
 REPORTED = "missing_told"
@@ -176,7 +166,7 @@ def find_missing(
     Where one harvest lost all that it had put into a file, a stale text was saved over it: then single lines of other
     harvests that are missing from the same file went with it. Elsewhere single lines look like an edit by hand, and
     are named only for who asks with `single`."""
-    wanted, since, standing = set(also), now - timedelta(days=days), _Standing(paths)
+    wanted, since, standing = set(also), now - timedelta(days=days), Standing(paths)
     found: list[Missing] = []
     in_part: list[tuple[str, FrozenPlan]] = []
     for sha in sorted(entries, key=lambda sha: str(entries[sha].get("run", ""))):
@@ -188,11 +178,14 @@ def find_missing(
             continue
         in_part.append((sha, plan))
         if not standing.has_some_in_each_file(plan):
-            found += [_missing(proofs, sha, entry, plan, name, lines) for name, lines in proofs.lost(plan).items()]
+            found += [
+                _missing(proofs, sha, entry, plan, name, lines) for name, lines in proofs.lost(plan, standing).items()
+            ]
     overwritten = {row.file for row in found}
     for sha, plan in in_part if overwritten or single else ():
         rows = [
-            _missing(proofs, sha, entries[sha], plan, name, lines) for name, lines in proofs.lost_in_part(plan).items()
+            _missing(proofs, sha, entries[sha], plan, name, lines)
+            for name, lines in proofs.lost_in_part(plan, standing).items()
         ]
         found += [row for row in rows if row.file in overwritten]
         found += [replace(row, single=True) for row in rows if single and row.file not in overwritten]
@@ -231,30 +224,49 @@ def marks(entries: Mapping[str, Entry]) -> set[str]:
     return {sha for sha, entry in entries.items() if REPORTED in entry}
 
 
-class _Standing:
-    """The lines that stand in each file, read once: most harvests are whole, and are seen to be at one glance."""
+class Standing:
+    """What stands in each file, and what was done to it, read once: most harvests are whole, and are seen to be at one
+    glance; of many that are not, no file is read for each. Its methods raise OSError."""
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
-        self._lines: dict[str, frozenset[bytes]] = {}
+        self._lines: dict[str, frozenset[str]] = {}
+        self._by_hand: dict[str, set[Provenance]] = {}
 
     def has_all(self, plan: FrozenPlan) -> bool:
-        return all(self._is_there(row.name, line) for row in plan.files for line in row.all_lines)
+        return all(self.lines(row.name).issuperset(row.all_lines) for row in plan.files)
 
     def has_some_in_each_file(self, plan: FrozenPlan) -> bool:
-        return all(
-            not row.all_lines or any(self._is_there(row.name, line) for line in row.all_lines) for row in plan.files
-        )
+        return all(not row.all_lines or not self.lines(row.name).isdisjoint(row.all_lines) for row in plan.files)
 
-    def _is_there(self, name: str, line: str) -> bool:
+    def lines(self, name: str) -> frozenset[str]:
         if name not in self._lines:
             data = files.read_or_empty(self._paths.knowledge / name)
-            self._lines[name] = frozenset(_each_line(data))
-        return line.encode("utf-8") in self._lines[name]
+            self._lines[name] = frozenset(line.decode("utf-8", "replace") for line in lines_in(data))
+        return self._lines[name]
 
+    def is_dealt_with(self, name: str, line: str) -> bool:
+        """Whether the user took a line out of that file, of a note whatever it was called then, or moved it."""
+        removed, from_notes, _ = self._changes
+        taken = line in from_notes if name.startswith("files/") else (name, line) in removed
+        return taken or any(line in self.lines(other) for other in SHELF)
 
-def _each_line(data: bytes) -> Iterator[bytes]:
-    return (line.removesuffix(b"\r") for line in data.split(b"\n"))
+    def is_reworded(self, name: str, lost: Iterable[str]) -> bool:
+        """Whether at least one lost line stands in a file under other words that no harvest wrote."""
+        if name not in self._by_hand:
+            harvested = self._changes[2]
+            data = files.read_or_empty(self._paths.knowledge / name)
+            bullets = parse_bullets(data.decode("utf-8", "replace"))
+            self._by_hand[name] = {row.provenance for row in bullets if row.provenance and row.raw not in harvested}
+        return any(split_provenance(line[2:])[1] in self._by_hand[name] for line in lost)
+
+    @cached_property
+    def _changes(self) -> tuple[set[tuple[str, str]], set[str], set[str]]:
+        """What the user took out, by file; that of notes; what harvests wrote."""
+        changes = read_changes(self._paths)
+        removed = removed_by_hand(changes)
+        harvested = {line for row in changes if row.sha for line in row.added}
+        return removed, {line for name, line in removed if name.startswith("files/")}, harvested
 
 
 def _is_since(entry: Entry, since: datetime) -> bool:

@@ -139,7 +139,10 @@ def is_elsewhere(path: str, source: Source) -> bool:
     folder = source.conversation.folder if source.conversation is not None else ""
     if not folder.startswith("/") or not path.startswith(("/", "~", "..")):
         return False
-    whole = posixpath.normpath(posixpath.join(folder, posixpath.expanduser(path)))
+    try:
+        whole = posixpath.normpath(posixpath.join(folder, posixpath.expanduser(path)))
+    except ValueError:  # no file can be called so
+        return True
     return posixpath.commonpath([folder, whole]) != posixpath.normpath(folder)
 
 

@@ -1,5 +1,6 @@
 """What a plan says again. The same turn in a snapshot, a fork or a history of one session is one source: its line
-stands once. The same words from another conversation confirm: they take the wording that the file has.
+stands once, in one project: what a user told in two is said in both. The same words from another conversation confirm:
+they take the wording that the file has.
 
 Words are the same when they differ in nothing but case, punctuation and articles; of one and the
 same turn they may also be much alike, as long as no figure and no negation differs.
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from core.base import files
 from core.base.markdown import Bullet, Provenance, bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths
+from core.base.project import same_key
 from core.harvest.freeze import mark_of_text
 from core.harvest.proofs import Proofs
 from core.knowledge.alike import content_words, differs_in_value
@@ -49,6 +51,7 @@ class Repeats:
         self._by_words: dict[str, dict[tuple[str, ...], list[str]]] = {}
         self._turns: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[str, list[str]] | None = None
+        self._places: dict[str, set[str]] = {}
 
     def settled(self, plan: FrozenPlan) -> FrozenPlan:
         """The plan with the lines of others where it repeats them."""
@@ -60,15 +63,16 @@ class Repeats:
                 done.append(planned)
                 continue
             self._read(planned.name)
-            lines = [self._line(planned.name, line, evidence, moved) for line in planned.lines]
-            ends = [self._line(planned.name, line, evidence, moved) for line in planned.done]
+            place = _place(plan.entry)
+            lines = [self._line(planned.name, line, evidence, moved, place) for line in planned.lines]
+            ends = [self._line(planned.name, line, evidence, moved, place) for line in planned.done]
             done.append(replace(planned, lines=tuple(dict.fromkeys(lines)), done=tuple(dict.fromkeys(ends))))
         facts = {key: _renamed(value, moved) if key in KEYED else value for key, value in plan.facts.items()}
         settled = replace(plan, files=tuple(done), facts=facts)
         self._note(settled)
         return settled
 
-    def _line(self, file: str, line: str, evidence: Mapping[str, Any], moved: dict[str, str]) -> str:
+    def _line(self, file: str, line: str, evidence: Mapping[str, Any], moved: dict[str, str], place: str) -> str:
         text, provenance = split_provenance(line[2:])
         if provenance is None:
             return line
@@ -81,11 +85,14 @@ class Repeats:
                 and origin is not None
                 and origin.source != provenance.source
                 and self._heard(origin, words) == turn
+                and not self._is_elsewhere(origin.source, place)
             ):
                 return _moved(text, words, other, moved)
         for known, other in self._turns.get(turn, ()) if turn else ():
             words, origin = split_provenance(other[2:])
-            if known == file and origin is not None and origin.source != provenance.source and _alike(text, words):
+            if known != file or origin is None or origin.source == provenance.source:
+                continue
+            if _alike(text, words) and not self._is_elsewhere(origin.source, place):
                 return _moved(text, words, other, moved)
         wordings = [split_provenance(other[2:])[0] for other in same]
         if wordings and normalised(text) not in map(normalised, wordings):
@@ -94,12 +101,7 @@ class Repeats:
 
     def _heard(self, origin: Provenance, text: str) -> str:
         """The turn that a line of an earlier harvest was taken from, "" where nobody knows."""
-        if self._names is None:
-            self._names = {}
-            for sha, entry in self._entries.items():
-                name = str(entry.get("name") or str(entry.get("path", "")).rpartition("/")[2])
-                self._names.setdefault(name, []).append(sha)
-        for sha in self._names.get(origin.source, ()):
+        for sha in self._known().get(origin.source, ()):
             try:
                 plan = self._proofs.plan(sha, self._entries.get(sha))
             except OSError:
@@ -107,6 +109,21 @@ class Repeats:
             if plan is not None and (turn := _turn(_table(plan.facts, "evidence"), mark_of_text(text))):
                 return turn
         return ""
+
+    def _known(self) -> dict[str, list[str]]:
+        """A conversation's name -> the hashes of what it was."""
+        if self._names is None:
+            self._names = {}
+            for sha, entry in self._entries.items():
+                name = str(entry.get("name") or str(entry.get("path", "")).rpartition("/")[2])
+                self._names.setdefault(name, []).append(sha)
+        return self._names
+
+    def _is_elsewhere(self, source: str, place: str) -> bool:
+        """Whether a conversation is known to be of another project than the one that is asked about."""
+        told = {_place(self._entries.get(sha, {})) for sha in self._known().get(source, ())}
+        places = (told | self._places.get(source, set())) - {""}
+        return bool(place and places) and not any(same_key(one, place) for one in places)
 
     def _read(self, file: str) -> None:
         """The lines of a file, those that are struck through left out; once a run, for what it writes is noted. Of a
@@ -129,12 +146,20 @@ class Repeats:
             if planned.name not in CATEGORY_FILES:
                 continue
             for line in (*planned.lines, *planned.done):
-                text = split_provenance(line[2:])[0]
+                text, provenance = split_provenance(line[2:])
+                if provenance is not None:
+                    self._places.setdefault(provenance.source, set()).add(_place(plan.entry))
                 rows = self._by_words.setdefault(planned.name, {}).setdefault(content_words(text), [])
                 if line not in rows:
                     rows.append(line)
                 if turn := _turn(evidence, mark_of_text(text)):
                     self._turns.setdefault(turn, []).append((planned.name, line))
+
+
+def _place(entry: Mapping[str, Any]) -> str:
+    """By what the project of a conversation is known again, "" where nobody knows it."""
+    root = str(entry.get("project_root") or "")
+    return str(entry.get("project_key") or "") or (f"path:{root}" if root else "")
 
 
 def _moved(text: str, words: str, line: str, moved: dict[str, str]) -> str:

@@ -84,9 +84,9 @@ class HarvestReport:
     held: int = 0
     """Conversations of which every item is in the quarantine: harvested, but nothing of them is in a file or digest."""
     notes_as_facts: int = 0
+    """Notes on files that were not found: they count under `files` and stand in facts.md."""
     notes_outside: int = 0
     """Those of them whose path is not in `file_roots`, nor where their conversation worked."""
-    """Notes on files that were not found: they count under `files` and stand in facts.md."""
     skipped: dict[str, int] = field(default_factory=dict)
     redacted: dict[str, int] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)

@@ -177,20 +177,19 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
 
 
 def current_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Digest | None:
-    """What digest.md would hold now. Tools read the file by themselves, so its text goes through the same gate as a
-    prompt: with `secrets`, none stands in it, though the user typed one into a category file. Raises OSError when a
-    category file cannot be read. With the home's `cache` folder a category that has not changed is not read again."""
-    digest = _unmasked(paths, max_bytes, cache)
-    if digest is None:
-        return None
-    text = for_prompt(digest.text, secrets=secrets, origins=True)
-    if (over := _size(text) - max_bytes) > 0:  # a placeholder is longer than a short password
-        digest = _unmasked(paths, max_bytes - over, cache)
+    """What digest.md would hold now, None for nothing. Tools read the file by themselves, so it goes through the same
+    gate as a prompt: with `secrets`, none stands in it, though the user typed one into a category file. With the home's
+    `cache` folder a category that has not changed is not read again. Raises OSError when one cannot be read."""
+    digest = _as_it_stands(paths, max_bytes, cache)
+    text = for_prompt(digest.text, secrets=secrets, origins=True) if digest else ""
+    if digest and (over := _size(text) - max_bytes) > 0:  # a placeholder is longer than a short password
+        digest = _as_it_stands(paths, max_bytes - over, cache)
         text = for_prompt(digest.text, secrets=secrets, origins=True) if digest else ""
-    return replace(digest, text=text) if digest is not None else None
+    return replace(digest, text=text) if digest else None
 
 
-def _unmasked(paths: Paths, max_bytes: int, cache: Path | None) -> Digest | None:
+def _as_it_stands(paths: Paths, max_bytes: int, cache: Path | None) -> Digest | None:
+    """The digest in the very words of the category files."""
     if cache is not None and not read_confirmed(paths):
         heads = [(name, _head(paths, name, max_bytes, cache)) for name in SECTIONS]
         rows = [(0, name, block) for name, (blocks, _) in heads for block in blocks]
@@ -222,7 +221,8 @@ def _head(paths: Paths, category: str, max_bytes: int, cache: Path) -> tuple[lis
 
 
 def regenerate_digest(paths: Paths, max_bytes: int, cache: Path | None = None, *, secrets: bool = True) -> Path | None:
-    """Write `current_digest` into digest.md, or remove it when there is nothing to say (then None). Raises OSError."""
+    """Write digest.md, or remove it when there is nothing to say (then None); `cache` and `secrets` as in
+    `current_digest`. Raises OSError."""
     digest = current_digest(paths, max_bytes, cache, secrets=secrets)
     if digest is None:
         files.remove_file(paths.digest)

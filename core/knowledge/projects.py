@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import Any
@@ -83,6 +84,11 @@ class KnownProjects(dict[str, frozenset[str]]):
     persons: frozenset[tuple[str, str]] = frozenset()
     places: Mapping[str, str] = {}
 
+    @cached_property
+    def first_of(self) -> dict[str, str]:
+        """A domain -> the root of the first project that had its name."""
+        return {domain_named(root): root for root in reversed([*self.places])}
+
 
 @dataclass(frozen=True)
 class Here:
@@ -125,7 +131,7 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
             root, key = entry.get("project_root"), str(entry.get("project_key") or "")
             if not isinstance(root, str) or not root:
                 root = roots[folder] if folder in roots else roots.setdefault(folder, project_root(folder) or UNTOLD)
-            place = (root, key)
+            place = (root, key if root != UNTOLD else "")
             found.setdefault(name, {}).setdefault(path, set()).add(place)
             if root != UNTOLD:
                 when = (str(entry.get("at", "")), str(entry.get("date", "")))
@@ -134,6 +140,11 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
         elif entry.get("status") == "harvested":
             places = found.setdefault(name, {}).setdefault(path, set())
             places |= set() if is_users(entry) else {(UNTOLD, "")}
+    for name in [*found]:
+        if (cited := sanitise_name(cited_name(name))) != name:
+            for path, places in found[name].items():
+                found.setdefault(cited, {}).setdefault(path, set()).update(places)
+            persons |= {(cited, mark) for one, mark in [*persons] if one == name}
 
     def called(place: _Place) -> str:
         root, key = place
@@ -152,6 +163,15 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
         one: newest[place[0]][2] if one == place[0] else place[1] for place in order for one in (called(place),)
     }
     return projects
+
+
+def cited_name(name: str) -> str:
+    """A conversation's name as its lines cite it, unless `redact` is off: a key in it must not travel with them."""
+    from core.base.secrets.redact import redact
+
+    clean = redact(name)
+    # Square brackets end a provenance.
+    return clean.text.replace("[", "(").replace("]", ")") if clean.counts else name
 
 
 def is_users(entry: Mapping[str, Any]) -> bool:
@@ -201,8 +221,8 @@ def domain_in(root: str, projects: Projects) -> str:
     """The domain of the facts of a project (its root, "" for none): its name, and where another project of that name
     was known before, the beginning of a hash of its place behind it."""
     domain = domain_named(root)
-    places = projects.places if isinstance(projects, KnownProjects) else {}
-    if domain == GLOBAL or root == next((other for other in places if domain_named(other) == domain), root):
+    first = projects.first_of if isinstance(projects, KnownProjects) else {}
+    if domain == GLOBAL or root == first.get(domain, root):
         return domain
     return f"{domain}-{sha256(root.encode('utf-8', 'replace')).hexdigest()[:6]}"
 
@@ -256,7 +276,7 @@ def facts_about(
     found = []
     for bullet in bullets:
         named, colon, _ = bullet.text.partition(": ")
-        if not colon or bullet.struck or len(named) >= LONG_PATH:
+        if not colon or bullet.struck or len(named) >= LONG_PATH or "\0" in named:
             continue
         if os.path.normpath(os.path.expanduser(named)) == source:
             found.append(bullet)
