@@ -108,6 +108,7 @@ def plain(value: Any, person: Path, key: str = "") -> Any:
     if isinstance(value, dict):
         if "id" in value and str(person) in str(value.get("text")):  # an id is made from the words
             value = value | {"id": "{id}"}
+        value = value | ({"program": "{installed}"} if isinstance(value.get("program"), str) else {})
         return {masked(name, person): plain(row, person, name) for name, row in value.items()}
     if isinstance(value, list):
         return [plain(row, person, key) for row in value]
