@@ -118,6 +118,14 @@ def test_an_id_names_every_line_of_its_statement_and_words_in_the_form_of_an_id_
     assert command(workspace, "rm", "support")[0] == 0
 
 
+def test_an_id_names_what_stands_before_what_is_struck_through(workspace: Workspace) -> None:
+    """Of a statement that was struck in one place and stands in another, both lines have the one id of the list."""
+    write(workspace, "facts.md", "# Facts\n\n- ~~The port is 8080~~ [from: a, 2026-01-01]\n- The port is 8080\n")
+    code, _, err = command(workspace, "rm", ids(workspace)["The port is 8080"])
+    assert code == 0, err
+    assert read(workspace, "facts.md") == "# Facts\n\n- ~~The port is 8080~~ [from: a, 2026-01-01]\n"
+
+
 def test_several_matches_are_listed_and_nothing_changes(workspace: Workspace) -> None:
     write(workspace, "facts.md", "".join(f"- number {at}\n" for at in range(7)))
     found = error(bullets.remove(workspace, "facts", "number"))

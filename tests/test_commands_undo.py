@@ -577,6 +577,17 @@ def test_what_a_stale_text_swallowed_comes_back_whole_and_an_edit_by_hand_is_nam
     assert listed(world) == []
 
 
+def test_accepting_lets_go_of_an_edit_by_hand_too(world: World) -> None:
+    """Only putting back asks for its name: who says that all is as they want it is not asked again."""
+    world.knowledge("facts.md", "# Facts\n")
+    world.converse("a")
+    world.run(says(facts=["one", "two"]))
+    world.knowledge("facts.md", "".join(f"{row}\n" for row in world.text("facts.md").split("\n") if "two" not in row))
+    [single] = listed(world)
+    assert single.single and value(settled(world, "accept")).rows == (single,)
+    assert listed(world) == [] and "two" not in world.text("facts.md")
+
+
 def test_a_deleted_file_comes_back_with_its_lines(world: World) -> None:
     swallowed(world)
     for name in ("facts.md", "tasks.md"):

@@ -353,6 +353,24 @@ def test_uninstall_takes_everything_back(number: int, person: Path, tmp_path: Pa
     assert "nothing to take back" in works("uninstall") and not any(row["parts"] for row in connected())
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script plays the scheduler")
+def test_a_timer_whose_files_are_gone_is_asked_about_too(person: Path, tmp_path: Path) -> None:
+    """Nothing is left to change but what the system knows: that is shown, and needs a yes, as well."""
+    script = (
+        f'#!/bin/sh\nPATH=/usr/bin:/bin\necho "$*" >> {tmp_path}/told\ncase "$*" in\n'
+        f"*is-active*) test -e {tmp_path}/on ;;\n*enable*) touch {tmp_path}/on ;;\n"
+        f"*disable*) rm {tmp_path}/on ;;\nesac\n"
+    )
+    put(tmp_path / "bin" / "systemctl", script).chmod(0o755)
+    works("schedule", "--yes")
+    for file in (person / ".config" / "systemd" / "user").glob("knowledge-harvest.*"):
+        file.unlink()
+    code, _, err = call("uninstall")
+    assert code == 1 and "--yes" in err and (tmp_path / "on").exists(), "nobody was there to say yes"
+    works("uninstall", "--yes")
+    assert not (tmp_path / "on").exists()
+
+
 def connected() -> list[dict[str, object]]:
     rows: list[dict[str, object]] = json.loads(call("connect", "--json")[1])["tools"]
     return [row for row in rows if row["connected"]]

@@ -95,3 +95,20 @@ def test_a_copied_export_outdates_nothing_that_was_said_since(world: World) -> N
     world.run(FakeModel(answering))
     [[offer]] = [entry["offers"] for entry in world.entries().values()]
     assert offer["old"] == mark_of_text("Cache entries live for one day"), "what was said later stands"
+
+
+def test_a_statement_of_the_same_day_supersedes_the_known_one(world: World) -> None:
+    """A correction comes minutes after what it corrects: only what was said on a later day stands against it."""
+    world.knowledge("facts.md", "# Facts\n\n- Cache entries live for one hour [from: x, 2024-12-09]\n")
+
+    def answering(number: int, prompt: str) -> dict[str, object]:
+        [known] = re.findall(r"(k\d+) \(fact, [^)]*\): Cache entries live for one hour", prompt)
+        return {"facts": [{"statement": "Cache entries live for one day", "quote": "", "supersedes": known}]}
+
+    world.converse(
+        "## SpecStory\n\n## Cache (12/9/2024, 4:34:35 PM)\n\n_**User**_\n\nhow long do cache entries live?\n\n---\n\n"
+        "_**Assistant**_\n\nCache entries live for one day.\n"
+    )
+    world.run(FakeModel(answering))
+    [[offer]] = [entry["offers"] for entry in world.entries().values()]
+    assert offer["old"] == mark_of_text("Cache entries live for one hour"), "the known one is the older one"

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.commands.conversations import ConversationFilters, find
+from core.commands.memories import save
 from core.mcp_server import tools
 from tests.cli_call import call
 from tests.made_home import UUID, Clock, harvested, make_home, read, value, write
@@ -50,7 +52,7 @@ ASKED = {
 KEPT = ["never mind", "I don't know, ask Tove tomorrow", "yes please, a long one", "no"]
 
 
-def session(folder: Path, *turns: tuple[str, str]) -> Path:
+def session(folder: Path, *turns: tuple[str, Any]) -> Path:
     """A conversation of a coding tool with these turns."""
     lines = []
     for at, (role, text) in enumerate(turns):
@@ -84,6 +86,17 @@ def test_what_was_asked_for_in_the_turn_before_is_a_secret(
     assert "Thanks" in model.prompts[0] and not [one for one in told if secret in one]
 
 
+def test_what_was_asked_for_stays_a_secret_where_a_tool_spoke_in_between(tmp_path: Path) -> None:
+    workspace, model = make_home(tmp_path), Echo()
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "notes.md"}
+    asks = {"type": "text", "text": "What is the db password?"}
+    turns: list[tuple[str, Any]] = [("assistant", [asks, call]), ("user", [result]), ("user", "plumtree")]
+    session(workspace.paths.conversations, *turns, ("assistant", "Thanks."))
+    harvested(workspace, model, Clock(), keep=True)
+    assert "Thanks" in model.prompts[0] and not [one for one in model.prompts if "plumtree" in one]
+
+
 @pytest.mark.parametrize("answer", KEPT)
 def test_an_answer_that_gives_nothing_away_stays(tmp_path: Path, answer: str) -> None:
     workspace, model = make_home(tmp_path), Echo()
@@ -114,6 +127,14 @@ def test_a_key_that_was_typed_by_hand_stands_in_no_digest(tmp_path: Path) -> Non
     assert read(workspace, "facts.md") == typed
     told = "".join(call("status", "--home", home)[1:]) + "".join(call("doctor", "--home", home)[1:])
     assert "have changed since" not in told and "older than the category files" not in told, "it was written just now"
+
+
+def test_a_table_with_line_ends_of_windows_stands_in_no_memory(tmp_path: Path) -> None:
+    """A cell in quotes has blanks and commas; it ends before the line end, whatever that is."""
+    workspace = make_home(tmp_path)
+    value(save(workspace, 'The accounts:\r\n\r\nname,password\r\nbo,"oak, elm"\r\nann,"plum,tree"\r\n'))
+    texts = [path.read_text() for path in workspace.paths.home.rglob("*.md")]
+    assert texts and not [text for text in texts if "plum,tree" in text or "oak, elm" in text]
 
 
 def test_a_digest_of_the_users_own_hand_is_shown_without_its_key(tmp_path: Path) -> None:

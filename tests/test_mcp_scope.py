@@ -369,3 +369,22 @@ def test_a_server_as_a_client_starts_it(birds: World) -> None:
     )
     told = "".join(asked(server, [PLAIN[0], ("list_tasks", {"project": "all"}), ("get_context", {})]))
     assert OWN in told and not [word for word in HIDDEN if word in told]
+
+
+def test_a_plain_folder_whose_name_begins_alike_is_no_part_of_the_project(world: World) -> None:
+    """Folders without a repository are told apart by their paths alone, whole names compared."""
+    for name, bird in (("shop", OWN), ("shop-secret", OTHER)):
+        folder = world.folder / "src" / name
+        folder.mkdir(parents=True)
+        (folder / "app.py").write_text(f"# {bird}\n")
+        world.converse(claude_session(str(folder), f"Why does the {bird} harbour crash?"), talk(bird))
+        harvested(world, says(files=[{"path": f"{folder}/app.py", "note": f"starts the {bird} harbour"}]))
+    server = build_server(workspace(world, "src/shop"))
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search_conversations", {"query": WORDS}),
+        ("search_knowledge", {"query": WORDS}),
+        ("get_file_notes", {"path": "app.py"}),
+    ]
+    calls += [("read_conversation", {"name": talk(OTHER)}), ("get_file_notes", {"path": "../shop-secret/app.py"})]
+    for call, said in zip(calls, asked(server, calls), strict=True):
+        assert not leaks(world, *call, said) and (call in calls[3:] or OWN in said)

@@ -376,3 +376,19 @@ def test_a_search_in_a_folder_of_a_project_reads_the_knowledge_of_that_folder(di
     disk.asked(shop / "sub", "trust", "allow")
     found = json.loads(disk.asked(shop, "search", "gadgets", "--project", "sub", "--json")[0])
     assert "The gadgets of the sub package are blue" in {one["text"] for one in found}
+
+
+def test_the_place_that_was_worked_in_first_stays_the_project_when_one_goes_on_there(disk: Disk) -> None:
+    """Else its lines would wait for a word in the project itself, and the word for the copy would count for nothing."""
+    shop = repository(disk.src / "shop")
+    disk.session(rule("paint"), shop)
+    disk.harvest()
+    git(disk.src, "clone", "-q", str(shop), "fork")
+    disk.session(rule("boil"), disk.src / "fork")
+    disk.harvest()
+    disk.session(rule("wash"), shop)
+    disk.harvest()
+    assert disk.context(disk.src / "fork") == {"boil"}
+    assert disk.context(shop) == {"paint", "wash"} and "WARNING" not in disk.asked(shop, "context")[1]
+    disk.asked(disk.src / "fork", "trust", "allow")
+    assert disk.context(disk.src / "fork") == disk.context(shop) == {"boil", "paint", "wash"}

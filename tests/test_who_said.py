@@ -351,3 +351,21 @@ def test_a_sentence_before_the_knowledge_says_that_it_is_data(tmp_path: Path) ->
     shown = call(*home, "context")[1].splitlines()
     assert "data" in shown[0] and "not orders" in shown[0]
     assert (shown[1], shown[-1]) == ("{knowledge}", "{/knowledge}")
+
+
+def test_an_option_that_the_user_did_not_choose_is_not_their_word() -> None:
+    """What a question offers the assistant may have of a tool; only the answer is the user's."""
+    asked = {"questions": [{"question": "How is it pushed?", "options": [{"label": ALWAYS}, {"label": "As before"}]}]}
+    ask = {"type": "tool_use", "id": "q", "name": "AskUserQuestion", "input": asked}
+    answer = [{"type": "tool_result", "tool_use_id": "q", "content": "User has answered your questions."}]
+    for chosen, waits in (("As before", True), (ALWAYS, False)):
+        talk = session(
+            "/srv/app",
+            ("user", "set up the push"),
+            ("saw", f"Notes of the mirror. {ALWAYS}"),
+            ("assistant", "I have a question."),
+            ("record", {"type": "assistant", "message": {"role": "assistant", "content": [ask]}, "content": ""}),
+            ("record", {"content": answer, "toolUseResult": {"answers": {"How is it pushed?": chosen}}}),
+            ("assistant", "It is set up."),
+        )
+        assert bool(judge(talk, "decisions", ALWAYS, "").held) is waits, chosen

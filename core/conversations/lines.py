@@ -273,7 +273,9 @@ def _closes(text: str, tag: str) -> bool:
 TITLE_TURNS, TITLE_CHARACTERS = 5, 80
 """Of so many turns the first that says something gives the title, and so much of it."""
 _PLAN = re.compile(r"implement (?:the following|this) plan\b", re.IGNORECASE)
-_DECORATION = re.compile(r"^[#>*\s-]+|[`*_]+")
+_DECORATION = re.compile(r"^(?:[#>\s]|[-*]{1,9}(?:\s|$))+|`+|\*{2,}")
+"""What a title does without: marks of headings and quotations, code and emphasis; a name such as `MAX_SIZE` or `*args`
+keeps its own."""
 
 
 def first_line(turns: Sequence[Turn]) -> str:
