@@ -4,6 +4,7 @@ reach no model and no prompt, and what looks like them stays."""
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,14 @@ def test_a_full_digest_stays_within_its_size(tmp_path: Path) -> None:
     call("digest", "on", "--home", str(workspace.paths.home))
     written = read(workspace, "digest.md")
     assert 2000 < len(written.encode()) <= 4096 and written.count("[redacted: password]") == written.count("- host")
+
+
+def test_the_page_claims_no_more_than_is_masked() -> None:
+    """SECURITY.md had two marks where its figures should have stood."""
+    page = " ".join((Path(__file__).parents[1] / "SECURITY.md").read_text(encoding="utf-8").split())
+    claimed = re.search(r"`\) (\d+) % are masked; .*? not written with, (\d+) %", page)
+    assert claimed is not None
+    found = rows("hard_secrets")
+    for share, some in zip(claimed.groups(), (found, [row for row in found if row.half == "held"]), strict=True):
+        masked = sum(not row.leaked() for row in some)
+        assert int(share) <= 100 * masked / len(some) < int(share) + 15
