@@ -75,15 +75,16 @@ class Host:
     def select(self) -> None:
         """Choose a task of each panel with the mouse."""
         for seat in self.seats:
-            seat.settle()
-            view: Any = seat.panel.workbench.views["knowledge"]
-            view.show("tasks_open")
-            seat.settle()
-            for tried in range(5):  # a list that was just laid out may still move under the hand
-                if not tried or seat.state.selected.kind != "bullet":
-                    self.desk.click(view.list.slots[1].text)
-                    seat.settle()
-            assert seat.state.selected.kind == "bullet", seat.state.selected
+            self._select(seat)
+
+    def _select(self, seat: Seat) -> None:
+        seat.settle()
+        view: Any = seat.panel.workbench.views["knowledge"]
+        view.show("tasks_open")
+        seat.until(lambda: view.list.slots[2:])  # the rows are made once the list knows its place
+        seat.settle()
+        self.desk.click(view.list.slots[1].text)
+        seat.until(lambda: seat.state.selected.kind == "bullet")
 
 
 def alone(host: Host) -> None:

@@ -4,6 +4,7 @@ reach no model and no prompt, and what looks like them stays."""
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +170,14 @@ def test_a_decision_beside_a_password_is_harvested(tmp_path: Path) -> None:
     assert call("harvest", "--apply", *place)[0] == 0
     found = read(workspace, "decisions.md")
     assert "store sessions in Redis" in found and "Mirabelle" not in found
+
+
+def test_the_page_claims_no_more_than_is_masked() -> None:
+    """SECURITY.md had two marks where its figures should have stood."""
+    page = " ".join((Path(__file__).parents[1] / "SECURITY.md").read_text(encoding="utf-8").split())
+    claimed = re.search(r"`\) (\d+) % are masked; .*? not written with, (\d+) %", page)
+    assert claimed is not None
+    found = rows("hard_secrets")
+    for share, some in zip(claimed.groups(), (found, [row for row in found if row.half == "held"]), strict=True):
+        masked = sum(not row.leaked() for row in some)
+        assert int(share) <= 100 * masked / len(some) < int(share) + 15

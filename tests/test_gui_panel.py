@@ -307,6 +307,9 @@ def test_a_smaller_limit_is_no_change_of_the_files(desk: Desk, at_home: Path) ->
         said = " ".join(str(desk.dpg.get_value(seat.panel.rail._why)).split())
         assert held > 512 and "larger than your limit of 512 bytes" in said and "changed" not in said
         assert "full" not in str(desk.dpg.get_value(seat.panel.rail._of))
+        assert isinstance(config_set(workspace, "digest_max_bytes", "300"), Ok)
+        desk.press("F5")
+        seat.until(lambda: desk.dpg.get_value(seat.panel.rail._budget) == "0.3 KB budget")
 
 
 def test_a_setting_is_taken_back_and_done_again_by_the_keys_of_undo(desk: Desk, at_home: Path) -> None:

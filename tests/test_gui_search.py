@@ -15,6 +15,7 @@ from core.commands.conversations import find as find_conversations
 from core.commands.memories import save
 from core.commands.workspace import Workspace
 from gui.views.search_rows import (
+    Findings,
     Wanted,
     both,
     excerpt,
@@ -363,5 +364,20 @@ def test_the_window_says_what_was_searched_and_what_is_left_as_the_command_line_
             monkeypatch.setitem(find_conversations.__kwdefaults__ or {}, "seconds", 9.0)
         assert said[0].startswith("Searched: ") and " conversations are left" in said[0]
         told = call("search", "xyzzyqu", *place)[1]
-        searched = said[1].removeprefix("Searched: ").partition("  (and ")[0]  # more is told below the mouse
-        assert told == f"nothing found for 'xyzzyqu' in {searched}\n"
+        assert told == f"nothing found for 'xyzzyqu' in {said[1].removeprefix('Searched: ')}\n"
+
+
+def test_a_warning_of_a_search_that_found_nothing_stands_before_what_was_searched(desk: Desk, at_home: Path) -> None:
+    """It hid in "and 2 more", behind a calm sign; the other of the two said the same again."""
+    with seated(desk, workspace_at(at_home), choices={"view": "search"}) as seat:
+        view: Any = seat.panel.workbench.views["search"]
+        view.typed("xyzzyqu")
+        seat.until(lambda: not view.pending)
+        seat.settle()
+        notes = ("words alone were searched", "3 conversations were searched, and none says this")
+        view.data = Findings(view.data.wanted, notes=notes, searched="Searched: 3 conversations")
+        view._show()
+        assert desk.dpg.get_value(view.remark) == "Words alone were searched  (and 1 more)"
+        view.data = Findings(view.data.wanted, notes=notes[1:], searched="Searched: 3 conversations")
+        view._show()
+        assert desk.dpg.get_value(view.remark) == "Searched: 3 conversations"

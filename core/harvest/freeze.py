@@ -3,7 +3,8 @@ is written (batch.py), also after a crash.
 
 `committer.py` makes a plan in this order: `freeze` (items to lines), `with_old_dates` (a second harvest keeps the lines
 of the first), `Grown.onto` (what a conversation gave before it went on), `StruckLines.kept` (what the person struck
-through), then `repeats.py` (what snapshots of one session say) and `lines.noting_tail` (what stands unfinished in each file).
+through), then `repeats.py` (what snapshots of one session say) and `lines.noting_tail` (what stands unfinished in each
+file).
 
 What a plan says beside its lines is for the fact index: the domain, and what the model said about a row.
 

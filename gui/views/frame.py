@@ -287,7 +287,7 @@ class Rail:
         full = "over the limit" if state.bytes > state.max_bytes else "full" if share >= 100 else f"{share} %"
         self._shares = number, f"of {state.max_bytes:,} B · {full}", f"B · {full}"
         self._fit_share(self._inner, 0.0)
-        dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
+        dpg.set_value(self._budget, f"{round(state.max_bytes / 1024, 1):g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
         self._bar.set(parts, state.max_bytes)

@@ -49,6 +49,8 @@ from gui.views.search_rows import (
 if TYPE_CHECKING:
     from core.commands.search import Hit
 
+SEARCHED = (" searched, and ", "does not tell that nothing was said")
+"""In notes that tell only how much was searched; beside `Findings.searched` they say it twice."""
 ACTIONS = (
     RowAction("go", "arrow-right", "Show it where it stands", "Enter"),
     RowAction("read", "book-open", "Read the conversation, at this place", "Enter"),
@@ -373,7 +375,8 @@ class SearchView(ListView[Findings]):
         self._name_chips()
         self._show_waiting()
         scope = [self.data.searched] if self.data.searched and not self.data.hits else []
-        self.tell([*scope, *map(capital, self.data.notes)], calm=bool(scope) and not self.data.waits)
+        notes = [capital(note) for note in self.data.notes if not (scope and any(one in note for one in SEARCHED))]
+        self.tell([*notes, *scope], calm=not notes and not self.data.waits)
         self._hits = {key_of(hit): hit for hit in self.data.hits}
         if not keep or self.list.selected not in self._hits:
             self.list.selected = None
