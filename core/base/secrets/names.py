@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from core.base.late import late
+from core.base.secrets.near import drawn_near
 from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below
 from core.base.secrets.values import (
@@ -146,7 +147,7 @@ _NOT_SECRET = frozenset(_NOT_SECRET_TEXT.split())
 def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind (`password`, `secret`) of each value that its name gives away. `lowered` is `text` in small
     letters, character by character; `present` are those of `STEMS` that it holds."""
-    done = heard = 0
+    done = heard = reached = 0
     marked = "[redacted: " in text
     places = _places(lowered, present)
     names: list[int] = []
@@ -165,14 +166,26 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         if found:
             done = found[1]
             yield found
+        elif name["p"] or (name["k"] and _is_asked_of(text, lowered, name)):
+            span, reached = drawn_near(text, name.end(), reached, name["p"] is not None)
+            if span:
+                yield *span, "secret"
         if place >= heard and not name["k"] and not text[name.end() : name.end() + 1].isalpha() and name[0] != "pass":
             words, heard = said_near(text, place, name.end(), name["c"] is not None)
             for start, end in words:
                 yield start, end, "password"
     if names:
         yield from cells_below(text, lowered, names, NAME)
-        for start, end in shown(text, NAME):
+        for start, end in shown(text, names, NAME):
             yield start, end, "secret"
+
+
+def _is_asked_of(text: str, lowered: str, name: re.Match[str]) -> bool:
+    """Whether a word such as key or token is that of a secret, by what stands before it."""
+    first = name.start()
+    while first > max(0, name.start() - 40) and (text[first - 1].isalnum() or text[first - 1] in "_.-"):
+        first -= 1
+    return _may_name(text[first : name.start()], name[0], text, first)
 
 
 def _places(lowered: str, present: frozenset[str]) -> list[int]:
@@ -215,10 +228,8 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             follows, _WORDS_NEXT if follows.isalnum() else _ANY_NEXT
         ):
             continue
-        if not _fits(form, password, before, text, first, end):
-            continue
         match = pattern.match(text, end)
-        if match is None:
+        if match is None or not _fits(form, password, before, text, first, end):
             continue
         group = next(
             one

@@ -59,8 +59,7 @@ def said_near(text: str, first: int, end: int, code: bool) -> tuple[list[tuple[i
 # --- what a command was asked to show --------------------------------------------------------------------------------
 
 _SHOWN = late(
-    r"^[ \t]*(?:[\w@~./:\\-]{0,60}[$#%❯»>]|PS[^>\n]{0,80}>)[ \t]+(?P<command>[^\n]{3,400})\r?\n(?P<value>[^\s]{4,200})[ \t]*\r?(?:\n|$)",
-    re.M,
+    r"[ \t]*(?:[\w@~./:\\-]{0,60}[$#%❯»>]|PS[^>\n]{0,80}>)[ \t]+(?P<command>[^\n]{3,400})\r?\n(?P<value>[^\s]{4,200})[ \t]*\r?(?:\n|$)",
 )
 _SHOWS = late(
     r"(?i)\b(?:cat|echo|printenv|show|get|decrypt|decode|base64|jq|read|view|find-generic-password|reveal|print|lookup|head|tail|type|access"
@@ -68,9 +67,17 @@ _SHOWS = late(
 )
 
 
-def shown(text: str, name: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """The one word that a command printed which names a secret and shows something."""
-    for found in _SHOWN.finditer(text):
+def shown(text: str, names: list[int], name: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The one word that a command printed which names a secret (one of `names`) and shows something."""
+    done = -1
+    for place in names:
+        if place < done:
+            continue
+        begins = text.rfind("\n", max(0, place - 460), place) + 1
+        done = text.find("\n", place, place + 460)
+        found = _SHOWN.match(text, begins) if done > 0 else None
+        if found is None:
+            continue
         command, value = found["command"], found["value"]
         if (
             _SHOWS.search(command)

@@ -264,18 +264,6 @@ def is_login(secret: str) -> bool:
     return _is_strong(secret) or is_chosen(secret.rstrip(".,;"))
 
 
-def _is_seed(secret: str) -> bool:
-    """Whether so many short words in a row are a seed: as many as a wallet makes, and none that joins others."""
-    words = re.findall(r"[A-Za-z]+", secret)
-    return len(words) in (12, 15, 18, 21, 24, 25) and len(set(words)) > 8 and not _NOT_IN_PHRASES.search(secret)
-
-
-def _is_licence(secret: str) -> bool:
-    groups = re.split("[- ]", secret)
-    mixed = sum(any(map(str.isdigit, one)) for one in groups) >= 2 and not secret.isdigit()
-    return mixed and max(map(len, groups)) - min(map(len, groups)) < 3 and not re.match(r"(?:19|20)\d\d-", secret)
-
-
 def _is_random(secret: str) -> bool:
     return _has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
 
@@ -332,33 +320,6 @@ _KUBECONFIG = {
     "certificate-authority-data": "certificate",
 }
 """What kubectl writes into its settings, as base64; the certificates tell whose cluster it is and are of no other use."""
-_PHRASES = (
-    "seed",
-    "mnemonic",
-    "recovery phrase",
-    "recovery words",
-    "wallet",
-    "12 words",
-    "24 words",
-    "twelve words",
-    "metamask",
-    "ledger",
-    "bip39",
-    "bip-39",
-    "secret phrase",
-    "backup phrase",
-    "backup words",
-    "merkwörter",
-    "wiederherstellung",
-    "phrase de récup",
-)
-_BETWEEN_WORDS = r"(?:[\s,;/\"'│·()#]|\|(?=\s)|-(?=[a-z])|\n> ){1,40}+"
-_NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
-_NOT_IN_PHRASES = late(
-    r"(?i)\b(?:the|and|for|are|was|were|with|from|have|has|had|not|but|they|them|then|their|there|when|which|your|our|into|than|where|been|does|did"
-    r"|how|who|also|its|will|would|should|could|must|each|only|true|false|null|string|int|const|return|import|class|self)\b"
-)
-
 ANYWHERE: tuple[Pattern, ...] = (
     _shape("url-password", "://",
            r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
@@ -494,30 +455,6 @@ PROMPTS: tuple[Pattern, ...] = (
         r"-----BEGIN OpenVPN Static key V1-----\s(?P<secret>[0-9a-f\s]{32,1200})",
         True,
     ),
-    *(
-        _shape(
-            "recovery-codes",
-            name,
-            re.escape(name)
-            + r"[^\n]{0,80}?(?:\s{1,4}[^\n\d]{0,40}?)??(?<![A-Za-z0-9])(?P<secret>(?:(?:\d{1,2}[.):][ \t]{1,3})?(?:\d{4} \d{4}|(?=[A-Za-z-]{0,9}\d)[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})(?:[\s,;|\"'•*\[\]]{1,12}+|$)){2,20}+)",
-            True,
-            _has_digit,
-        )
-        for name in (
-            "backup code",
-            "recovery code",
-            "recovery-code",
-            "recovery_code",
-            "backup_code",
-            "scratch code",
-            "emergency code",
-            "one-time codes",
-            "wiederherstellungscode",
-            "notfallcode",
-            "codes de secours",
-            "two-factor codes",
-        )
-    ),
 )
 PIPES: tuple[Pattern, ...] = (
     _shape("password", "echo ",
@@ -553,23 +490,8 @@ STATEMENTS: tuple[Pattern, ...] = (
     _said("enable secret", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
 )  # fmt: skip
 SEEDS: tuple[Pattern, ...] = (
-    *(
-        _shape("seed-phrase", name,
-               re.escape(name) + r"[^\0]{0,160}?" + rf"(?<![A-Za-z])(?P<secret>(?:{_NUMBERED}[a-z]{{3,8}}{_BETWEEN_WORDS}){{11,24}}{_NUMBERED}[a-z]{{3,8}})(?![A-Za-z]|{_BETWEEN_WORDS}{_NUMBERED}[a-z]{{3,8}}\b)",
-               True, _is_seed)
-        for name in _PHRASES
-    ),
-    *(
-        _shape("one-time-seed", name, re.escape(name) + r"[^\n]{0,60}?(?:\n[^\n]{0,20}?)?(?<![A-Za-z0-9])(?P<secret>(?-i:[A-Z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}))={0,6}(?![A-Za-z0-9])",
-               True, _has_digit)
-        for name in ("totp", "otp", "authenticator", "2fa", "mfa", "setup key", "setup code", "manual entry", "two-factor", "oathtool", "base32")
-    ),
-    *(
-        _shape("licence-key", name, re.escape(name) + r"[^\n]{0,60}?(?:\n[^\n]{0,20}?)?(?<![A-Za-z0-9-])(?P<secret>(?-i:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,8}|[A-Z0-9]{5}(?: [A-Z0-9]{5}){3,5}))(?![A-Za-z0-9-])",
-               True, _is_licence)
-        for name in ("licen", "lizenz", "serial", "product key", "produkt", "activation", "aktivierung", "registration", "cd key", "cd-key", "volume key", "windows")
-    ),
     _shape("one-time-seed", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}?secret=(?P<secret>[A-Za-z2-7]{16,})"),
+    _shape("one-time-seed", "otpauth-migration://", r"otpauth-migration://[^\s\"'<>]{0,60}?data=(?P<secret>[\w%+/=-]{16,})"),
     _shape("private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,100}){1,200})",
            True),
     _shape("signature", "x-goog-signature=", r"x-goog-signature=(?P<secret>[\w%+/=-]{32,})", True),
@@ -578,9 +500,9 @@ IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PROMPTS + PIPES + STATEMENTS + SEED
 """Shapes that only the words around them give away; each begins with its `prefilter`."""
 
 CARD = late(
-    r"(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|4[4-9]\d|5\d\d)|62\d\d|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?!\d|[.,-]\d|\w|%)"
+    r"(?<![\w.#%/-])(?:(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|4[4-9]\d|5\d\d)|62\d\d|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?!\d|[.,-]\d|\w|%)"
     r"|3[47]\d\d([ -]?)\d{6}\2\d{5}(?!\d|[.,-]\d|\w|%)"
-    r"|3(?:0[0-5]|[68]\d)\d([ -])\d{6}\3\d{4}(?!\d|[.,-]\d|\w|%)"
+    r"|3(?:0[0-5]|[68]\d)\d([ -])\d{6}\3\d{4}(?!\d|[.,-]\d|\w|%))"
 )
 """A card number as it is printed; `is_card` looks at its sum."""
 is_card = _is_card
