@@ -159,14 +159,14 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         ):
             continue  # the name of a kind is no name
         name = NAME.match(lowered, place) if place >= done else None
-        if name is None:
-            continue
+        if name is None or lowered.startswith(name[0], name.end() + 1):
+            continue  # a name is not the value of itself
         names.append(place)
         found = _value_of(text, name) or _behind_wrap(text, lowered, name)
         if found:
             done = found[1]
             yield found
-        elif name["p"] or (name["k"] and _is_asked_of(text, lowered, name)):
+        elif _is_word(text, name) and (name["p"] or (name["k"] and _is_asked_of(text, name))):
             span, reached = drawn_near(text, name.end(), reached, name["p"] is not None)
             if span:
                 yield *span, "secret"
@@ -180,7 +180,16 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
             yield start, end, "secret"
 
 
-def _is_asked_of(text: str, lowered: str, name: re.Match[str]) -> bool:
+def _is_word(text: str, name: re.Match[str]) -> bool:
+    """Whether a name ends a word and, where it is short, begins it: in base64 any two letters stand by chance."""
+    first, end = name.span()
+    return text[end : end + 1] not in _IN_BASE64 and (len(name[0]) > 4 or text[first - 1 : first] not in _IN_BASE64)
+
+
+_IN_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+
+
+def _is_asked_of(text: str, name: re.Match[str]) -> bool:
     """Whether a word such as key or token is that of a secret, by what stands before it."""
     first = name.start()
     while first > max(0, name.start() - 40) and (text[first - 1].isalnum() or text[first - 1] in "_.-"):

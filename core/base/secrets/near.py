@@ -116,8 +116,10 @@ def _places(lowered: str, stems: tuple[str, ...], present: frozenset[str]) -> li
         if stem in present or not stem.isascii():
             place = lowered.find(stem)
             while place >= 0:
-                places.append((place, place + len(stem)))
-                place = lowered.find(stem, place + len(stem))
+                end = place + len(stem)
+                if len(stem) > 4 or not (lowered[place - 1 : place].isalnum() or lowered[end : end + 1].isalnum()):
+                    places.append((place, end))
+                place = lowered.find(stem, end)
     return sorted(places)
 
 
@@ -226,10 +228,12 @@ def drawn_near(text: str, end: int, reached: int, named: bool) -> tuple[tuple[in
         if found.start() > end + 100:
             break
         at = found.end()
+        if found[0].endswith("..") or text[at:at+1] in ("…", "*"):
+            continue
         between = text[end : found.start()]
         if between.count("\n") > _LINES or _NO_DRAWN.search(between):
             return None, found.start()
-        if is_drawn(found[0].strip("._-"), named and len(found[0]) >= 20 and not _KNOWN_ID.match(found[0])):
+        if is_drawn(found[0], named and len(found[0]) >= 20 and not _KNOWN_ID.match(found[0])):
             return found.span(), found.end()
     return None, max(at, end + 100)
 
