@@ -26,7 +26,7 @@ from core.base.secrets.values import (
 )
 
 _ENGLISH = (
-    r"pa[s5]{2}[ -]?(?:w|vv)[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|p/w|psk|shared[ _-]?key(?!=)"
+    r"pa[s5]{2}[ -]?(?:w|vv) ?[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|p/w|psk|shared[ _-]?key(?!=)"
     r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord(?:et)?"
 )
 _FOREIGN = (  # as words of their own: an enclave is no clave
@@ -38,16 +38,18 @@ _SCRIPTS = (
     r"|كلمة المرور|كلمة السر|पासवर्ड|รหัสผ่าน"
 )
 _KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
-_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
+_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код(?!о)|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
+_NEAR = r"(?<![^\W_])(?:priv(?:ate)?|wif|refresh|device_code|session[_-]?id|mnemonic|bearer)(?![a-z])"
+"""Words of what is drawn by lot alone."""
 NAME = late(
-    rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})"
+    rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})|(?P<n>{_NEAR})"
 )
-"""The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k)."""
+"""The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k), of what only is one when drawn by lot (n)."""
 STEMS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
     "code", "pin", "puk", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
-    "adgangskode", "salasana", "sifre", "jelszo", "kata sandi",
+    "adgangskode", "salasana", "priv", "wif", "refresh", "device_code", "session", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
     "parolă", "código", "код", "пин", "пасс", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "비번", "合言葉", "contraseña", "hasło", "lösenord", "şifre", "jelszó", "парол", "密码", "密碼", "口令", "パス", "暗証番号", "비밀번호", "패스워드",
@@ -60,7 +62,7 @@ _FAR_LETTER = late("[\u00e0-\u024f\u0370-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-
 _QUOTE = r"\\{0,3}[\"'`]"
 _QUOTED = (
     r"(?:[bfrun]{0,2}\\{1,3}(?P<q1>[\"'`])(?P<escaped>[^\"'`\\\n]{4,400})\\{1,3}(?P=q1)"
-    r"|[bfrun]{0,2}(?P<q2>[\"'`])(?P<plain>(?:[^\"'`\\\n]|\\.|(?!(?P=q2))[\"'`]){4,400})(?P=q2)"
+    r"|[bfrun]{0,2}(?P<q2>[\"'`])(?P<plain>(?:[^\"'`\\\n]|\\.|(?!(?P=q2))[\"'`]|(?P=q2){2}(?=\w)){4,400})(?P=q2)"
     r"|[«“„「『‹][ \u00a0]?(?P<framed>[^«»“”„「」『』‹›\n]{4,120}?)[ \u00a0]?[»”“」』›])"
 )
 _NO = r"\s\"'`\\\x00-\x1f\x7f\x9b"
@@ -84,9 +86,12 @@ BRACED = late(
     re.I,
 )
 """A value in the signs that mark a template: nearly always it is one."""
-OPTION = late(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
+OPTION = late(rf"(?P<sep>[ \t]{{1,4}}\(?){_VALUE}")
 CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
-TAG = late(r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
+TAG = late(
+    r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4}(?:<value>\s{0,4})?)(?:<!\[CDATA\[(?P<plain>[^\]\n]{3,80})\]\]>|(?P<bare>[^<>\s]{4,200}))",
+    re.I,
+)
 BESIDE = late(
     rf"{_SUFFIX}{_QUOTE}?(?:[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}})"
     rf"|[ \t]{{0,4}}\{{[^{{}}]{{0,200}}?\b(?:default|result|value)[ \t]{{0,8}}=[ \t]{{0,4}}){_VALUE}",
@@ -162,15 +167,20 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         if name is None or lowered.startswith(name[0], name.end() + 1):
             continue  # a name is not the value of itself
         names.append(place)
-        found = _value_of(text, name) or _behind_wrap(text, lowered, name)
+        found = None if name["n"] else _value_of(text, name) or _behind_wrap(text, lowered, name)
         if found:
             done = found[1]
             yield found
-        elif _is_word(text, name) and (name["p"] or (name["k"] and _is_asked_of(text, name))):
-            span, reached = drawn_near(text, name.end(), reached, name["p"] is not None)
+        elif _is_word(text, name) and (name["p"] or name["n"] or (name["k"] and _is_asked_of(text, name))):
+            span, reached = drawn_near(text, name.end(), reached, not name["k"])
             if span:
                 yield *span, "secret"
-        if place >= heard and not name["k"] and not text[name.end() : name.end() + 1].isalpha() and name[0] != "pass":
+        if (
+            place >= heard
+            and not (name["k"] or name["n"])
+            and not text[name.end() : name.end() + 1].isalpha()
+            and name[0] != "pass"
+        ):
             words, heard = said_near(text, place, name.end(), name["c"] is not None)
             for start, end in words:
                 yield start, end, "password"
@@ -183,6 +193,7 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
 def _is_word(text: str, name: re.Match[str]) -> bool:
     """Whether a name ends a word and, where it is short, begins it: in base64 any two letters stand by chance."""
     first, end = name.span()
+    end += text[end : end + 1] == "s"
     return text[end : end + 1] not in _IN_BASE64 and (len(name[0]) > 4 or text[first - 1 : first] not in _IN_BASE64)
 
 
@@ -256,7 +267,11 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             core == "pass"
             and not before
             and ":" in match["sep"]
-            and not (beside or _QUOTED_NAME.match(text, max(0, first - 1)))
+            and not (
+                beside
+                or _USER_BEFORE.search(text, max(0, first - 80), first)
+                or _QUOTED_NAME.match(text, max(0, first - 1))
+            )
         ):
             return None  # the "PASS: name" of a test run
         if form == "behind" and not is_chosen(value) and (is_placeholder(value) or not _after_user(text, first)):
@@ -401,7 +416,7 @@ _CLAUSE_END = late(
     r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])"
 )
 _USER_BEFORE = late(
-    r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}[,;/]?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
+    r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}(?:[,;/]|[ \t]\|)?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
 )
 _CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
 

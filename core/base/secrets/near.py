@@ -228,7 +228,7 @@ def drawn_near(text: str, end: int, reached: int, named: bool) -> tuple[tuple[in
         if found.start() > end + 100:
             break
         at = found.end()
-        if found[0].endswith("..") or text[at:at+1] in ("…", "*"):
+        if found[0].endswith("..") or text[at : at + 1] in ("…", "*"):
             continue
         between = text[end : found.start()]
         if between.count("\n") > _LINES or _NO_DRAWN.search(between):

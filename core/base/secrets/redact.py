@@ -299,7 +299,14 @@ def _wrapped(pattern: Pattern, text: str) -> Iterator[_Found]:
 
 def _mixes(piece: str) -> bool:
     """Whether a piece of a line looks like the rest of a token: letters and digits, or more letters than words have."""
-    return (any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))) or len(piece) > 16
+    return (
+        (any(map(str.isdigit, piece)) and any(map(str.isalpha, piece)))
+        or len(piece) > 16
+        or _CASES.search(piece) is not None
+    )
+
+
+_CASES = late(r"[a-z][A-Z]\w*[A-Z][a-z]\w*[A-Z]|[A-Z]{2}[a-z]\w*[a-z][A-Z]{2}")
 
 
 def _end_of_word(text: str, place: int) -> int:

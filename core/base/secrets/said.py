@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from core.base.late import late
-from core.base.secrets.values import is_chosen, is_code, is_phrase, is_placeholder, is_word
+from core.base.secrets.values import is_chosen, is_code, is_compound, is_phrase, is_placeholder, is_word
 
 REACH = 110
 _WORD = late(r"[^*_\s\"'`“”„«»‹›「」『』()<>,;][^\s\"'`“”„«»‹›「」『』()<>]+")
@@ -27,6 +27,11 @@ _PROGRAM = late(r"[{}\\]|\)\s*[;{]|[\w\])]\(|\w=\w|::|=>|->|&&|\|\||</|//|\bdef 
 _IS_CODE = late(
     r"(?:^|[^\w-])(?P<code>(?:[A-Z]-)?\d{4,8}|[A-Z0-9]{4}-[A-Z0-9]{4})[ \t]+(?:is|ist|est|es|è|-)[ \t]+(?:your|the|my|ihr|dein|votre|tu|su|il tuo)\b[^\n.]{0,40}$",
     re.I,
+)
+
+
+_STRONGEST = late(
+    r"(?!(?i:issue|pr|bug|ticket|mr|note|c|f)#)(?=\S*[A-Za-z]{2})(?=\S*\d)\w+[!#$%&*^]+\w+[!#$%&*]?$|(?=\S*[A-Z])\w+\d!$"
 )
 
 
@@ -49,9 +54,14 @@ def said_near(text: str, first: int, end: int, code: bool) -> tuple[list[tuple[i
     for word in _WORD.finditer(text, begins, stop):
         value = word[0].rstrip(".,;:*_")
         start = word.start()
-        if first <= start < end or not is_chosen(value):
+        if first <= start < end:
             continue
-        if _LEADS.search(text, max(begins, start - 14), start) or _TRAILS.match(text, start + len(value)):
+        joined = len(value) > 11 and len(re.findall("[-_]", value)) > 1 and is_compound(value)
+        if not joined and not is_chosen(value):
+            continue
+        if _STRONGEST.match(value) and not joined:
+            words.append((start, start + len(value)))
+        elif _LEADS.search(text, max(begins, start - 14), start) or _TRAILS.match(text, start + len(value)):
             words.append((start, start + len(value)))
     return words, stop
 

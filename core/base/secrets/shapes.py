@@ -98,7 +98,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _word("aws-bedrock-key", "ABSK", r"[A-Za-z0-9+/]{60,}={0,2}"),
     _token("azure-storage-key", "AccountKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     _token("azure-shared-key", "SharedAccessKey=", r"(?P<secret>[A-Za-z0-9+/]{30,}={0,2})"),
-    _token("azure-signature", "sig=", r"(?<=[?&;]sig=)(?P<secret>[A-Za-z0-9%+/]{30,}={0,2})"),
+    _token("azure-signature", "sig=", r"(?<=[?&;]sig=)(?P<secret>[\w%+/-]{30,}={0,2})"),
     _shape("azure-client-secret", "Q~", r"[\w~.]{3}\dQ~[\w~.-]{31,34}"),
     _shape("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{8,}\.eyJ[\w-]{4,}(?:\.[\w-]{8,})?"),
     _word("jwt", "eyJ", r"[\w-]{8,600}\.eyJ[\w-]{4,}\.[\w-]{8,}"),
@@ -253,10 +253,20 @@ def _is_argument(secret: str) -> bool:
         _no_variable(secret)
         and (" " not in secret or is_phrase(secret))
         and not re.search(
-            r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^[a-z]+(?:_[a-z]+)+$|^(?:get|post|put|basic|bearer|login)$",
+            r"(?i)pass|user|token|://|^[\w.-]+\.[A-Za-z]{2,4}$|^[a-z]+(?:_[a-z]+)+$|^(?:get|post|put|basic|bearer|login)$",
             secret,
         )
     )
+
+
+def _is_odd(secret: str) -> bool:
+    """Whether no name of a variable is it."""
+    return not secret.isidentifier() and bool(re.search(r"[;!#$%^&*?@}]", secret)) and _no_variable(secret)
+
+
+def _has_literal(secret: str) -> bool:
+    """Whether what a shell prints has more in it than variables and formats."""
+    return bool(re.search(r"\w{4}", re.sub(r"%[sbq]|\\[nrt]|\$\{?\w+\}?|<[^>]*>", "", secret)))
 
 
 def is_login(secret: str) -> bool:
@@ -349,6 +359,28 @@ ANYWHERE: tuple[Pattern, ...] = (
                True, is_login)
         for name in ("cred", "log in", "login", "logged in", "sign in", "zugangsdaten", "identifiants", "credenciales", "логин")
     ),
+    *(
+        _shape("password", name, name + r"=\{(?P<secret>(?:[^{}\n]|\}\}){3,80})\}(?=[;\"'\s]|$)", True, _is_odd)
+        for name in ("pwd", "password")
+    ),
+    *(
+        _shape("password", name, name + r"\w{0,20}\n[^\n]{0,200}?\binput_value=(?:'(?P<s>[^'\n]{3,120})'|\"(?P<d>[^\"\n]{3,120})\")", True, _no_variable)
+        for name in ("password", "passwd", "secret", "token", "api_key")
+    ),
+    *(
+        _shape("session-cookie", name, name + r"/[^\t\n]{0,200}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\t(?P<secret>\S{8,4000})", True, _is_cookie)
+        for name in ("\ttrue\t", "\tfalse\t")
+    ),
+    *(
+        _shape("url-password", name, re.escape(name) + r"[^&\s]{1,60}&(?:p|pw)=(?P<secret>[^&\s\"'#]{3,120})", True, _no_variable)
+        for name in ("?u=", "?user=", "?usr=", "?login=")
+    ),
+    _shape("password", "invalid user ", r"invalid user (?P<secret>\S{5,60})(?= from)", True, is_login),
+    *(
+        _shape("private-key", name, name + r"\s?(?P<secret>(?:\s{1,24}(?:[0-9a-f]{2}:){2,20}(?:[0-9a-f]{2})?){1,40})", True)
+        for name in ("priv:", "privateexponent:", "prime1:", "prime2:")
+    ),
+    _shape("signature", "/private-", r"/private-(?P<secret>[0-9a-f]{16,64})\b", True),
     _token("okta-token", "SSWS ", r"(?P<secret>00[\w-]{40})"),
     _shape("aws-secret-key", "aws",
            r"aws.{0,20}?(?:secret|private).{0,20}?key.{0,12}?[=:\s\"'>]\s*"
@@ -371,7 +403,7 @@ ANYWHERE: tuple[Pattern, ...] = (
     ),
     *(
         _shape("webhook", path, re.escape(path) + r"(?P<secret>[\w/-]{16,200})", True, _is_random)
-        for path in ("/hooks/", "/hook/", "webhook.site/", "/webhook/", "/webhooks/", "with/key/", "/bot/v2/hook/")
+        for path in ("/hooks/", "/hook/", "webhook.site/", "/webhook/", "/webhooks/", "with/key/", "/bot/v2/hook/", "hc-ping.com/", "/ping/")
     ),
     _shape("private-key", "<d>", r"<D>(?P<secret>[A-Za-z0-9+/=\s]{40,})</D>", True),
     _shape("private-key", "secret key\n", r"secret key\n(?P<secret>[A-Za-z0-9+/=]{40,})", True),
@@ -436,7 +468,7 @@ PROMPTS: tuple[Pattern, ...] = (
     _shape(
         "password",
         "assword",
-        r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>[^\"'\n\\]{4,80})(?:\\[rn]){0,2}[\"']",
+        r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>(?:[^\"'\n\\]|\\[^rn\n]){4,80})(?:\\[rn]){0,2}[\"']",
         check=_no_variable,
     ),
     _shape("password", "user ", r"user \S{1,60}\r?\n(?:[^\n]{0,120}\n)?PASS (?P<secret>\S{3,120})", True),
@@ -457,6 +489,14 @@ PROMPTS: tuple[Pattern, ...] = (
     ),
 )
 PIPES: tuple[Pattern, ...] = (
+    _shape("basic-credentials", "echo -n ",
+           r"echo -n[ \t]+[\"']?[\w.@-]{1,60}:(?P<secret>[^\s\"'|]{3,80}[\"']?[ \t]*\|[ \t]*(?:openssl )?base64\b[^\n]{0,40}(?:\n[A-Za-z0-9+/]{8,}={0,2})?)",
+           check=_no_variable),
+    _shape("password", "printf ",
+           r"printf[ \t]+(?P<secret>[^\n|]{4,160}?)[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|docker[ \t]+login|cryptsetup|passwd|chpasswd|kinit)\b",
+           check=_has_literal),
+    _shape("password", "chpasswd",
+           r"chpasswd[^\n|]{0,40}<<-?[ \t]*[\"']?(?P<end>\w{1,12})[\"']?\n(?P<secret>[^\0]{4,600}?)\n[ \t]*(?P=end)\b", check=_no_variable),
     _shape("password", "echo ",
            r"echo[ \t]{1,4}[\"']?[\w.-]{1,40}:(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+)?chpasswd",
            check=_no_variable),
@@ -474,7 +514,7 @@ STATEMENTS: tuple[Pattern, ...] = (
     _said("xauth password ", r"(?P<secret>\S{4,120})"),
     _said("ipsec secret ", r"(?P<secret>\S{4,120})"),
     _said("<auth-user-pass>", r"\s{1,4}\S{1,80}\s{1,4}(?P<secret>\S{3,120})\s{1,4}</"),
-    _said("password '", r"(?<=')(?P<secret>[^'\n]{4,120})'"),
+    _said("password '", r"(?<=')(?P<secret>(?:[^'\n]|''){4,120})'"),
     _said("machine ",
           r"[ \t]{0,4}\S{1,120}\s{1,4}(?:login|user)[ \t]{1,4}\S{1,120}\s{1,4}password[ \t]{1,4}(?P<secret>\S{3,120})"),
     _said("net use",

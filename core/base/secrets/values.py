@@ -95,6 +95,10 @@ _CONTENT = late(
 )
 
 
+_DOTTED = late(r"(?=\S*\d)(?=\S*[A-Z])[A-Za-z0-9]{2,12}\.[A-Za-z0-9]{2,12}$")
+_KEYBOARD = late(r"(?i)(?:1q2w3e4r|1qaz2wsx|q[wa]ert[yz]u?|azerty|asdfgh|zxcvbn|yxcvbn|qazwsx)\w{0,12}[!?.;']{0,2}$")
+
+
 def is_placeholder(value: str) -> bool:
     """Whether a value stands for one that is to be filled in: `<token>`, `${VAR}`, `your-api-key`, `xxxx`."""
     head = value[:120]
@@ -188,8 +192,15 @@ def is_compound(value: str) -> bool:
 def is_chosen(value: str) -> bool:
     """Whether a word in a sentence about a password is built like one: letters with digits or with signs inside, as
     no word of a language and no name of a technique is."""
-    if not 5 <= len(value) <= 60 or is_placeholder(value) or _PATH.match(value) or _CODE.match(value):
+    if (
+        not 5 <= len(value) <= 60
+        or is_placeholder(value)
+        or _PATH.match(value)
+        or (_CODE.match(value) and not _DOTTED.match(value))
+    ):
         return False
+    if _KEYBOARD.match(value):
+        return True
     if (
         _NUMBERS.match(value)
         or _TECHNIQUE.match(value)
@@ -202,7 +213,7 @@ def is_chosen(value: str) -> bool:
     digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
     sign = bool(re.search(r"\w[!#$%^&*~+?@;]+\w|\d[!#$%^&*~+?]+$", value))
     if value.islower() and value.isalpha():
-        return len(value) >= 12 and bool(_NO_LANGUAGE.search(value))
+        return len(value) >= 9 and bool(_NO_LANGUAGE.search(value))
     return letter and (
         (digit and sign) or bool(_WORD_AND_NUMBER.match(value)) or (sign and bool(_WORD_SIGN.match(value)))
     )
