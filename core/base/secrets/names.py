@@ -26,7 +26,7 @@ from core.base.secrets.values import (
 )
 
 _ENGLISH = (
-    r"pa[s5]{2}[ -]?(?:w|vv) ?[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|p/w|psk|shared[ _-]?key(?!=)"
+    r"pa[s5]{2}[ -]?(?:w|vv) ?[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|psw|p/w|psk|shared[ _-]?key(?!=)"
     r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord(?:et)?"
 )
 _FOREIGN = (  # as words of their own: an enclave is no clave
@@ -38,7 +38,7 @@ _SCRIPTS = (
     r"|كلمة المرور|كلمة السر|पासवर्ड|รหัสผ่าน"
 )
 _KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
-_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код(?!о)|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
+_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:keypad|opens? with|pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код(?!о)|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
 _NEAR = r"(?<![^\W_])(?:priv(?:ate)?|wif|refresh|device_code|session[_-]?id|mnemonic|bearer)(?![a-z])"
 """Words of what is drawn by lot alone."""
@@ -48,7 +48,7 @@ NAME = late(
 """The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k), of what only is one when drawn by lot (n)."""
 STEMS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
-    "code", "pin", "puk", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
+    "code", "pin", "keypad", "opens with", "open with", "puk", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
     "adgangskode", "salasana", "priv", "wif", "refresh", "device_code", "session", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
@@ -107,11 +107,11 @@ _FOR = (
     r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=]))){0,5}?)"
 )
 _BE = (
-    r"(?:is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
+    r"(?:it['’]?s|that['’]?s|is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
     r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|je|este|это|теперь|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
 )
 PROSE = late(
-    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
+    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?,?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
     re.I,
 )
 BEHIND = late(rf"(?P<sep>[ \t]?[;.]?[ \t]{{1,2}}\(?){_VALUE}", re.I)
@@ -119,9 +119,16 @@ ONCE = late(
     rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w-]|\.\d)"
 )
 """A code that is typed in once."""
+CODE_NEAR = late(
+    rf"{_CLOSED}['’]?(?:[ \t]?\([^()\n]{{1,30}}\))?(?:{_FOR})?"
+    r"(?:[\s,:;=.*#\"'’`–—→>|/-]|\b(?:is|was|still|now|just|the|it|s|that|star|hash|number|says|said|entry|c|est|ist|lautet|noch|es|è|toujours|to|with|on|this)\b){1,10}"
+    r"(?P<bare>\d{4,8}|\d(?: \d){3,7}|\d{3}[ -]\d{3})(?![\w%/-]|[.,:]\d)",
+    re.I,
+)
+"""Digits that words and signs without a meaning of their own part from the name of a code."""
 
 _ABOUT_KEYS = late(
-    r"(?i)(?:api|access|auth|private|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
+    r"(?i)(?:api|access|auth|private|priv|management|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
     r"|storage|deploy|client|consumer|app|application|admin|root|server|secret|shared|webhook|hmac|aes|jwt|cookie|crypto"
     r"|ssh|gpg|pgp|rsa|wallet|host|user|team|project|org|integration|write|read|ingest|instrumentation|push|dev|prod|live"
     r"|github|gitlab|stripe|openai|anthropic|google|gemini|azure|aws|gcp|datadog|sentry|algolia|mailgun|sendgrid|twilio|heroku"
@@ -133,11 +140,11 @@ _ABOUT_KEYS = late(
 )
 _ABOUT_CODES_TEXT = """
 verification security time onetime device user login in access auth authentication 2fa mfa sms backup recovery confirmation
-pairing unlock door alarm gate garage locker safe keypad sim entry bestätigungs sicherheits einmal pass pin enter_the type_the
+pairing unlock door alarm gate garage locker safe keypad sim entry use with wifi screen phone bestätigungs sicherheits einmal pass pin enter_the type_the
 """
 _ABOUT_CODES = tuple(word.replace("_", " ") for word in _ABOUT_CODES_TEXT.split())
 _OF_CODES = late(
-    r"(?i) (?:de (?:vérification|sécurité|confirmation|verificación|seguridad|acceso)|di (?:verifica|sicurezza)|подтверждения|из смс)"
+    r"(?i) (?:de (?:vérification|sécurité|confirmation|verificación|seguridad|acceso)|di (?:verifica|sicurezza)|(?:de |del |de la |della |de l['’])(?:alarm\w*|puerta|porte|porta|immeuble|caja|coffre)|подтверждения|из смс)|,? c['’]est"
 )
 """What a code is called that is a secret: an exit code is none."""
 _NOT_SECRET_TEXT = """
@@ -194,6 +201,8 @@ def _is_word(text: str, name: re.Match[str]) -> bool:
     """Whether a name ends a word and, where it is short, begins it: in base64 any two letters stand by chance."""
     first, end = name.span()
     end += text[end : end + 1] == "s"
+    if text[end : end + 1] == "_" or (name[0] == "pass" and text[end : end + 1] == "\n"):
+        return False  # a statement of Python is no name
     return text[end : end + 1] not in _IN_BASE64 and (len(name[0]) > 4 or text[first - 1 : first] not in _IN_BASE64)
 
 
@@ -234,7 +243,7 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
     if not password and not _may_name(before, core, text, first):
         return None
     if name["c"]:
-        code = ONCE.match(text, end)
+        code = ONCE.match(text, end) or CODE_NEAR.match(text, end)
         return (
             (*code.span("bare"), "password")
             if code and is_secret(code["bare"], name, False, "", False, False)
@@ -294,10 +303,15 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         literal = quoted or ends or beside or _is_literal(form, text, first, stop, match["sep"])
         if (
             not quoted
-            and (beside or (form in ("prose", "assigned") and "phras" in core))
+            and (
+                beside
+                or (
+                    form in ("prose", "assigned") and ("phras" in core or _MASTER.search(text, max(0, first - 24), end))
+                )
+            )
             and (more := _MORE_WORDS.match(text, stop))
-            and is_phrase(text[start : more.end()], "phras" in core)
-            and (beside or is_word(value))
+            and is_phrase(text[start : more.end()], not beside)
+            and (beside or is_word(value) or more[0].count(" ") > 2)
         ):
             return start, more.end(), kind
         if is_secret(value, name, quoted, form, env, literal) and not (
@@ -411,6 +425,7 @@ _DATA = late(
     r"|from|role|driver)[\w.-]{0,12}[\"']?[ \t]*[:=][ \t]*(?P<value>[^\s,;{}()]+)[ \t]*$",
     re.I,
 )
+_MASTER = late(r"(?i)\b(?:master|vault|keepass|bitwarden)[ _-]{0,2}(?:key|pass\w*)?$|phrase$")
 _MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
 _CLAUSE_END = late(
     r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])"

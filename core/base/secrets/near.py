@@ -29,19 +29,19 @@ _STEMS = {
     ),
     "licence-key": (
         "licen", "lizenz", "serial", "seriennummer", "product key", "produkt", "activation", "aktivierung", "registration", "cd key", "cd-key",
-        "volume key", "windows", "bitlocker", "numéro de série", "clave de producto",
+        "volume key", "recovery key", "windows", "bitlocker", "numéro de série", "clave de producto",
     ),
     "recovery-codes": (
         "backup code", "recovery code", "recovery-code", "recovery_code", "backup_code", "scratch code", "emergency code", "one-time codes",
         "wiederherstellungscode", "notfallcode", "codes de secours", "two-factor codes", "recovery key",
     ),
     "password": (
-        "app password", "app-password", "app specific", "app-specific", "apple id", "icloud", "anwendungspasswort", "app-passwort",
+        "app password", "app-password", "app pw", "app pass", "app passcode", "app specific", "app-specific", "apple id", "icloud", "anwendungspasswort", "app-passwort",
         "mot de passe d'app", "schlüssel",
     ),
 }  # fmt: skip
 NEAR_STEMS = tuple(stem for stem in (*_SEED_STEMS, *itertools.chain(*_STEMS.values())) if stem.isascii())
-NUMBERED_NEEDS = r"(?:^|\n)[ \t]*1[.):]?[ \t]+[a-z]{3,8}\s"
+NUMBERED_NEEDS = r"(?:^|\n)[ \t|>*#-]*(?:word )?1[.):]?[ \t|]+[a-z]{3,8}[ \t\r\n,]"
 
 _BASE32 = late(
     r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15})={0,6}(?![A-Za-z0-9])"
@@ -71,7 +71,7 @@ only true false null string int const return import class self can you please wo
 txt
 """
 _JOINS = frozenset(_JOINS_TEXT.split())
-_ONE_NUMBERED = late(r"(?P<n>\d{1,2})[.):]?[ \t]{1,4}(?P<word>[a-z]{3,8})(?=\s|$)")
+_ONE_NUMBERED = late(r"(?P<n>\d{1,2})[.):]?[ \t|]{1,6}(?P<word>[a-z]{3,8})(?=[\s,]|$)")
 
 
 def near_words(text: str, lowered: str, present: frozenset[str]) -> Iterator[tuple[int, int, str]]:
@@ -138,7 +138,7 @@ def _seed_in(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
             for last in ends
             if last - first in _COUNTS
             and not any(joins[first:last])
-            and len({word for _, _, word in words[first:last]}) > (last - first) * 3 // 4
+            and len({word for _, _, word in words[first:last]}) > (last - first) * 2 // 3
         ),
         default=None,
     )
@@ -150,7 +150,11 @@ def _numbered(text: str) -> Iterator[tuple[int, int, str]]:
     """Twelve or 24 single words that are numbered through, in whatever columns, and nothing else between them."""
     row: list[re.Match[str]] = []
     for found in itertools.chain(_ONE_NUMBERED.finditer(text), [None]):
-        if found is None or (row and text[row[-1].end() : found.start()].strip(" \t\r\n|")):
+        if found is None or (
+            row
+            and text[row[-1].end() : found.start()].strip(" \t\r\n|>*#,").lower()
+            not in ("", "word", "wort", "mot", "palabra")
+        ):
             numbers = [int(one["n"]) for one in row]
             if sorted(numbers) in (list(range(1, 13)), list(range(1, 25))) and not any(
                 one["word"] in _JOINS for one in row
@@ -243,7 +247,7 @@ def is_drawn(value: str, hexadecimal: bool = False) -> bool:
     `hexadecimal`: whether so may be a value of these digits alone."""
     plain = value.rstrip("=")
     digits = sum(map(str.isdigit, plain))
-    if not 0 < digits < len(plain) or _KNOWN_ID.match(plain) or is_placeholder(value):
+    if not 0 < digits < len(plain) or plain[0] == "_" or _KNOWN_ID.match(plain) or is_placeholder(value):
         return False
     if _HEX.match(plain):
         return hexadecimal and digits * 5 >= len(plain)

@@ -375,6 +375,10 @@ ANYWHERE: tuple[Pattern, ...] = (
         _shape("url-password", name, re.escape(name) + r"[^&\s]{1,60}&(?:p|pw)=(?P<secret>[^&\s\"'#]{3,120})", True, _no_variable)
         for name in ("?u=", "?user=", "?usr=", "?login=")
     ),
+    *(
+        _shape("password", name, name + r"[a-z]{0,8}[^\n:/]{0,24}?[: ][ \t]?(?:admin|root|administrator|sa|postgres|guest|pi|ubuntu)[ \t]?[/:][ \t]?(?P<secret>[^\s/,.;:\"'`()]{4,40})(?![\w/:])", True, _no_variable)
+        for name in ("cred", "login", "log in", "logged in")
+    ),
     _shape("password", "invalid user ", r"invalid user (?P<secret>\S{5,60})(?= from)", True, is_login),
     *(
         _shape("private-key", name, name + r"\s?(?P<secret>(?:\s{1,24}(?:[0-9a-f]{2}:){2,20}(?:[0-9a-f]{2})?){1,40})", True)

@@ -52,6 +52,11 @@ _CODE_ONCE = late(
 )
 _PHRASE_WORD = late(r"[^\W_]+(?:['’.+-][^\W_]+)?[!?.]?$|\d{1,4}$")
 _APP_PASSWORD = late(r"[a-z]{4}(?: [a-z]{4}){3}$")
+_RULE = late(
+    r"(?i)\b(?:is|are|must|should|will|can|cannot|not|least|long|match|matches|missing|need|needs|enter|choose|forgot|forgotten|show|hide|minimum"
+    r"|maximum|characters?|weak|reset|please|you|your|we|i|it|use|used|using|when|if|that|which|this|has|have|was|were|be|or|because|so|so that|same)\b"
+)
+"""What is said of a phrase."""
 _MESSAGE = late(
     r"(?i)\b(?:is|are|was|be|must|should|will|can|cannot|too|not|no|at least|short|long|least|match|matches|missing|need|enter|choose|forgot"
     r"|forgotten|show|hide|minimum|maximum|characters?|chars|min|max|weak|strong|new|old|of|or|reset|please|only|and|a|an|with|from|in|to)\b"
@@ -153,14 +158,16 @@ def is_phrase(value: str, named: bool = False) -> bool:
     """Whether words with blanks between them are somebody's secret, and not a label or a message: all in small letters,
     or each with a large one, none of which a form would say. `named`: they are called a phrase."""
     words = value.split()
-    if not 2 <= len(words) <= 25 or len(value) > 200 or _FIELD.search(value) or _MESSAGE.search(value):
+    if not 2 <= len(words) <= 25 or len(value) > 200 or _FIELD.search(value):
+        return False
+    if _RULE.search(value) if named and len(words) > 3 else _MESSAGE.search(value):
         return False
     if not all(map(_PHRASE_WORD.match, words)):
         return len(words) < 6 and any(map(str.isdigit, value)) and not re.search(r"[(){}\[\]<>=%$/\\]", value)
     if _APP_PASSWORD.match(value):
         return True
     plain = value.islower() or (len(words) > 2 and all(word[0].isupper() for word in words))
-    return plain and (named or len(words) <= 8)
+    return (plain or (named and len(words) > 2)) and (named or len(words) <= 8)
 
 
 def is_word(value: str) -> bool:
