@@ -104,7 +104,7 @@ PAIR = late(rf"(?P<sep>{_QUOTE}[ \t]{{0,4}},[ \t]{{0,12}}){_QUOTED}(?=\s{{0,12}}
 CALL = late(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
 _FOR = (
     r"(?:[ \t][^\W\d_]{3,14}[ \t]?(?=[:：])|[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|aus|pour|du|de|des|à|au|para|del|el|la|le|da|do|di|от|для|к|на"
-    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=]))){0,5}?)"
+    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=,]))){0,5}?)"
 )
 _BE = (
     r"(?:it['’]?s|that['’]?s|is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
@@ -112,6 +112,11 @@ _BE = (
 )
 PROSE = late(
     rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?,?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
+    re.I,
+)
+PHRASE = late(
+    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:[:=→]|(?:is|was|ist|lautet|est|es|è)(?=[ \t]))[ \t]{{0,4}}(?P<bare>[^\s\"'`:=]{{1,20}}(?: [^\s\"'`:=]{{1,20}}){{2,11}}?)"
+    r"(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))",
     re.I,
 )
 BEHIND = late(rf"(?P<sep>[ \t]?[;.]?[ \t]{{1,2}}\(?){_VALUE}", re.I)
@@ -128,7 +133,7 @@ CODE_NEAR = late(
 """Digits that words and signs without a meaning of their own part from the name of a code."""
 
 _ABOUT_KEYS = late(
-    r"(?i)(?:api|access|auth|private|priv|management|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
+    r"(?i)(?:api|access|auth|private|priv|gen|management|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
     r"|storage|deploy|client|consumer|app|application|admin|root|server|secret|shared|webhook|hmac|aes|jwt|cookie|crypto"
     r"|ssh|gpg|pgp|rsa|wallet|host|user|team|project|org|integration|write|read|ingest|instrumentation|push|dev|prod|live"
     r"|github|gitlab|stripe|openai|anthropic|google|gemini|azure|aws|gcp|datadog|sentry|algolia|mailgun|sendgrid|twilio|heroku"
@@ -179,7 +184,7 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
             done = found[1]
             yield found
         elif _is_word(text, name) and (name["p"] or name["n"] or (name["k"] and _is_asked_of(text, name))):
-            span, reached = drawn_near(text, name.end(), reached, not name["k"])
+            span, reached = drawn_near(text, name.end(), reached, not name["k"] or _is_strict(text, name))
             if span:
                 yield *span, "secret"
         if (
@@ -195,6 +200,14 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         yield from cells_below(text, lowered, names, NAME)
         for start, end in shown(text, names, NAME):
             yield start, end, "secret"
+
+
+def _is_strict(text: str, name: re.Match[str]) -> bool:
+    """Whether a key is called one that nobody shows."""
+    return _STRICT.search(text, max(0, name.start() - 14), name.start()) is not None
+
+
+_STRICT = late(r"(?i)(?:private|priv|secret|management|master|encryption|gen)[ _-]?$")
 
 
 def _is_word(text: str, name: re.Match[str]) -> bool:
@@ -249,6 +262,8 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             if code and is_secret(code["bare"], name, False, "", False, False)
             else None
         )
+    if "phras" in core and (words := PHRASE.match(text, end)) and is_phrase(words["bare"], True):
+        return *words.span("bare"), "password"
     follows = text[end]
     kind = "password" if password else "secret"
     env = text[at:end].isupper() and not any(map(str.islower, before))
@@ -505,7 +520,7 @@ _FORMS = (
     ("prose", PROSE),
     ("behind", BEHIND),
 )
-_QUOTE_NEXT = frozenset({"assigned", "beside", "cell", "tag", "prose", "pair"})
+_QUOTE_NEXT = frozenset({"tag", "assigned", "beside", "cell", "tag", "prose", "pair"})
 _WORDS_NEXT = frozenset({"assigned", "prose", "beside", "cell"})
 _ANY_NEXT = frozenset({"assigned", "beside", "prose", "tag"})
 _BY_NEXT: dict[str, frozenset[str]] = {

@@ -1,7 +1,7 @@
 """What only a word some way before it gives away: seed phrases, licences, codes in groups, values drawn by lot.
 
-A form says nothing here: `1. ribbon 2. magnet …` is a list, and `kdqw mzrx bvtl yajc` four words, until "wallet" or "app
-password" stands a few words or two lines before.
+A form says nothing here: `1. ribbon 2. magnet …` is a list, and `kdqw mzrx bvtl yajc` four words, until "wallet" or
+"app password" stands a few words or two lines before.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def near_words(text: str, lowered: str, present: frozenset[str]) -> Iterator[tup
     for kind, stems in _STEMS.items():
         pattern, fits = _VALUES[kind]
         reached = 0
-        for place, end in _places(lowered, stems, present):
+        for _place, end in _places(lowered, stems, present):
             last = min(len(text), end + _LONGEST)
             at = max(end, reached)
             while found := pattern.search(text, at, last) if at < end + _REACH else None:
@@ -213,7 +213,7 @@ _VALUES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
 
 # --- drawn by lot ----------------------------------------------------------------------------------------------------
 
-_TOKEN = late(r"(?<![\w+/=.@:#-])(?:0x)?[A-Za-z0-9+/_~.-]{12,400}={0,2}(?![\w+/@])")
+_TOKEN = late(r"(?<![\w+/.@#-])(?:0x)?[A-Za-z0-9+/_~.-]{12,400}={0,2}(?![\w+/@])")
 _NO_DRAWN = late(
     r"(?i)\b(?:sha\d*|commit|hash|digest|checksum|uuid|fingerprint|public|pub|etag|integrity|md5|nonce|ssh-\w+|certificate|id|ids|rev|revision|tokens"
     r"|image|version|model|file|path|url|https?|trace|span|request|message|session)\b|_id\b|Id\b|://"

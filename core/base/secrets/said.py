@@ -59,9 +59,11 @@ def said_near(text: str, first: int, end: int, code: bool) -> tuple[list[tuple[i
         joined = len(value) > 11 and len(re.findall("[-_]", value)) > 1 and is_compound(value)
         if not joined and not is_chosen(value):
             continue
-        if _STRONGEST.match(value) and not joined:
-            words.append((start, start + len(value)))
-        elif _LEADS.search(text, max(begins, start - 14), start) or _TRAILS.match(text, start + len(value)):
+        if (
+            (_STRONGEST.match(value) and not joined)
+            or _LEADS.search(text, max(begins, start - 14), start)
+            or _TRAILS.match(text, start + len(value))
+        ):
             words.append((start, start + len(value)))
     return words, stop
 

@@ -48,7 +48,7 @@ _NUMBERS = late(
     r"[\d.,:_/+-]+(?:[kKmMgG]?[bB]?|ms|s|px|em|rem|%|x|th|st|nd|rd|tok(?:ens)?|h|d|min)?(?:/\w+)?[).\]]*$|\d{4}-\d\d-\d\d|0x[0-9a-fA-F]{1,8}$|#[0-9a-fA-F]{3,8}$|v?\d+\.\d+"
 )
 _CODE_ONCE = late(
-    r"[A-Z]?-?\d{4,8}$|\d{3}[ -]\d{3}$|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7}$|[A-Z2-7]{16,64}$|(?=\S*[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){1,3}$|(?=\S*\d)(?=\S*[A-Z])[A-Z0-9]{6,10}$"
+    r"[A-Z]?-?\d{4,8}$|\d{3}[ -]\d{3}$|\d(?: \d){3,7}$|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7}$|[A-Z2-7]{16,64}$|(?=\S*[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){1,3}$|(?=\S*\d)(?=\S*[A-Z])[A-Z0-9]{6,10}$"
 )
 _PHRASE_WORD = late(r"[^\W_]+(?:['’.+-][^\W_]+)?[!?.]?$|\d{1,4}$")
 _APP_PASSWORD = late(r"[a-z]{4}(?: [a-z]{4}){3}$")
@@ -247,7 +247,7 @@ def is_cell(value: str, name: re.Match[str], sign: str, beside: bool) -> bool:
         or _SAID_OF.match(value)
     ):
         return False
-    return " " not in value if sign == "|" else not _MESSAGE.search(value)
+    return " " not in value or (sign != "|" and not _MESSAGE.search(value))
 
 
 def _is_password(
