@@ -47,7 +47,7 @@ TOLD = {
     "a PIN in a sentence": ("my bank card PIN, 6037, should not be there", "6037"),
     "a code with words between": ("alarm code: star, 91527, hash", "91527"),
     "digits that are typed": ("the door opens with 4 8 1 5 then the key sign", "4 8 1 5"),
-    "a passphrase behind a prompt": ("Enter passphrase for key '/home/a/.ssh/id': the moon owes me nine euros\n", "nine euros"),
+    "a passphrase behind a prompt": ("Enter passphrase for key '/a/.ssh/id': the moon owes me nine euros\n", "euros"),
     "drawn by lot, lines below": ("the following password opens it:\n\ncdf35a3d487c547ade2afd5a9dc654fc\n", "cdf35a3d"),
     "drawn by lot, no sign": ("WIF 5JPsFosbvkmZzXMIEo6tHO9d9pojxHR39StfzMCdKymSvwXsz96 of the wallet", "5JPsFosb"),
     "key printed by a command": ("$ wg genkey\nOVGei3HZmKYkXPpGzB/BYPy0zKbC5g2AQA1rMxsWFsy=\n", "OVGei3HZ"),

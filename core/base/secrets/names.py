@@ -40,7 +40,7 @@ _SCRIPTS = (
 _KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
 _CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:keypad|opens? with|pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код(?!о)|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
-_NEAR = r"(?<![^\W_])(?:priv(?:ate)?|wif|refresh|device_code|session[_-]?id|mnemonic|bearer)(?![a-z])"
+_NEAR = r"(?<![^\W_])(?:priv(?:ate)?|wif|genkey|refresh|device_code|session[_-]?id|mnemonic|bearer)(?![a-z])"
 """Words of what is drawn by lot alone."""
 NAME = late(
     rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})|(?P<n>{_NEAR})"
@@ -49,7 +49,7 @@ NAME = late(
 STEMS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
     "code", "pin", "keypad", "opens with", "open with", "puk", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
-    "adgangskode", "salasana", "priv", "wif", "refresh", "device_code", "session", "sifre", "jelszo", "kata sandi",
+    "adgangskode", "salasana", "priv", "wif", "genkey", "refresh", "device_code", "session", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
     "parolă", "código", "код", "пин", "пасс", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "비번", "合言葉", "contraseña", "hasło", "lösenord", "şifre", "jelszó", "парол", "密码", "密碼", "口令", "パス", "暗証番号", "비밀번호", "패스워드",
@@ -256,12 +256,9 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
     if not password and not _may_name(before, core, text, first):
         return None
     if name["c"]:
-        code = ONCE.match(text, end) or CODE_NEAR.match(text, end)
-        return (
-            (*code.span("bare"), "password")
-            if code and is_secret(code["bare"], name, False, "", False, False)
-            else None
-        )
+        codes = (one.match(text, end) for one in (ONCE, CODE_NEAR))
+        found = next((one for one in codes if one and is_secret(one["bare"], name, False, "", False, False)), None)
+        return (*found.span("bare"), "password") if found else None
     if "phras" in core and (words := PHRASE.match(text, end)) and is_phrase(words["bare"], True):
         return *words.span("bare"), "password"
     follows = text[end]
@@ -520,7 +517,7 @@ _FORMS = (
     ("prose", PROSE),
     ("behind", BEHIND),
 )
-_QUOTE_NEXT = frozenset({"tag", "assigned", "beside", "cell", "tag", "prose", "pair"})
+_QUOTE_NEXT = frozenset({"assigned", "beside", "cell", "tag", "prose", "pair"})
 _WORDS_NEXT = frozenset({"assigned", "prose", "beside", "cell"})
 _ANY_NEXT = frozenset({"assigned", "beside", "prose", "tag"})
 _BY_NEXT: dict[str, frozenset[str]] = {
