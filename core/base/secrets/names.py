@@ -175,6 +175,8 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
             and mark >= 0
         ):
             continue  # the name of a kind is no name
+        if (around := lowered[max(0, place - 12) : place + 12]).isalnum() and len(around) == 24 and around.isascii():
+            continue  # inside of base64 two letters stand by chance
         name = NAME.match(lowered, place) if place >= done else None
         if name is None or lowered.startswith(name[0], name.end() + 1):
             continue  # a name is not the value of itself

@@ -15,7 +15,8 @@ from core.base.secrets.values import is_placeholder
 
 _REACH = 160
 """So far behind its word a value may begin."""
-_LONGEST = 1200
+_HEAD = 200
+"""So much of it shows what it is."""
 _LINES = 3
 _SEED_STEMS = (
     "seed", "mnemonic", "recovery phrase", "recovery words", "wallet", "12 words", "24 words", "twelve words", "metamask", "ledger", "bip39",
@@ -80,23 +81,22 @@ def near_words(text: str, lowered: str, present: frozenset[str]) -> Iterator[tup
         pattern, fits = _VALUES[kind]
         reached = 0
         for _place, end in _places(lowered, stems, present):
-            last = min(len(text), end + _LONGEST)
             at = max(end, reached)
-            while found := pattern.search(text, at, last) if at < end + _REACH else None:
+            while near := pattern.search(text, at, end + _REACH + _HEAD) if at < end + _REACH else None:
+                found = pattern.match(text, near.start()) or near
                 if found.start() > end + _REACH or text.count("\n", end, found.start()) > _LINES:
                     break
                 at = found.end()
                 if fits(found[0]) and not _MADE_OF.search(text, max(0, found.start() - 24), found.start()):
                     yield found.start(), found.start() + len(found[0].rstrip()), kind
                     break
-            reached = max(reached, at, end + _REACH if found is None else 0)
+            reached = max(reached, at, end + _REACH if near is None else 0)
     reached = 0
     for place, end in _places(lowered, _SEED_STEMS, present):
         begins = max(reached, place - 240)
-        for words in _WORDS.finditer(text, begins, min(len(text), end + _LONGEST)):
-            if words.start() > end + _REACH:
-                break
-            reached = words.end()
+        while near := _WORDS.search(text, begins, end + _REACH + _HEAD) if begins < end + _REACH else None:
+            words = _WORDS.match(text, near.start()) or near
+            begins = reached = words.end()
             yield from _seed_in(text, words.start(), words.end())
     if NUMBERED_NEEDS in present:
         yield from _numbered(text)
@@ -213,7 +213,8 @@ _VALUES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
 
 # --- drawn by lot ----------------------------------------------------------------------------------------------------
 
-_TOKEN = late(r"(?<![\w+/.@#-])(?:0x)?[A-Za-z0-9+/_~.-]{12,400}={0,2}(?![\w+/@])")
+_TOKEN = late(r"(?:0x)?[A-Za-z0-9+/_~.-]{12,400}={0,2}(?![\w+/@])")
+_TOKEN_HEAD = late(r"(?<![\w+/.@#-])[A-Za-z0-9+/_~.-]{12}")
 _NO_DRAWN = late(
     r"(?i)\b(?:sha\d*|commit|hash|digest|checksum|uuid|fingerprint|public|pub|etag|integrity|md5|nonce|ssh-\w+|certificate|id|ids|rev|revision|tokens"
     r"|image|version|model|file|path|url|https?|trace|span|request|message|session)\b|_id\b|Id\b|://"
@@ -228,9 +229,11 @@ def drawn_near(text: str, end: int, reached: int, named: bool) -> tuple[tuple[in
     """The first word within reach behind a name, from `end` on, that was drawn by lot, and how far was searched.
     `named`: the name is that of a password, so that hexadecimal digits are one too."""
     at = max(end, reached)
-    while found := _TOKEN.search(text, at, min(len(text), end + _REACH + 400)) if at < end + 100 else None:
-        if found.start() > end + 100:
-            break
+    while head := _TOKEN_HEAD.search(text, at, end + 120) if at < end + 100 else None:
+        found = _TOKEN.match(text, head.start())
+        if found is None:
+            at = head.end()
+            continue
         at = found.end()
         if found[0].endswith("..") or text[at : at + 1] in ("…", "*"):
             continue
