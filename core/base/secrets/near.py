@@ -111,6 +111,8 @@ _MADE_OF = late(r"(?i)(?:sha\d*|md5|uuid|commit|hash|checksum|guid|version|finge
 
 def _places(lowered: str, stems: tuple[str, ...], present: frozenset[str]) -> list[tuple[int, int]]:
     """Where one of the words begins and ends, in order."""
+    if present.isdisjoint(stems) and lowered.isascii():
+        return []
     places: list[tuple[int, int]] = []
     for stem in stems:
         if stem in present or not stem.isascii():
