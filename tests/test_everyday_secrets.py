@@ -41,6 +41,20 @@ TOLD = {
     "a prompt": ("Enter password: plumtree\nWelcome to the monitor", "plumtree"),
     "what a command shows": ("$ cat .vault_pass\nplum-tree-2\n$ ls", "plum-tree-2"),
     "the next line": ("The password for the server\nis plumtree7", "plumtree7"),
+    "a seed in a sentence": (f"my wallet words are {' '.join(SEED)} can you derive it", "accident"),
+    "a seed of a list": ("\n".join(f"{n}. {word}" for n, word in enumerate(SEED, 1)), "accident"),
+    "a seed in columns": ("\n".join(f" {n} {SEED[n - 1]}  {n + 6} {SEED[n + 5]}" for n in range(1, 7)), "accident"),
+    "an app password": ("the mail app password: qzrt mbru xoel kfaj", "xoel"),
+    "a licence in digits": ("serial number 9038-7173-7900-8739 for the full version", "9038-7173"),
+    "one recovery code": ("only one scratch code left, 37857375, use it", "37857375"),
+    "a PIN in a sentence": ("my bank card PIN, 6037, should not be there", "6037"),
+    "a code with words between": ("alarm code: star, 91527, hash", "91527"),
+    "digits that are typed": ("the door opens with 4 8 1 5 then the key sign", "4 8 1 5"),
+    "a passphrase behind a prompt": ("Enter passphrase for key '/a/.ssh/id': the moon owes me nine euros\n", "euros"),
+    "drawn by lot, lines below": ("the following password opens it:\n\ncdf35a3d487c547ade2afd5a9dc654fc\n", "cdf35a3d"),
+    "drawn by lot, no sign": ("WIF 5JPsFosbvkmZzXMIEo6tHO9d9pojxHR39StfzMCdKymSvwXsz96 of the wallet", "5JPsFosb"),
+    "key printed by a command": ("$ wg genkey\nOVGei3HZmKYkXPpGzB/BYPy0zKbC5g2AQA1rMxsWFsy=\n", "OVGei3HZ"),
+    "a link of a terminal": ("Generated password: \x1b]8;;Fennel-12\x1b\\copy\x1b]8;;\x1b\\", "Fennel-12"),
     "a verification code": ("Your verification code is 482113.", "482113"),
 }  # fmt: skip
 ASKED = {
@@ -73,6 +87,15 @@ def test_an_everyday_password_reaches_neither_the_model_nor_a_search(tmp_path: P
     harvested(workspace, model, Clock(), keep=True)
     told = [*model.prompts, str(value(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0)))]
     assert "Deploy it" in model.prompts[0] and not [one for one in told if secret in one]
+
+
+def test_a_title_shows_no_beginning_of_a_password_that_a_line_cuts_in_two(tmp_path: Path) -> None:
+    workspace, model = make_home(tmp_path), Echo()
+    text = 'it got wrapped: password = "Teal-ot=\nter-dam"'
+    session(workspace.paths.conversations, ("user", text), ("assistant", "It is deployed."))
+    harvested(workspace, model, Clock(), keep=True)
+    told = [*model.prompts, str(value(find(workspace, "deployed", ConversationFilters(), 10, seconds=60.0)))]
+    assert "It is deployed" in model.prompts[0] and not [one for one in told if "Teal-ot" in one]
 
 
 @pytest.mark.parametrize(("question", "answer", "secret"), ASKED.values(), ids=[*ASKED])
@@ -175,9 +198,8 @@ def test_a_decision_beside_a_password_is_harvested(tmp_path: Path) -> None:
 def test_the_page_claims_no_more_than_is_masked() -> None:
     """SECURITY.md had two marks where its figures should have stood."""
     page = " ".join((Path(__file__).parents[1] / "SECURITY.md").read_text(encoding="utf-8").split())
-    claimed = re.search(r"`\) (\d+) % are masked; .*? not written with, (\d+) %", page)
+    claimed = re.search(r"`\) (\d+) % are masked, .*? \(`unseen`\), (\d+) %", page)
     assert claimed is not None
-    found = rows("hard_secrets")
-    for share, some in zip(claimed.groups(), (found, [row for row in found if row.half == "held"]), strict=True):
+    for share, some in zip(claimed.groups(), (rows("hard_secrets"), rows("unseen_secrets")), strict=True):
         masked = sum(not row.leaked() for row in some)
         assert int(share) <= 100 * masked / len(some) < int(share) + 15

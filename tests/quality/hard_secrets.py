@@ -1,4 +1,4 @@
-"""`python -m tests.quality.hard_secrets [dev | held] [corpus FILE]`: which everyday passwords and keys a harvest masks.
+"""`python -m tests.quality.hard_secrets [dev | held | unseen] [corpus FILE]`: which everyday passwords and keys a harvest masks.
 
 `hard_secrets.jsonl` has 60 kinds in six forms each, `hard_look_alikes.jsonl` 80 texts that look like them and must
 stay; both were written by somebody who had not seen the rules, before these were last changed. Each row is a
@@ -8,6 +8,9 @@ go to a model holds one of its secrets, also where a line break or a colour code
 The kinds are halved by a hash of their names: the rules were last changed with the failures of `dev` in sight, which
 the word lists (`held` lists those of the other half, which should not be read). `corpus` writes every value that is
 masked in the real conversations beside the project into FILE, a row of kind and value for each.
+
+`unseen` measures the rules on a second set (40 kinds, three forms each, 40 look-alikes) that nobody who wrote them has
+looked at, and prints counts alone: that figure is worth as much as the set stays unseen.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ class Row:
     """One conversation of a set: what may not be left in it, or what must."""
 
     kind: str
-    form: int
+    form: int | str
     turns: tuple[tuple[str, str], ...]
     secrets: tuple[str, ...]
     keep: tuple[str, ...]
@@ -127,6 +130,11 @@ def corpus() -> Iterator[tuple[str, str, str]]:
 
 def main(words: list[str]) -> int:
     """Print the shares; 1 where less than `TARGET` percent is masked."""
+    if words == ["unseen"]:
+        found, alike = rows("unseen_secrets"), rows("unseen_look_alikes")
+        print(f"masked: {sum(not row.leaked() for row in found)} of {len(found)}")
+        print(f"look-alikes kept: {sum(not row.damaged() for row in alike)} of {len(alike)}")
+        return 0
     hard, alike = rows("hard_secrets"), rows("hard_look_alikes")
     absent = [row for row in hard if any(one not in row.sent(redacted=False) for one in row.secrets)]
     print(f"{len(hard)} rows of {len({row.kind for row in hard})} kinds; {len(absent)} are not read as they stand")

@@ -21,7 +21,7 @@ _INVISIBLE = (
 _STYLED = "\uff01-\uff5e\U0001d400-\U0001d6a3\U0001d7ce-\U0001d7ff"
 """Full-width and mathematical letters and digits, which a reader takes for the plain ones."""
 _CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f"
-_CODE = r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\\\n]{0,400}(?:\x07|\x1b\\|\\{1,8}(?:(?:u00|x)(?:07|1[bB]\\{1,8})|a)))"
+_CODE = r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\]8;[^;\x07\x1b\\\n]{0,80};|\][^\x07\x1b\\\n]{0,400}(?:\x07|\x1b\\|\\{1,8}(?:(?:u00|x)(?:07|1[bB]\\{1,8})|a)))"
 _UNDER = (
     rf"(?:(?<=\x1b)(?:{_CODE}|[ -/]{{0,2}}[0-~]|)"
     r"|(?<=\[)(?:(?:\d{1,3}(?:;\d{1,3}){0,6})?m(?:\[K)?|K)"

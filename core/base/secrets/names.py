@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from core.base.late import late
+from core.base.secrets.near import drawn_near
 from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below
 from core.base.secrets.values import (
@@ -25,7 +26,7 @@ from core.base.secrets.values import (
 )
 
 _ENGLISH = (
-    r"pa[s5]{2}[ -]?(?:w|vv)[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|p/w|psk|shared[ _-]?key(?!=)"
+    r"pa[s5]{2}[ -]?(?:w|vv) ?[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|psw|p/w|psk|shared[ _-]?key(?!=)"
     r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord(?:et)?"
 )
 _FOREIGN = (  # as words of their own: an enclave is no clave
@@ -37,16 +38,18 @@ _SCRIPTS = (
     r"|كلمة المرور|كلمة السر|पासवर्ड|รหัสผ่าน"
 )
 _KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
-_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
+_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:keypad|opens? with|pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код(?!о)|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
+_NEAR = r"(?<![^\W_])(?:priv(?:ate)?|wif|genkey|refresh|device_code|session[_-]?id|mnemonic|bearer)(?![a-z])"
+"""Words of what is drawn by lot alone."""
 NAME = late(
-    rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})"
+    rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})|(?P<n>{_NEAR})"
 )
-"""The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k)."""
+"""The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k), of what only is one when drawn by lot (n)."""
 STEMS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "_pat", "-pat", "signature", "connection", "kennwort", "zugangs",
-    "code", "pin", "puk", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
-    "adgangskode", "salasana", "sifre", "jelszo", "kata sandi",
+    "code", "pin", "keypad", "opens with", "open with", "puk", "pa5", "cvv", "cvc", "pasw", "psw", "pssw", "p/w", "shared", "otp", "codice", "geheimzahl", "phrase secr", "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
+    "adgangskode", "salasana", "priv", "wif", "genkey", "refresh", "device_code", "session", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
     "parolă", "código", "код", "пин", "пасс", "验证码", "驗證碼", "認証コード", "確認コード", "인증번호", "비번", "合言葉", "contraseña", "hasło", "lösenord", "şifre", "jelszó", "парол", "密码", "密碼", "口令", "パス", "暗証番号", "비밀번호", "패스워드",
@@ -59,7 +62,7 @@ _FAR_LETTER = late("[\u00e0-\u024f\u0370-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-
 _QUOTE = r"\\{0,3}[\"'`]"
 _QUOTED = (
     r"(?:[bfrun]{0,2}\\{1,3}(?P<q1>[\"'`])(?P<escaped>[^\"'`\\\n]{4,400})\\{1,3}(?P=q1)"
-    r"|[bfrun]{0,2}(?P<q2>[\"'`])(?P<plain>(?:[^\"'`\\\n]|\\.|(?!(?P=q2))[\"'`]){4,400})(?P=q2)"
+    r"|[bfrun]{0,2}(?P<q2>[\"'`])(?P<plain>(?:[^\"'`\\\n]|\\.|(?!(?P=q2))[\"'`]|(?P=q2){2}(?=\w)){4,400})(?P=q2)"
     r"|[«“„「『‹][ \u00a0]?(?P<framed>[^«»“”„「」『』‹›\n]{4,120}?)[ \u00a0]?[»”“」』›])"
 )
 _NO = r"\s\"'`\\\x00-\x1f\x7f\x9b"
@@ -83,9 +86,12 @@ BRACED = late(
     re.I,
 )
 """A value in the signs that mark a template: nearly always it is one."""
-OPTION = late(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
+OPTION = late(rf"(?P<sep>[ \t]{{1,4}}\(?){_VALUE}")
 CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
-TAG = late(r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
+TAG = late(
+    r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4}(?:<value>\s{0,4})?)(?:<!\[CDATA\[(?P<plain>[^\]\n]{3,80})\]\]>|(?P<bare>[^<>\s]{4,200}))",
+    re.I,
+)
 BESIDE = late(
     rf"{_SUFFIX}{_QUOTE}?(?:[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}})"
     rf"|[ \t]{{0,4}}\{{[^{{}}]{{0,200}}?\b(?:default|result|value)[ \t]{{0,8}}=[ \t]{{0,4}}){_VALUE}",
@@ -98,14 +104,19 @@ PAIR = late(rf"(?P<sep>{_QUOTE}[ \t]{{0,4}},[ \t]{{0,12}}){_QUOTED}(?=\s{{0,12}}
 CALL = late(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
 _FOR = (
     r"(?:[ \t][^\W\d_]{3,14}[ \t]?(?=[:：])|[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|aus|pour|du|de|des|à|au|para|del|el|la|le|da|do|di|от|для|к|на"
-    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=]))){0,5}?)"
+    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=,]))){0,5}?)"
 )
 _BE = (
-    r"(?:is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
+    r"(?:it['’]?s|that['’]?s|is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
     r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|je|este|это|теперь|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
 )
 PROSE = late(
-    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
+    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?,?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
+    re.I,
+)
+PHRASE = late(
+    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:[:=→]|(?:is|was|ist|lautet|est|es|è)(?=[ \t]))[ \t]{{0,4}}(?P<bare>[^\s\"'`:=]{{1,20}}(?: [^\s\"'`:=]{{1,20}}){{2,11}}?)"
+    r"(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))",
     re.I,
 )
 BEHIND = late(rf"(?P<sep>[ \t]?[;.]?[ \t]{{1,2}}\(?){_VALUE}", re.I)
@@ -113,9 +124,16 @@ ONCE = late(
     rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w-]|\.\d)"
 )
 """A code that is typed in once."""
+CODE_NEAR = late(
+    rf"{_CLOSED}['’]?(?:[ \t]?\([^()\n]{{1,30}}\))?(?:{_FOR})?"
+    r"(?:[\s,:;=.*#\"'’`–—→>|/-]|\b(?:is|was|still|now|just|the|it|s|that|star|hash|number|says|said|entry|c|est|ist|lautet|noch|es|è|toujours|to|with|on|this)\b){1,10}"
+    r"(?P<bare>\d{4,8}|\d(?: \d){3,7}|\d{3}[ -]\d{3})(?![\w%/-]|[.,:]\d)",
+    re.I,
+)
+"""Digits that words and signs without a meaning of their own part from the name of a code."""
 
 _ABOUT_KEYS = late(
-    r"(?i)(?:api|access|auth|private|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
+    r"(?i)(?:api|access|auth|private|priv|gen|management|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
     r"|storage|deploy|client|consumer|app|application|admin|root|server|secret|shared|webhook|hmac|aes|jwt|cookie|crypto"
     r"|ssh|gpg|pgp|rsa|wallet|host|user|team|project|org|integration|write|read|ingest|instrumentation|push|dev|prod|live"
     r"|github|gitlab|stripe|openai|anthropic|google|gemini|azure|aws|gcp|datadog|sentry|algolia|mailgun|sendgrid|twilio|heroku"
@@ -127,11 +145,11 @@ _ABOUT_KEYS = late(
 )
 _ABOUT_CODES_TEXT = """
 verification security time onetime device user login in access auth authentication 2fa mfa sms backup recovery confirmation
-pairing unlock door alarm gate garage locker safe keypad sim entry bestätigungs sicherheits einmal pass pin enter_the type_the
+pairing unlock door alarm gate garage locker safe keypad sim entry use with wifi screen phone bestätigungs sicherheits einmal pass pin enter_the type_the
 """
 _ABOUT_CODES = tuple(word.replace("_", " ") for word in _ABOUT_CODES_TEXT.split())
 _OF_CODES = late(
-    r"(?i) (?:de (?:vérification|sécurité|confirmation|verificación|seguridad|acceso)|di (?:verifica|sicurezza)|подтверждения|из смс)"
+    r"(?i) (?:de (?:vérification|sécurité|confirmation|verificación|seguridad|acceso)|di (?:verifica|sicurezza)|(?:de |del |de la |della |de l['’])(?:alarm\w*|puerta|porte|porta|immeuble|caja|coffre)|подтверждения|из смс)|,? c['’]est"
 )
 """What a code is called that is a secret: an exit code is none."""
 _NOT_SECRET_TEXT = """
@@ -146,7 +164,7 @@ _NOT_SECRET = frozenset(_NOT_SECRET_TEXT.split())
 def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind (`password`, `secret`) of each value that its name gives away. `lowered` is `text` in small
     letters, character by character; `present` are those of `STEMS` that it holds."""
-    done = heard = 0
+    done = heard = reached = 0
     marked = "[redacted: " in text
     places = _places(lowered, present)
     names: list[int] = []
@@ -157,22 +175,61 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
             and mark >= 0
         ):
             continue  # the name of a kind is no name
+        if (around := lowered[max(0, place - 12) : place + 12]).isalnum() and len(around) == 24 and around.isascii():
+            continue  # inside of base64 two letters stand by chance
         name = NAME.match(lowered, place) if place >= done else None
-        if name is None:
-            continue
+        if name is None or lowered.startswith(name[0], name.end() + 1):
+            continue  # a name is not the value of itself
         names.append(place)
-        found = _value_of(text, name) or _behind_wrap(text, lowered, name)
+        found = None if name["n"] else _value_of(text, name) or _behind_wrap(text, lowered, name)
         if found:
             done = found[1]
             yield found
-        if place >= heard and not name["k"] and not text[name.end() : name.end() + 1].isalpha() and name[0] != "pass":
+        elif _is_word(text, name) and (name["p"] or name["n"] or (name["k"] and _is_asked_of(text, name))):
+            span, reached = drawn_near(text, name.end(), reached, not name["k"] or _is_strict(text, name))
+            if span:
+                yield *span, "secret"
+        if (
+            place >= heard
+            and not (name["k"] or name["n"])
+            and not text[name.end() : name.end() + 1].isalpha()
+            and name[0] != "pass"
+        ):
             words, heard = said_near(text, place, name.end(), name["c"] is not None)
             for start, end in words:
                 yield start, end, "password"
     if names:
         yield from cells_below(text, lowered, names, NAME)
-        for start, end in shown(text, NAME):
+        for start, end in shown(text, names, NAME):
             yield start, end, "secret"
+
+
+def _is_strict(text: str, name: re.Match[str]) -> bool:
+    """Whether a key is called one that nobody shows."""
+    return _STRICT.search(text, max(0, name.start() - 14), name.start()) is not None
+
+
+_STRICT = late(r"(?i)(?:private|priv|secret|management|master|encryption|gen)[ _-]?$")
+
+
+def _is_word(text: str, name: re.Match[str]) -> bool:
+    """Whether a name ends a word and, where it is short, begins it: in base64 any two letters stand by chance."""
+    first, end = name.span()
+    end += text[end : end + 1] == "s"
+    if text[end : end + 1] == "_" or (name[0] == "pass" and text[end : end + 1] == "\n"):
+        return False  # a statement of Python is no name
+    return text[end : end + 1] not in _IN_BASE64 and (len(name[0]) > 4 or text[first - 1 : first] not in _IN_BASE64)
+
+
+_IN_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+
+
+def _is_asked_of(text: str, name: re.Match[str]) -> bool:
+    """Whether a word such as key or token is that of a secret, by what stands before it."""
+    first = name.start()
+    while first > max(0, name.start() - 40) and (text[first - 1].isalnum() or text[first - 1] in "_.-"):
+        first -= 1
+    return _may_name(text[first : name.start()], name[0], text, first)
 
 
 def _places(lowered: str, present: frozenset[str]) -> list[int]:
@@ -201,12 +258,11 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
     if not password and not _may_name(before, core, text, first):
         return None
     if name["c"]:
-        code = ONCE.match(text, end)
-        return (
-            (*code.span("bare"), "password")
-            if code and is_secret(code["bare"], name, False, "", False, False)
-            else None
-        )
+        codes = (one.match(text, end) for one in (ONCE, CODE_NEAR))
+        found = next((one for one in codes if one and is_secret(one["bare"], name, False, "", False, False)), None)
+        return (*found.span("bare"), "password") if found else None
+    if "phras" in core and (words := PHRASE.match(text, end)) and is_phrase(words["bare"], True):
+        return *words.span("bare"), "password"
     follows = text[end]
     kind = "password" if password else "secret"
     env = text[at:end].isupper() and not any(map(str.islower, before))
@@ -215,10 +271,8 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             follows, _WORDS_NEXT if follows.isalnum() else _ANY_NEXT
         ):
             continue
-        if not _fits(form, password, before, text, first, end):
-            continue
         match = pattern.match(text, end)
-        if match is None:
+        if match is None or not _fits(form, password, before, text, first, end):
             continue
         group = next(
             one
@@ -236,7 +290,11 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             core == "pass"
             and not before
             and ":" in match["sep"]
-            and not (beside or _QUOTED_NAME.match(text, max(0, first - 1)))
+            and not (
+                beside
+                or _USER_BEFORE.search(text, max(0, first - 80), first)
+                or _QUOTED_NAME.match(text, max(0, first - 1))
+            )
         ):
             return None  # the "PASS: name" of a test run
         if form == "behind" and not is_chosen(value) and (is_placeholder(value) or not _after_user(text, first)):
@@ -259,10 +317,15 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         literal = quoted or ends or beside or _is_literal(form, text, first, stop, match["sep"])
         if (
             not quoted
-            and (beside or (form in ("prose", "assigned") and "phras" in core))
+            and (
+                beside
+                or (
+                    form in ("prose", "assigned") and ("phras" in core or _MASTER.search(text, max(0, first - 24), end))
+                )
+            )
             and (more := _MORE_WORDS.match(text, stop))
-            and is_phrase(text[start : more.end()], "phras" in core)
-            and (beside or is_word(value))
+            and is_phrase(text[start : more.end()], not beside)
+            and (beside or is_word(value) or more[0].count(" ") > 2)
         ):
             return start, more.end(), kind
         if is_secret(value, name, quoted, form, env, literal) and not (
@@ -376,12 +439,13 @@ _DATA = late(
     r"|from|role|driver)[\w.-]{0,12}[\"']?[ \t]*[:=][ \t]*(?P<value>[^\s,;{}()]+)[ \t]*$",
     re.I,
 )
+_MASTER = late(r"(?i)\b(?:master|vault|keepass|bitwarden)[ _-]{0,2}(?:key|pass\w*)?$|phrase$")
 _MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
 _CLAUSE_END = late(
     r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])"
 )
 _USER_BEFORE = late(
-    r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}[,;/]?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
+    r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}(?:[,;/]|[ \t]\|)?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
 )
 _CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from core.base.late import dataclass, field, late
 from core.base.secrets.look_through import look_through
 from core.base.secrets.names import STEMS, named_secrets
+from core.base.secrets.near import NEAR_STEMS, NUMBERED_NEEDS, near_words
 from core.base.secrets.shapes import CARD, IN_CONTEXT, PATTERNS, PGPASS, Pattern, is_card
 
 MARK = "[redacted: "
@@ -173,6 +174,8 @@ def _in_plain(text: str) -> Iterator[_Found]:
     if _CARD_NEEDS in present:
         yield from _cards(text)
     small = text.replace("\u0130", "I").lower()  # the one letter that grows when lowered
+    for start, end, kind in near_words(text, small, present):
+        yield _Found(_CONTEXT, start, end, kind)
     for start, end, kind in named_secrets(text, small, present):
         yield _Found(_NAMED, start, end, kind)
     if present.intersection(_DETECTED):
@@ -183,8 +186,10 @@ def _in_plain(text: str) -> Iterator[_Found]:
 def _seeker() -> Callable[[bytes], frozenset[str]]:
     """Finds the words and beginnings that the nets need; what needs one that is absent is not tried."""
     long = [need for need, (first, *_) in _NEEDS.items() if need == first.prefilter.lower()]
-    words = ["private key", *STEMS, *_DETECTED, *long, *_BY_WORD]
-    return _seeker_of(words, (_PGPASS_NEEDS, _CARD_NEEDS, *(need for need in _NEEDS if need not in long)))
+    words = ["private key", *STEMS, *NEAR_STEMS, *_DETECTED, *long, *_BY_WORD]
+    return _seeker_of(
+        words, (_PGPASS_NEEDS, _CARD_NEEDS, NUMBERED_NEEDS, *(need for need in _NEEDS if need not in long))
+    )
 
 
 def _seeker_of(words: Sequence[str], further: Sequence[str]) -> Callable[[bytes], frozenset[str]]:
@@ -244,11 +249,9 @@ def _in_context(text: str, lowered: bytes, present: frozenset[str]) -> Iterator[
 
 def _cards(text: str) -> Iterator[_Found]:
     for match in CARD.finditer(text):
-        start = match.start()
-        alone = not start or not (text[start - 1].isalnum() or text[start - 1] in "_.#%/-")
-        bare = match[0].isdigit() and _NUMBER_OF_ELSE.search(text, max(0, start - 24), start)
-        if alone and not bare and is_card(match[0]):
-            yield _Found(_CONTEXT, start, match.end(), "card-number")
+        bare = match[0].isdigit() and _NUMBER_OF_ELSE.search(text, max(0, match.start() - 24), match.start())
+        if not bare and is_card(match[0]):
+            yield _Found(_CONTEXT, *match.span(), "card-number")
 
 
 def _shaped(pattern: Pattern, text: str) -> Iterator[_Found]:
@@ -296,7 +299,14 @@ def _wrapped(pattern: Pattern, text: str) -> Iterator[_Found]:
 
 def _mixes(piece: str) -> bool:
     """Whether a piece of a line looks like the rest of a token: letters and digits, or more letters than words have."""
-    return (any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))) or len(piece) > 16
+    return (
+        (any(map(str.isdigit, piece)) and any(map(str.isalpha, piece)))
+        or len(piece) > 16
+        or _CASES.search(piece) is not None
+    )
+
+
+_CASES = late(r"[a-z][A-Z]\w*[A-Z][a-z]\w*[A-Z]|[A-Z]{2}[a-z]\w*[a-z][A-Z]{2}")
 
 
 def _end_of_word(text: str, place: int) -> int:

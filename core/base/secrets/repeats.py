@@ -17,6 +17,8 @@ LEAST = 6
 """A shorter value is hidden only where its own text shows what it is: it would be found inside ordinary words."""
 PART = 8
 """So many letters of a secret, one after the other, give it away."""
+CUT = 5
+"""So many at the end of a title, which is cut where it is long, are the beginning of one."""
 FEW = 1000
 """So many secrets are looked for one by one in a text; with more it is faster to look at each place of it once."""
 TITLE_CHARACTERS = 2000
@@ -24,7 +26,7 @@ TITLE_CHARACTERS = 2000
 REPEATED = f"{MARK}repeated]"
 _PLACEHOLDER = re.compile(r"\[redacted: [^\]\n]{1,40}\]")
 _NO_LETTERS = re.compile(r"[\W_]+")
-_WORD = re.compile(r"[A-Za-z]{1,12}|[\d\s.,:;/-]{1,10}")
+_WORD = re.compile(r"[A-Za-z][a-z]{0,11}|[A-Z]{1,12}|[\d\s.,:;/-]{1,10}")
 """What may be an ordinary word, or a number: hiding it everywhere would make holes in what has nothing to hide."""
 
 
@@ -79,6 +81,8 @@ class Secrets:
         for value in self._values:
             known = _letters(value)
             if known and any(known[at : at + PART] in letters for at in range(max(1, len(known) - PART + 1))):
+                return ""
+            if any(letters.endswith(known[:end]) for end in range(CUT, PART)):
                 return ""
         return text
 

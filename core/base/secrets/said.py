@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from core.base.late import late
-from core.base.secrets.values import is_chosen, is_code, is_phrase, is_placeholder, is_word
+from core.base.secrets.values import is_chosen, is_code, is_compound, is_phrase, is_placeholder, is_word
 
 REACH = 110
 _WORD = late(r"[^*_\s\"'`“”„«»‹›「」『』()<>,;][^\s\"'`“”„«»‹›「」『』()<>]+")
@@ -27,6 +27,11 @@ _PROGRAM = late(r"[{}\\]|\)\s*[;{]|[\w\])]\(|\w=\w|::|=>|->|&&|\|\||</|//|\bdef 
 _IS_CODE = late(
     r"(?:^|[^\w-])(?P<code>(?:[A-Z]-)?\d{4,8}|[A-Z0-9]{4}-[A-Z0-9]{4})[ \t]+(?:is|ist|est|es|è|-)[ \t]+(?:your|the|my|ihr|dein|votre|tu|su|il tuo)\b[^\n.]{0,40}$",
     re.I,
+)
+
+
+_STRONGEST = late(
+    r"(?!(?i:issue|pr|bug|ticket|mr|note|c|f)#)(?=\S*[A-Za-z]{2})(?=\S*\d)\w+[!#$%&*^]+\w+[!#$%&*]?$|(?=\S*[A-Z])\w+\d!$"
 )
 
 
@@ -49,9 +54,16 @@ def said_near(text: str, first: int, end: int, code: bool) -> tuple[list[tuple[i
     for word in _WORD.finditer(text, begins, stop):
         value = word[0].rstrip(".,;:*_")
         start = word.start()
-        if first <= start < end or not is_chosen(value):
+        if first <= start < end:
             continue
-        if _LEADS.search(text, max(begins, start - 14), start) or _TRAILS.match(text, start + len(value)):
+        joined = len(value) > 11 and len(re.findall("[-_]", value)) > 1 and is_compound(value)
+        if not joined and not is_chosen(value):
+            continue
+        if (
+            (_STRONGEST.match(value) and not joined)
+            or _LEADS.search(text, max(begins, start - 14), start)
+            or _TRAILS.match(text, start + len(value))
+        ):
             words.append((start, start + len(value)))
     return words, stop
 
@@ -59,8 +71,7 @@ def said_near(text: str, first: int, end: int, code: bool) -> tuple[list[tuple[i
 # --- what a command was asked to show --------------------------------------------------------------------------------
 
 _SHOWN = late(
-    r"^[ \t]*(?:[\w@~./:\\-]{0,60}[$#%❯»>]|PS[^>\n]{0,80}>)[ \t]+(?P<command>[^\n]{3,400})\r?\n(?P<value>[^\s]{4,200})[ \t]*\r?(?:\n|$)",
-    re.M,
+    r"[ \t]*(?:[\w@~./:\\-]{0,60}[$#%❯»>]|PS[^>\n]{0,80}>)[ \t]+(?P<command>[^\n]{3,400})\r?\n(?P<value>[^\s]{4,200})[ \t]*\r?(?:\n|$)",
 )
 _SHOWS = late(
     r"(?i)\b(?:cat|echo|printenv|show|get|decrypt|decode|base64|jq|read|view|find-generic-password|reveal|print|lookup|head|tail|type|access"
@@ -68,9 +79,17 @@ _SHOWS = late(
 )
 
 
-def shown(text: str, name: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """The one word that a command printed which names a secret and shows something."""
-    for found in _SHOWN.finditer(text):
+def shown(text: str, names: list[int], name: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The one word that a command printed which names a secret (one of `names`) and shows something."""
+    done = -1
+    for place in names:
+        if place < done:
+            continue
+        begins = text.rfind("\n", max(0, place - 460), place) + 1
+        done = text.find("\n", place, place + 460)
+        found = _SHOWN.match(text, begins) if done > 0 else None
+        if found is None:
+            continue
         command, value = found["command"], found["value"]
         if (
             _SHOWS.search(command)

@@ -98,7 +98,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _word("aws-bedrock-key", "ABSK", r"[A-Za-z0-9+/]{60,}={0,2}"),
     _token("azure-storage-key", "AccountKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     _token("azure-shared-key", "SharedAccessKey=", r"(?P<secret>[A-Za-z0-9+/]{30,}={0,2})"),
-    _token("azure-signature", "sig=", r"(?<=[?&;]sig=)(?P<secret>[A-Za-z0-9%+/]{30,}={0,2})"),
+    _token("azure-signature", "sig=", r"(?<=[?&;]sig=)(?P<secret>[\w%+/-]{30,}={0,2})"),
     _shape("azure-client-secret", "Q~", r"[\w~.]{3}\dQ~[\w~.-]{31,34}"),
     _shape("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{8,}\.eyJ[\w-]{4,}(?:\.[\w-]{8,})?"),
     _word("jwt", "eyJ", r"[\w-]{8,600}\.eyJ[\w-]{4,}\.[\w-]{8,}"),
@@ -253,27 +253,25 @@ def _is_argument(secret: str) -> bool:
         _no_variable(secret)
         and (" " not in secret or is_phrase(secret))
         and not re.search(
-            r"(?i)pass|user|token|://|^[\w.-]+\.\w{2,4}$|^[a-z]+(?:_[a-z]+)+$|^(?:get|post|put|basic|bearer|login)$",
+            r"(?i)pass|user|token|://|^[\w.-]+\.[A-Za-z]{2,4}$|^[a-z]+(?:_[a-z]+)+$|^(?:get|post|put|basic|bearer|login)$",
             secret,
         )
     )
 
 
+def _is_odd(secret: str) -> bool:
+    """Whether no name of a variable is it."""
+    return not secret.isidentifier() and bool(re.search(r"[;!#$%^&*?@}]", secret)) and _no_variable(secret)
+
+
+def _has_literal(secret: str) -> bool:
+    """Whether what a shell prints has more in it than variables and formats."""
+    return bool(re.search(r"\w{4}", re.sub(r"%[sbq]|\\[nrt]|\$\{?\w+\}?|<[^>]*>", "", secret)))
+
+
 def is_login(secret: str) -> bool:
     """Whether what stands behind a name and a sign is a password that logs in: `ann / …`."""
     return _is_strong(secret) or is_chosen(secret.rstrip(".,;"))
-
-
-def _is_seed(secret: str) -> bool:
-    """Whether so many short words in a row are a seed: as many as a wallet makes, and none that joins others."""
-    words = re.findall(r"[A-Za-z]+", secret)
-    return len(words) in (12, 15, 18, 21, 24, 25) and len(set(words)) > 8 and not _NOT_IN_PHRASES.search(secret)
-
-
-def _is_licence(secret: str) -> bool:
-    groups = re.split("[- ]", secret)
-    mixed = sum(any(map(str.isdigit, one)) for one in groups) >= 2 and not secret.isdigit()
-    return mixed and max(map(len, groups)) - min(map(len, groups)) < 3 and not re.match(r"(?:19|20)\d\d-", secret)
 
 
 def _is_random(secret: str) -> bool:
@@ -332,33 +330,6 @@ _KUBECONFIG = {
     "certificate-authority-data": "certificate",
 }
 """What kubectl writes into its settings, as base64; the certificates tell whose cluster it is and are of no other use."""
-_PHRASES = (
-    "seed",
-    "mnemonic",
-    "recovery phrase",
-    "recovery words",
-    "wallet",
-    "12 words",
-    "24 words",
-    "twelve words",
-    "metamask",
-    "ledger",
-    "bip39",
-    "bip-39",
-    "secret phrase",
-    "backup phrase",
-    "backup words",
-    "merkwörter",
-    "wiederherstellung",
-    "phrase de récup",
-)
-_BETWEEN_WORDS = r"(?:[\s,;/\"'│·()#]|\|(?=\s)|-(?=[a-z])|\n> ){1,40}+"
-_NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
-_NOT_IN_PHRASES = late(
-    r"(?i)\b(?:the|and|for|are|was|were|with|from|have|has|had|not|but|they|them|then|their|there|when|which|your|our|into|than|where|been|does|did"
-    r"|how|who|also|its|will|would|should|could|must|each|only|true|false|null|string|int|const|return|import|class|self)\b"
-)
-
 ANYWHERE: tuple[Pattern, ...] = (
     _shape("url-password", "://",
            r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
@@ -388,6 +359,32 @@ ANYWHERE: tuple[Pattern, ...] = (
                True, is_login)
         for name in ("cred", "log in", "login", "logged in", "sign in", "zugangsdaten", "identifiants", "credenciales", "логин")
     ),
+    *(
+        _shape("password", name, name + r"=\{(?P<secret>(?:[^{}\n]|\}\}){3,80})\}(?=[;\"'\s]|$)", True, _is_odd)
+        for name in ("pwd", "password")
+    ),
+    *(
+        _shape("password", name, name + r"\w{0,20}\n[^\n]{0,200}?\binput_value=(?:'(?P<s>[^'\n]{3,120})'|\"(?P<d>[^\"\n]{3,120})\")", True, _no_variable)
+        for name in ("password", "passwd", "secret", "token", "api_key")
+    ),
+    *(
+        _shape("session-cookie", name, name + r"/[^\t\n]{0,200}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\t(?P<secret>\S{8,4000})", True, _is_cookie)
+        for name in ("\ttrue\t", "\tfalse\t")
+    ),
+    *(
+        _shape("url-password", name, re.escape(name) + r"[^&\s]{1,60}&(?:p|pw)=(?P<secret>[^&\s\"'#]{3,120})", True, _no_variable)
+        for name in ("?u=", "?user=", "?usr=", "?login=")
+    ),
+    *(
+        _shape("password", name, name + r"[a-z]{0,8}[^\n:/]{0,24}?[: ][ \t]?(?:admin|root|administrator|sa|postgres|guest|pi|ubuntu)[ \t]?[/:][ \t]?(?P<secret>[^\s/,.;:\"'`()]{4,40})(?![\w/:])", True, _no_variable)
+        for name in ("cred", "login", "log in", "logged in")
+    ),
+    _shape("password", "invalid user ", r"invalid user (?P<secret>\S{5,60})(?= from)", True, is_login),
+    *(
+        _shape("private-key", name, name + r"\s?(?P<secret>(?:\s{1,24}(?:[0-9a-f]{2}:){2,20}(?:[0-9a-f]{2})?){1,40})", True)
+        for name in ("priv:", "privateexponent:", "prime1:", "prime2:")
+    ),
+    _shape("signature", "/private-", r"/private-(?P<secret>[0-9a-f]{16,64})\b", True),
     _token("okta-token", "SSWS ", r"(?P<secret>00[\w-]{40})"),
     _shape("aws-secret-key", "aws",
            r"aws.{0,20}?(?:secret|private).{0,20}?key.{0,12}?[=:\s\"'>]\s*"
@@ -410,7 +407,7 @@ ANYWHERE: tuple[Pattern, ...] = (
     ),
     *(
         _shape("webhook", path, re.escape(path) + r"(?P<secret>[\w/-]{16,200})", True, _is_random)
-        for path in ("/hooks/", "/hook/", "webhook.site/", "/webhook/", "/webhooks/", "with/key/", "/bot/v2/hook/")
+        for path in ("/hooks/", "/hook/", "webhook.site/", "/webhook/", "/webhooks/", "with/key/", "/bot/v2/hook/", "hc-ping.com/", "/ping/")
     ),
     _shape("private-key", "<d>", r"<D>(?P<secret>[A-Za-z0-9+/=\s]{40,})</D>", True),
     _shape("private-key", "secret key\n", r"secret key\n(?P<secret>[A-Za-z0-9+/=]{40,})", True),
@@ -475,7 +472,7 @@ PROMPTS: tuple[Pattern, ...] = (
     _shape(
         "password",
         "assword",
-        r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>[^\"'\n\\]{4,80})(?:\\[rn]){0,2}[\"']",
+        r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>(?:[^\"'\n\\]|\\[^rn\n]){4,80})(?:\\[rn]){0,2}[\"']",
         check=_no_variable,
     ),
     _shape("password", "user ", r"user \S{1,60}\r?\n(?:[^\n]{0,120}\n)?PASS (?P<secret>\S{3,120})", True),
@@ -494,32 +491,16 @@ PROMPTS: tuple[Pattern, ...] = (
         r"-----BEGIN OpenVPN Static key V1-----\s(?P<secret>[0-9a-f\s]{32,1200})",
         True,
     ),
-    *(
-        _shape(
-            "recovery-codes",
-            name,
-            re.escape(name)
-            + r"[^\n]{0,80}?(?:\s{1,4}[^\n\d]{0,40}?)??(?<![A-Za-z0-9])(?P<secret>(?:(?:\d{1,2}[.):][ \t]{1,3})?(?:\d{4} \d{4}|(?=[A-Za-z-]{0,9}\d)[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})(?:[\s,;|\"'•*\[\]]{1,12}+|$)){2,20}+)",
-            True,
-            _has_digit,
-        )
-        for name in (
-            "backup code",
-            "recovery code",
-            "recovery-code",
-            "recovery_code",
-            "backup_code",
-            "scratch code",
-            "emergency code",
-            "one-time codes",
-            "wiederherstellungscode",
-            "notfallcode",
-            "codes de secours",
-            "two-factor codes",
-        )
-    ),
 )
 PIPES: tuple[Pattern, ...] = (
+    _shape("basic-credentials", "echo -n ",
+           r"echo -n[ \t]+[\"']?[\w.@-]{1,60}:(?P<secret>[^\s\"'|]{3,80}[\"']?[ \t]*\|[ \t]*(?:openssl )?base64\b[^\n]{0,40}(?:\n[A-Za-z0-9+/]{8,}={0,2})?)",
+           check=_no_variable),
+    _shape("password", "printf ",
+           r"printf[ \t]+(?P<secret>[^\n|]{4,160}?)[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|docker[ \t]+login|cryptsetup|passwd|chpasswd|kinit)\b",
+           check=_has_literal),
+    _shape("password", "chpasswd",
+           r"chpasswd[^\n|]{0,40}<<-?[ \t]*[\"']?(?P<end>\w{1,12})[\"']?\n(?P<secret>[^\0]{4,600}?)\n[ \t]*(?P=end)\b", check=_no_variable),
     _shape("password", "echo ",
            r"echo[ \t]{1,4}[\"']?[\w.-]{1,40}:(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+)?chpasswd",
            check=_no_variable),
@@ -537,7 +518,7 @@ STATEMENTS: tuple[Pattern, ...] = (
     _said("xauth password ", r"(?P<secret>\S{4,120})"),
     _said("ipsec secret ", r"(?P<secret>\S{4,120})"),
     _said("<auth-user-pass>", r"\s{1,4}\S{1,80}\s{1,4}(?P<secret>\S{3,120})\s{1,4}</"),
-    _said("password '", r"(?<=')(?P<secret>[^'\n]{4,120})'"),
+    _said("password '", r"(?<=')(?P<secret>(?:[^'\n]|''){4,120})'"),
     _said("machine ",
           r"[ \t]{0,4}\S{1,120}\s{1,4}(?:login|user)[ \t]{1,4}\S{1,120}\s{1,4}password[ \t]{1,4}(?P<secret>\S{3,120})"),
     _said("net use",
@@ -553,23 +534,8 @@ STATEMENTS: tuple[Pattern, ...] = (
     _said("enable secret", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
 )  # fmt: skip
 SEEDS: tuple[Pattern, ...] = (
-    *(
-        _shape("seed-phrase", name,
-               re.escape(name) + r"[^\0]{0,160}?" + rf"(?<![A-Za-z])(?P<secret>(?:{_NUMBERED}[a-z]{{3,8}}{_BETWEEN_WORDS}){{11,24}}{_NUMBERED}[a-z]{{3,8}})(?![A-Za-z]|{_BETWEEN_WORDS}{_NUMBERED}[a-z]{{3,8}}\b)",
-               True, _is_seed)
-        for name in _PHRASES
-    ),
-    *(
-        _shape("one-time-seed", name, re.escape(name) + r"[^\n]{0,60}?(?:\n[^\n]{0,20}?)?(?<![A-Za-z0-9])(?P<secret>(?-i:[A-Z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}))={0,6}(?![A-Za-z0-9])",
-               True, _has_digit)
-        for name in ("totp", "otp", "authenticator", "2fa", "mfa", "setup key", "setup code", "manual entry", "two-factor", "oathtool", "base32")
-    ),
-    *(
-        _shape("licence-key", name, re.escape(name) + r"[^\n]{0,60}?(?:\n[^\n]{0,20}?)?(?<![A-Za-z0-9-])(?P<secret>(?-i:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,8}|[A-Z0-9]{5}(?: [A-Z0-9]{5}){3,5}))(?![A-Za-z0-9-])",
-               True, _is_licence)
-        for name in ("licen", "lizenz", "serial", "product key", "produkt", "activation", "aktivierung", "registration", "cd key", "cd-key", "volume key", "windows")
-    ),
     _shape("one-time-seed", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}?secret=(?P<secret>[A-Za-z2-7]{16,})"),
+    _shape("one-time-seed", "otpauth-migration://", r"otpauth-migration://[^\s\"'<>]{0,60}?data=(?P<secret>[\w%+/=-]{16,})"),
     _shape("private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,100}){1,200})",
            True),
     _shape("signature", "x-goog-signature=", r"x-goog-signature=(?P<secret>[\w%+/=-]{32,})", True),
@@ -578,9 +544,9 @@ IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PROMPTS + PIPES + STATEMENTS + SEED
 """Shapes that only the words around them give away; each begins with its `prefilter`."""
 
 CARD = late(
-    r"(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|4[4-9]\d|5\d\d)|62\d\d|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?!\d|[.,-]\d|\w|%)"
+    r"(?<![\w.#%/-])(?:(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|4[4-9]\d|5\d\d)|62\d\d|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?!\d|[.,-]\d|\w|%)"
     r"|3[47]\d\d([ -]?)\d{6}\2\d{5}(?!\d|[.,-]\d|\w|%)"
-    r"|3(?:0[0-5]|[68]\d)\d([ -])\d{6}\3\d{4}(?!\d|[.,-]\d|\w|%)"
+    r"|3(?:0[0-5]|[68]\d)\d([ -])\d{6}\3\d{4}(?!\d|[.,-]\d|\w|%))"
 )
 """A card number as it is printed; `is_card` looks at its sum."""
 is_card = _is_card

@@ -26,7 +26,7 @@ _USER = late(
 _RULE = late(r"[->:=|+ \t─═━┼╪╋╬┤╡┫╣├╞┣╠┌┐└┘]{3,400}\r?$", re.M)
 _LINE = late(r"[^\n]*")
 _INSERT = late(r"insert\s+into\s+\S{1,120}?\s*\((?P<head>[^()]{1,400})\)\s*values\s*", re.I)
-_TUPLE = late(r"\s*\((?P<row>(?:'(?:[^'\n]|'')*'|[^()'\n])*)\)\s*[,;]?")
+_TUPLE = late(r"\s*\((?P<row>(?:'(?:[^'\n]|'')*'|\(\)|[^()'\n])*)\)\s*[,;]?")
 
 
 def cells_below(text: str, lowered: str, places: list[int], name: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:

@@ -48,10 +48,15 @@ _NUMBERS = late(
     r"[\d.,:_/+-]+(?:[kKmMgG]?[bB]?|ms|s|px|em|rem|%|x|th|st|nd|rd|tok(?:ens)?|h|d|min)?(?:/\w+)?[).\]]*$|\d{4}-\d\d-\d\d|0x[0-9a-fA-F]{1,8}$|#[0-9a-fA-F]{3,8}$|v?\d+\.\d+"
 )
 _CODE_ONCE = late(
-    r"[A-Z]?-?\d{4,8}$|\d{3}[ -]\d{3}$|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7}$|[A-Z2-7]{16,64}$|(?=\S*[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){1,3}$|(?=\S*\d)(?=\S*[A-Z])[A-Z0-9]{6,10}$"
+    r"[A-Z]?-?\d{4,8}$|\d{3}[ -]\d{3}$|\d(?: \d){3,7}$|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7}$|[A-Z2-7]{16,64}$|(?=\S*[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){1,3}$|(?=\S*\d)(?=\S*[A-Z])[A-Z0-9]{6,10}$"
 )
 _PHRASE_WORD = late(r"[^\W_]+(?:['’.+-][^\W_]+)?[!?.]?$|\d{1,4}$")
 _APP_PASSWORD = late(r"[a-z]{4}(?: [a-z]{4}){3}$")
+_RULE = late(
+    r"(?i)\b(?:is|are|must|should|will|can|cannot|not|least|long|match|matches|missing|need|needs|enter|choose|forgot|forgotten|show|hide|minimum"
+    r"|maximum|characters?|weak|reset|please|you|your|we|i|it|use|used|using|when|if|that|which|this|has|have|was|were|be|or|because|so|so that|same)\b"
+)
+"""What is said of a phrase."""
 _MESSAGE = late(
     r"(?i)\b(?:is|are|was|be|must|should|will|can|cannot|too|not|no|at least|short|long|least|match|matches|missing|need|enter|choose|forgot"
     r"|forgotten|show|hide|minimum|maximum|characters?|chars|min|max|weak|strong|new|old|of|or|reset|please|only|and|a|an|with|from|in|to)\b"
@@ -93,6 +98,10 @@ _CALLED = late(r"[A-Za-z_][\w.]*(?:\(|\[|\.[a-z]+\.)|\.")
 _CONTENT = late(
     r"(?i)(?:sha(?:1|256|384|512)[-:]|md5:|urn:|data:|did:|spdx|utf-?8|iso-|base64|[0-9a-f]{8}-[0-9a-f]{4}-)"
 )
+
+
+_DOTTED = late(r"(?=\S*\d)(?=\S*[A-Z])[A-Za-z0-9]{2,12}\.[A-Za-z0-9]{2,12}$")
+_KEYBOARD = late(r"(?i)(?:1q2w3e4r|1qaz2wsx|q[wa]ert[yz]u?|azerty|asdfgh|zxcvbn|yxcvbn|qazwsx)\w{0,12}[!?.;']{0,2}$")
 
 
 def is_placeholder(value: str) -> bool:
@@ -149,14 +158,16 @@ def is_phrase(value: str, named: bool = False) -> bool:
     """Whether words with blanks between them are somebody's secret, and not a label or a message: all in small letters,
     or each with a large one, none of which a form would say. `named`: they are called a phrase."""
     words = value.split()
-    if not 2 <= len(words) <= 25 or len(value) > 200 or _FIELD.search(value) or _MESSAGE.search(value):
+    if not 2 <= len(words) <= 25 or len(value) > 200 or _FIELD.search(value):
+        return False
+    if _RULE.search(value) if named and len(words) > 3 else _MESSAGE.search(value):
         return False
     if not all(map(_PHRASE_WORD.match, words)):
         return len(words) < 6 and any(map(str.isdigit, value)) and not re.search(r"[(){}\[\]<>=%$/\\]", value)
     if _APP_PASSWORD.match(value):
         return True
     plain = value.islower() or (len(words) > 2 and all(word[0].isupper() for word in words))
-    return plain and (named or len(words) <= 8)
+    return (plain or (named and len(words) > 2)) and (named or len(words) <= 8)
 
 
 def is_word(value: str) -> bool:
@@ -188,8 +199,15 @@ def is_compound(value: str) -> bool:
 def is_chosen(value: str) -> bool:
     """Whether a word in a sentence about a password is built like one: letters with digits or with signs inside, as
     no word of a language and no name of a technique is."""
-    if not 5 <= len(value) <= 60 or is_placeholder(value) or _PATH.match(value) or _CODE.match(value):
+    if (
+        not 5 <= len(value) <= 60
+        or is_placeholder(value)
+        or _PATH.match(value)
+        or (_CODE.match(value) and not _DOTTED.match(value))
+    ):
         return False
+    if _KEYBOARD.match(value):
+        return True
     if (
         _NUMBERS.match(value)
         or _TECHNIQUE.match(value)
@@ -202,7 +220,7 @@ def is_chosen(value: str) -> bool:
     digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
     sign = bool(re.search(r"\w[!#$%^&*~+?@;]+\w|\d[!#$%^&*~+?]+$", value))
     if value.islower() and value.isalpha():
-        return len(value) >= 12 and bool(_NO_LANGUAGE.search(value))
+        return len(value) >= 9 and bool(_NO_LANGUAGE.search(value))
     return letter and (
         (digit and sign) or bool(_WORD_AND_NUMBER.match(value)) or (sign and bool(_WORD_SIGN.match(value)))
     )
@@ -229,7 +247,7 @@ def is_cell(value: str, name: re.Match[str], sign: str, beside: bool) -> bool:
         or _SAID_OF.match(value)
     ):
         return False
-    return " " not in value if sign == "|" else not _MESSAGE.search(value)
+    return " " not in value or (sign != "|" and not _MESSAGE.search(value))
 
 
 def _is_password(
