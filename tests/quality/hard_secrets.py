@@ -1,4 +1,4 @@
-"""`python -m tests.quality.hard_secrets [dev | held | unseen] [corpus FILE]`: which everyday passwords and keys a harvest masks.
+"""`python -m tests.quality.hard_secrets [dev | held | unseen] [corpus FILE]`: which everyday secrets a harvest masks.
 
 `hard_secrets.jsonl` has 60 kinds in six forms each, `hard_look_alikes.jsonl` 80 texts that look like them and must
 stay; both were written by somebody who had not seen the rules, before these were last changed. Each row is a
