@@ -419,6 +419,17 @@ def test_a_held_note_goes_to_its_file_or_else_to_the_facts(tmp_path: Path, works
     assert read(workspace, "quarantine.md") == ""
 
 
+def test_of_two_held_items_in_the_same_words_nobody_chooses_but_the_person(workspace: Workspace) -> None:
+    """They are of two conversations, perhaps of two projects: which one is let in is not for the program to guess."""
+    rows = [f"- [no-quote] facts: water is dry [from: {name}, 2026-05-0{day}]\n" for day, name in ((1, "a"), (2, "b"))]
+    write(workspace, "quarantine.md", "".join(("# Quarantine\n\n", *rows)))
+    assert error(quarantine_accept(workspace, "water")).code == "ambiguous"
+    assert read(workspace, "quarantine.md").endswith("".join(rows))
+    assert not (workspace.paths.knowledge / "facts.md").exists()
+    value(quarantine_accept(workspace, "quarantine.md:3"))
+    assert "[from: a" in read(workspace, "facts.md") and read(workspace, "quarantine.md").endswith(f"\n{rows[1]}")
+
+
 def test_an_item_stays_held_when_its_file_cannot_take_it(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", "- a\n").chmod(0o444)

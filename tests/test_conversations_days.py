@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from datetime import UTC, datetime
@@ -112,3 +113,18 @@ def test_a_statement_of_the_same_day_supersedes_the_known_one(world: World) -> N
     world.run(FakeModel(answering))
     [[offer]] = [entry["offers"] for entry in world.entries().values()]
     assert offer["old"] == mark_of_text("Cache entries live for one hour"), "the known one is the older one"
+
+
+def test_a_conversation_that_went_on_for_days_is_of_the_day_on_which_it_ended(world: World) -> None:
+    """What was said in it on Friday would else be outdated by what was said elsewhere on Wednesday."""
+    turns = [("user", "how long?", "2026-06-01"), ("assistant", "An hour.", "2026-06-01"),
+             ("user", "No: a day.", "2026-06-05"), ("assistant", "A day.", "2026-06-05")]  # fmt: skip
+    rows = [
+        {"type": role, "uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "sessionId": "s"}
+        | {"timestamp": f"{day}T10:00:0{at}Z", "message": {"role": role, "content": text}}
+        for at, (role, text, day) in enumerate(turns)
+    ]
+    world.converse("\n".join(map(json.dumps, rows)) + "\n")
+    world.run(FakeModel(lambda number, prompt: {"facts": ["Entries live for a day"]}))
+    days = [row.provenance.date for row in read_category(world.paths, "facts") if row.provenance]
+    assert days == ["2026-06-05"]

@@ -62,6 +62,11 @@ ASKED = {
     "words": ("I need the passphrase for the key.", "the plum tree sleeps", "the plum tree sleeps"),
     "two things": ("Please send the user and the password.", "ann\nplumtree", "plumtree"),
     "another language": ("Wie lautet das Passwort?", "es ist Pflaumenbaum", "Pflaumenbaum"),
+    "the sentence before": (
+        "I cannot go on, since there is no password for the staging database. Can you paste it?",
+        "plumtree",
+        "plumtree",
+    ),
     "a code": ("Which code did they text you?", "482 113", "482 113"),
 }
 KEPT = ["never mind", "I don't know, ask Tove tomorrow", "yes please, a long one", "no"]

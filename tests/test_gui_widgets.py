@@ -39,6 +39,23 @@ def test_one_failing_click_leaves_an_error_and_the_next_click_works(desk: Desk) 
     assert [error.code for error in desk.jobs.errors] == ["panel-fault", "panel-fault"]
 
 
+def test_a_key_waits_until_it_shows_whose_the_keyboard_is(desk: Desk) -> None:
+    """A press that falls into a frame of nobody's may be meant for the host."""
+    from gui.toolkit.keyboard import Keyboard
+
+    heard: list[str] = []
+    whose: list[bool | None] = [None]
+    Keyboard(desk.look, [Shortcut("D", "digest", "")], heard.append, active=lambda: whose[0])
+    for now, done in ((False, []), (True, ["digest"])):
+        whose[0] = None
+        desk.press("d")
+        desk.frames(3)
+        assert heard == []
+        whose[0] = now
+        desk.frames(3)
+        assert heard == done
+
+
 def test_chips_and_switches_show_their_state_and_tell_it(desk: Desk) -> None:
     from gui.toolkit.layout import ChipRow
     from gui.toolkit.widgets import Toggle

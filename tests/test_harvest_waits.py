@@ -116,6 +116,13 @@ def test_it_is_read_when_somebody_asks_or_it_rests(desk: Desk, how: str) -> None
     assert COMMIT in desk.text("tasks.md")
 
 
+def test_a_session_that_is_dated_into_the_future_does_not_wait_for_ever(desk: Desk) -> None:
+    """A clock that was wrong, or a disk of another computer: nobody is writing it now."""
+    desk.say(BEGUN + ENDED, age=-30 * 86400)
+    desk.harvest()
+    assert "1a2b3c4" in desk.text("tasks.md")
+
+
 def test_a_folder_that_is_named_asks_for_nothing_in_particular(desk: Desk) -> None:
     desk.say(BEGUN, age=60)
     assert "1 conversation waits" in desk.harvest("--source", str(desk.session.parent))
@@ -241,6 +248,20 @@ def test_what_was_undone_is_not_harvested_again_unasked(desk: Desk, words: list[
     assert "plan: 1 to harvest" in desk.harvest("--again", apply=False)
     desk.harvest("--again")
     assert desk.text("tasks.md") == written and "undone:0" in _status(desk)
+
+
+def test_a_models_harvest_that_was_undone_is_not_made_again_where_the_rules_had_read_it_before(desk: Desk) -> None:
+    """Their harvest stands; that must not bring the other one back, nor have it paid for once more."""
+    world = World(desk.session.parent).limits(keep=True)
+    world.converse(BEGUN + ENDED, NAME)
+    world.run(None)
+    run = world.run(says(facts=["the port is 8080"])).run
+    assert "8080" in world.text("facts.md")
+    assert call("--home", str(world.paths.home), "undo", run)[0] == 0
+    assert "1a2b3c4" in world.text("tasks.md")
+    again = says(facts=["the port is 8080"])
+    world.run(again)
+    assert again.prompts == [] and "8080" not in world.text("facts.md")
 
 
 def test_a_session_that_was_cut_back_and_undone_throughout_is_planned(desk: Desk) -> None:

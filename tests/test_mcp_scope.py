@@ -30,6 +30,7 @@ from core.mcp_server.server import build_server
 from tests.facts_home import claude_session, harvested
 from tests.harvest_world import World, says
 from tests.made_home import value
+from tests.test_base_project import repository
 
 OWN, OTHER, USERS, NOBODYS = "gannet", "heron", "plover", "whimbrel"
 """A bird for each whose lines, conversations, memories and documents speak of it: the project's, the other's, the
@@ -388,3 +389,39 @@ def test_a_plain_folder_whose_name_begins_alike_is_no_part_of_the_project(world:
     calls += [("read_conversation", {"name": talk(OTHER)}), ("get_file_notes", {"path": "../shop-secret/app.py"})]
     for call, said in zip(calls, asked(server, calls), strict=True):
         assert not leaks(world, *call, said) and (call in calls[3:] or OWN in said)
+
+
+def test_a_repository_in_the_projects_folder_is_another_project(world: World) -> None:
+    """A customer's repository that lies in one's own has conversations and notes of its own."""
+    shop = repository(world.folder / "src" / "shop")
+    inner = repository(shop / "customer", commit="another")
+    for folder, bird in ((shop, OWN), (inner, OTHER)):
+        (folder / "app.py").write_text(f"# {bird}\n")
+        world.converse(claude_session(str(folder), f"Why does the {bird} harbour crash?"), talk(bird))
+        harvested(world, says(files=[{"path": f"{folder}/app.py", "note": f"starts the {bird} harbour"}]))
+    server = build_server(workspace(world, "src/shop"))
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search_conversations", {"query": WORDS}),
+        ("search_knowledge", {"query": WORDS}),
+        ("get_file_notes", {"path": "app.py"}),
+        ("read_conversation", {"name": talk(OTHER)}),
+        ("get_file_notes", {"path": "customer/app.py"}),
+        ("search_conversations", {"query": WORDS, "project": str(inner)}),
+    ]
+    for call, said in zip(calls, asked(server, calls), strict=True):
+        assert not leaks(world, *call, said) and (call in calls[3:] or OWN in said)
+
+
+def test_what_another_project_said_about_a_file_of_this_one_is_not_told(world: World) -> None:
+    """A note on a file outside of a conversation's own project becomes a fact that names it."""
+    for name, bird in (("shop", OWN), ("shop-secret", OTHER)):
+        folder = repository(world.folder / "src" / name, commit=name)
+        (folder / "app.py").write_text(f"# {bird}\n")
+        about = [world.folder / "src" / "shop" / "app.py", folder / "app.py"]
+        world.converse(claude_session(str(folder), f"Why does the {bird} harbour crash?"), talk(bird))
+        notes = [{"path": str(path), "note": f"starts the {bird} harbour"} for path in dict.fromkeys(about)]
+        harvested(world, says(files=notes))
+    assert f"shop/app.py: starts the {OTHER} harbour" in world.text("facts.md")
+    call: tuple[str, dict[str, Any]] = ("get_file_notes", {"path": "app.py"})
+    (said,) = asked(build_server(workspace(world, "src/shop")), [call])
+    assert OWN in said and not leaks(world, *call, said)

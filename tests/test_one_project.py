@@ -28,10 +28,16 @@ class Disk:
     def src(self) -> Path:
         return self.top / "src"
 
-    def session(self, rule: str, folder: Path | str = "", edits: Sequence[Path | str] = ()) -> None:
-        """Claude Code's file of a session in which the user gave a rule, and files were edited."""
+    def session(
+        self, rule: str, folder: Path | str = "", edits: Sequence[Path | str] = (), reads: Sequence[Path] = ()
+    ) -> None:
+        """Claude Code's file of a session in which the user gave a rule, and files were read and edited."""
         number = len(self.names)
         told: list[tuple[str, object]] = [("user", rule)]
+        for path in reads:
+            call = {"type": "tool_use", "id": f"r{path}", "name": "Read", "input": {"file_path": str(path)}}
+            told.append(("assistant", [call]))
+            told.append(("user", [{"type": "tool_result", "tool_use_id": f"r{path}", "content": "1\ta"}]))
         for path in edits:
             given = {"file_path": str(path), "old_string": "a", "new_string": "b"}
             told.append(("assistant", [{"type": "tool_use", "id": f"t{path}", "name": "Edit", "input": given}]))
@@ -173,6 +179,15 @@ def test_a_session_without_a_folder_belongs_where_its_files_lie(disk: Disk) -> N
     assert disk.context(other) == {"bake"}, "one that began in the home directory, too"
 
 
+def test_a_session_without_a_folder_belongs_where_it_changed_something(disk: Disk) -> None:
+    """What it only looked at may lie anywhere."""
+    shop, other = repository(disk.src / "shop"), repository(disk.src / "other", commit="another")
+    disk.session(rule("paint"), "", [shop / "x.py"], reads=[other / "y.py"])
+    disk.session(rule("boil"), "", reads=[other / "y.py"])
+    disk.harvest()
+    assert (disk.context(shop), disk.context(other)) == ({"paint"}, {"boil"})
+
+
 # --- parent folders, repositories in repositories, names that begin alike --------------------------------------------
 
 
@@ -194,11 +209,16 @@ def test_a_session_in_a_parent_folder_does_not_make_all_below_it_one_project(dis
 def test_a_repository_in_a_repository_is_a_project_of_its_own(disk: Disk) -> None:
     shop = repository(disk.src / "shop")
     inner = repository(shop / "vendor" / "engine", commit="another")
+    new = shop / "vendor" / "new"
+    new.mkdir()
+    git(new, "init", "-q")  # without a commit nothing names it but its place
     disk.session(rule("paint"), shop / "web")
     disk.session(rule("boil"), inner)
+    disk.session(rule("bake"), new)
     disk.harvest()
     assert disk.context(shop) == {"paint"}
     assert disk.context(inner) == {"boil"}
+    assert disk.context(new) == {"bake"}
 
 
 # --- clones, work trees, strangers -----------------------------------------------------------------------------------
@@ -392,3 +412,16 @@ def test_the_place_that_was_worked_in_first_stays_the_project_when_one_goes_on_t
     assert disk.context(shop) == {"paint", "wash"} and "WARNING" not in disk.asked(shop, "context")[1]
     disk.asked(disk.src / "fork", "trust", "allow")
     assert disk.context(disk.src / "fork") == disk.context(shop) == {"boil", "paint", "wash"}
+
+
+def test_a_project_is_known_by_its_origin_whatever_other_remotes_stand_before_it(disk: Disk) -> None:
+    """A repository that also fetches from another project is not that project, and makes no claim to its lines."""
+    engine = repository(disk.src / "engine", "https://git.example.org/up/engine.git", commit="")
+    disk.session(rule("paint"), engine)
+    disk.harvest()
+    mine = repository(disk.src / "mine", commit="another")
+    git(mine, "remote", "add", "upstream", "https://git.example.org/up/engine.git")
+    git(mine, "remote", "add", "origin", "https://git.example.org/me/engine.git")
+    assert "WARNING" not in disk.asked(mine, "context")[1]
+    disk.asked(mine, "trust", "allow")
+    assert disk.context(mine) == set() and disk.context(engine) == {"paint"}

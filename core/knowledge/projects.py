@@ -188,7 +188,8 @@ def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | No
     root = _known_above(project_root(folder), places)
     if not root:
         return Here("")
-    own = {root, *(other for other, one in places.items() if not one and is_below(other, root))}
+    below = (other for other, one in places.items() if not one and is_below(other, root))
+    own = {root, *(other for other in below if repository_root(other) in ("", root))}
     key = places.get(root, "")
     if any(places.values()) and (not key or f"remote:{remote_of(f'{root}/.git')}" not in key.split(" ")):
         now = identity_of(root)
