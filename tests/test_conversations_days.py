@@ -82,8 +82,12 @@ def test_a_copied_export_neither_leads_the_digest_nor_counts_as_later(world: Wor
     assert days == ["2024-12-09"], os.path.basename(copied)
 
 
-def test_a_copied_export_outdates_nothing_that_was_said_since(world: World) -> None:
-    world.knowledge("facts.md", "# Facts\n\n- Cache entries live for one hour [from: x, 2025-06-01]\n")
+@pytest.mark.parametrize("known_on, outdated", [("2025-06-01", "one day"), ("2024-12-09", "one hour")])
+def test_a_copied_export_outdates_nothing_that_was_said_on_a_later_day(
+    world: World, known_on: str, outdated: str
+) -> None:
+    """A correction comes minutes after what it corrects: on the same day the known one is the older one."""
+    world.knowledge("facts.md", f"# Facts\n\n- Cache entries live for one hour [from: x, {known_on}]\n")
 
     def answering(number: int, prompt: str) -> dict[str, object]:
         [known] = re.findall(r"(k\d+) \(fact, [^)]*\): Cache entries live for one hour", prompt)
@@ -95,24 +99,7 @@ def test_a_copied_export_outdates_nothing_that_was_said_since(world: World) -> N
     )
     world.run(FakeModel(answering))
     [[offer]] = [entry["offers"] for entry in world.entries().values()]
-    assert offer["old"] == mark_of_text("Cache entries live for one day"), "what was said later stands"
-
-
-def test_a_statement_of_the_same_day_supersedes_the_known_one(world: World) -> None:
-    """A correction comes minutes after what it corrects: only what was said on a later day stands against it."""
-    world.knowledge("facts.md", "# Facts\n\n- Cache entries live for one hour [from: x, 2024-12-09]\n")
-
-    def answering(number: int, prompt: str) -> dict[str, object]:
-        [known] = re.findall(r"(k\d+) \(fact, [^)]*\): Cache entries live for one hour", prompt)
-        return {"facts": [{"statement": "Cache entries live for one day", "quote": "", "supersedes": known}]}
-
-    world.converse(
-        "## SpecStory\n\n## Cache (12/9/2024, 4:34:35 PM)\n\n_**User**_\n\nhow long do cache entries live?\n\n---\n\n"
-        "_**Assistant**_\n\nCache entries live for one day.\n"
-    )
-    world.run(FakeModel(answering))
-    [[offer]] = [entry["offers"] for entry in world.entries().values()]
-    assert offer["old"] == mark_of_text("Cache entries live for one hour"), "the known one is the older one"
+    assert offer["old"] == mark_of_text(f"Cache entries live for {outdated}")
 
 
 def test_a_conversation_that_went_on_for_days_is_of_the_day_on_which_it_ended(world: World) -> None:

@@ -372,44 +372,37 @@ def test_a_server_as_a_client_starts_it(birds: World) -> None:
     assert OWN in told and not [word for word in HIDDEN if word in told]
 
 
-def test_a_plain_folder_whose_name_begins_alike_is_no_part_of_the_project(world: World) -> None:
-    """Folders without a repository are told apart by their paths alone, whole names compared."""
-    for name, bird in (("shop", OWN), ("shop-secret", OTHER)):
-        folder = world.folder / "src" / name
-        folder.mkdir(parents=True)
+def check_apart(world: World, other: Path) -> None:
+    """Notes and talks of `src/shop` are told there, those of `other` in no way."""
+    shop = world.folder / "src" / "shop"
+    for folder, bird in ((shop, OWN), (other, OTHER)):
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "app.py").write_text(f"# {bird}\n")
         world.converse(claude_session(str(folder), f"Why does the {bird} harbour crash?"), talk(bird))
         harvested(world, says(files=[{"path": f"{folder}/app.py", "note": f"starts the {bird} harbour"}]))
-    server = build_server(workspace(world, "src/shop"))
-    calls: list[tuple[str, dict[str, Any]]] = [
+    own: list[tuple[str, dict[str, Any]]] = [
         ("search_conversations", {"query": WORDS}),
         ("search_knowledge", {"query": WORDS}),
         ("get_file_notes", {"path": "app.py"}),
     ]
-    calls += [("read_conversation", {"name": talk(OTHER)}), ("get_file_notes", {"path": "../shop-secret/app.py"})]
-    for call, said in zip(calls, asked(server, calls), strict=True):
-        assert not leaks(world, *call, said) and (call in calls[3:] or OWN in said)
+    others: list[tuple[str, dict[str, Any]]] = [
+        ("read_conversation", {"name": talk(OTHER)}),
+        ("get_file_notes", {"path": os.path.relpath(other / "app.py", shop)}),
+        ("search_conversations", {"query": WORDS, "project": str(other)}),
+    ]
+    calls = own + others
+    for call, said in zip(calls, asked(build_server(workspace(world, "src/shop")), calls), strict=True):
+        assert not leaks(world, *call, said) and (call in others or OWN in said)
+
+
+def test_a_plain_folder_whose_name_begins_alike_is_no_part_of_the_project(world: World) -> None:
+    """Folders without a repository are told apart by their paths alone, whole names compared."""
+    check_apart(world, world.folder / "src" / "shop-secret")
 
 
 def test_a_repository_in_the_projects_folder_is_another_project(world: World) -> None:
     """A customer's repository that lies in one's own has conversations and notes of its own."""
-    shop = repository(world.folder / "src" / "shop")
-    inner = repository(shop / "customer", commit="another")
-    for folder, bird in ((shop, OWN), (inner, OTHER)):
-        (folder / "app.py").write_text(f"# {bird}\n")
-        world.converse(claude_session(str(folder), f"Why does the {bird} harbour crash?"), talk(bird))
-        harvested(world, says(files=[{"path": f"{folder}/app.py", "note": f"starts the {bird} harbour"}]))
-    server = build_server(workspace(world, "src/shop"))
-    calls: list[tuple[str, dict[str, Any]]] = [
-        ("search_conversations", {"query": WORDS}),
-        ("search_knowledge", {"query": WORDS}),
-        ("get_file_notes", {"path": "app.py"}),
-        ("read_conversation", {"name": talk(OTHER)}),
-        ("get_file_notes", {"path": "customer/app.py"}),
-        ("search_conversations", {"query": WORDS, "project": str(inner)}),
-    ]
-    for call, said in zip(calls, asked(server, calls), strict=True):
-        assert not leaks(world, *call, said) and (call in calls[3:] or OWN in said)
+    check_apart(world, repository(repository(world.folder / "src" / "shop") / "customer", commit="another"))
 
 
 def test_what_another_project_said_about_a_file_of_this_one_is_not_told(world: World) -> None:
