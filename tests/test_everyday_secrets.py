@@ -68,6 +68,8 @@ ASKED = {
         "plumtree",
     ),
     "a code": ("Which code did they text you?", "482 113", "482 113"),
+    "the last line": ("What is the passphrase?", "here it comes\n\nthanks a lot now\n\nribbon", "ribbon"),
+    "Korean": ("인증 코드를 입력해 주세요.", "plumtree", "plumtree"),
 }
 KEPT = ["never mind", "I don't know, ask Tove tomorrow", "yes please, a long one", "no"]
 

@@ -151,6 +151,14 @@ def test_a_title_tells_no_key_that_lost_its_punctuation(tmp_path: Path) -> None:
     assert not [name for name, data in written.items() if bare[:12].encode() in data]
 
 
+def test_a_password_of_signs_alone_does_not_empty_a_title(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    titled(workspace, "Fix the build", "use sshpass -p '!@#^&*!!#' ssh host", "It is deployed.")
+    harvested(workspace, Echo(), Clock(), keep=True)
+    [hit] = value(find(workspace, "deployed", ConversationFilters(), 10, seconds=60.0)).hits
+    assert hit.title == "Fix the build"
+
+
 def test_a_long_title_is_cut_behind_a_word(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     path = titled(workspace, "Mend the scale " * 15, "Mend the scale", "Done.")

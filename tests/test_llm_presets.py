@@ -249,6 +249,15 @@ def test_a_preset_without_its_program_and_one_that_hangs(stand_in: StandIn) -> N
     assert asked("codex", seconds=0.8).error.code == "timed-out"
 
 
+def test_a_question_that_no_program_was_given_counts_as_none(stand_in: StandIn, tmp_path: Path) -> None:
+    stand_in.play("claude_code", printed("claude_code"))
+    (tmp_path / "taken").write_text("a file")
+    made = connect(ModelSettings("claude_code", folder=str(tmp_path / "taken")), credentials=keys_from(None, {}))
+    assert isinstance(made, Ok)
+    answer = made.value("What?")
+    assert isinstance(answer, Err) and (answer.error.code, answer.requests) == ("folder-failed", 0)
+
+
 def test_each_question_has_a_folder_of_its_own(stand_in: StandIn) -> None:
     """What a program leaves there (a file of rules, written because a conversation said so) reaches no other question,
     and is gone; nobody else on this computer can write there."""

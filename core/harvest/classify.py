@@ -105,11 +105,11 @@ def may_reclaim(entry: Mapping[str, Any], limits: Limits, item: Artifact) -> boo
 
 def fate_of(plan: HarvestPlan, limits: Limits, trash_days: int, interrupted: bool = False) -> Fate:
     """What a run with these limits makes of the conversations of its plan; see `Fate`."""
-    by_model = replace(limits, provider="", reclaim="always" if limits.reclaim == "model" else limits.reclaim)
     read = [step.artifact for step in plan.steps if step.action in ("harvest", "duplicate")]
-    later = sum(may_reclaim({}, by_model, item) for item in read)
     if plan.careful:
         return Fate(stay=len(read), interrupted=interrupted)
+    by_model = replace(limits, provider="", reclaim="always" if limits.reclaim == "model" else limits.reclaim)
+    later = sum(may_reclaim({}, by_model, item) for item in read)
     new = sum(may_reclaim({"provider": limits.provider}, limits, item) for item in read)
     taken = Counter(step.action for step in plan.steps)
     return Fate(taken["reclaim"], new, taken["discard"], len(read) - new, trash_days, later > new, interrupted)
@@ -190,7 +190,7 @@ class _Choices:
         if not _is_harvested(entry, self.limits):
             return None
         if not may_reclaim(entry, self.limits, item):
-            return Classified(item, "keep", _kept_because(entry, self.limits, item))
+            return Classified(item, "keep", _kept_because(self.limits, item))
         return (
             self._within_limit(Step(item, "reclaim", sha, "already harvested")) if self.is_proven(sha, entry) else None
         )
@@ -287,7 +287,7 @@ def _is_settled(entry: Mapping[str, Any], limits: Limits) -> bool:
     return _is_harvested(entry, limits) or not limits.harvest
 
 
-def _kept_because(entry: Mapping[str, Any], limits: Limits, item: Artifact) -> str:
+def _kept_because(limits: Limits, item: Artifact) -> str:
     if limits.keep:
         return "harvested; kept by --keep"
     if limits.reclaim == "never":

@@ -33,8 +33,10 @@ _VERBS = (
     "exécute[zr]?|lance[zr]?|installe[zr]?|télécharge[zr]?|envoye[zr]|envoie|supprime[zr]?|utilise[zr]?|ouvre[zr]?|"
     "copie[zr]?|désactive[zr]?|assure[zr]?|ajoute[zr]?|"
     # Spanish, Portuguese, Italian
-    "ejecut[aeá]\\w{0,2}|instal[ae]|descarg(?:a|ue)|env[íi][ae]|borr[ae]|elimin[ae]|us[ae]|abr[ae]|copi[ae]|desactiv[ae]|"
-    "aseg[úu]r\\w+|execut[ae]|rode|baixe|apague|desative|certifique-se|esegu[iai]\\w{0,2}|install[ai]|scaric[ahi]\\w{0,2}|"
+    "ejecut[aeá]\\w{0,2}|instal[ae]|descarg(?:a|ue)|env[íi][ae]|borr[ae]|elimin[ae]|us[ae]|abr[ae]|copi[ae]"
+    "|desactiv[ae]|"
+    "aseg[úu]r\\w+|execut[ae]|rode|baixe|apague|desative|certifique-se|esegu[iai]\\w{0,2}|install[ai]"
+    "|scaric[ahi]\\w{0,2}|"
     "invi[ai]|disattiva|assicurati|"
     # Dutch, Polish, Swedish, Turkish, Indonesian, Vietnamese
     "voer|installeer|verwijder|stuur|gebruik|zorg|uruchom|zainstaluj|usuń|wyślij|użyj|pobierz|kör|installera|skicka|"
@@ -62,7 +64,8 @@ _OPENERS = (
     "перед|после|когда|если|при|как только|после|коли|якщо"
 )
 _NO_ORDER_BEHIND = (
-    "do|does|did|you|we|i|they|it|to|the|an?|this|that|each|every|any|no|of|next|first|last|new|and|or|its|your|our|can|will|may|not|"
+    "do|does|did|you|we|i|they|it|to|the|an?|this|that|each|every|any|no|of|next|first|last|new|and|or|its|your|our"
+    "|can|will|may|not|"
     "users?"
 )
 _ONE_WORD = r"[^\s,.!?:;]+"
@@ -168,11 +171,14 @@ def guides(text: str, *, commands: bool = True) -> bool:
 # How an assistant says that it only reads out what somebody wrote.
 _READS_OUT = late(
     r"\b(?:page|site|website|readme|docs?|documentation|file|output|tool|result|article|post|comment|issue|guide|text|"
-    r"message|error|log|server|response|instructions?|script|notes?|report|it|author|section|ticket|email|helper|sub-?agent|reviewer|seite|datei|"
+    r"message|error|log|server|response|instructions?|script|notes?|report|it|author|section|ticket|email|helper"
+    r"|sub-?agent|reviewer|seite|datei|"
     r"ausgabe|anleitung|fichier|sortie|página|archivo|страница|файл)s?\b[^.!?\n]{0,60}?(?<!which )\b(?:say|tell|"
     r"ask|suggest|recommend|instruct|"
-    r"claim|advise|state|mention|want|direct|request|require|read|propose|prescribe|demand|urge|note|contain|report|sagt|sagen|"
-    r"schreibt|verlangt|empfiehlt|fordert|steht|dit|demande|recommande|indique|dice|pide|recomienda|говорит|просит|требует)\w{0,3}\b(?![/._-]\w)"
+    r"claim|advise|state|mention|want|direct|request|require|read|propose|prescribe|demand|urge|note|contain|report"
+    r"|sagt|sagen|"
+    r"schreibt|verlangt|empfiehlt|fordert|steht|dit|demande|recommande|indique|dice|pide|recomienda|говорит|просит"
+    r"|требует)\w{0,3}\b(?![/._-]\w)"
     r"|\b(?:according to|as per|per the|quoting|quote[sd]?|it reads|laut|gemäß|selon|d'après|según|согласно|secondo)\b"
     r"|根据|按照|要求|(?:文档|页面|网页|网站|文件|说明|工具|输出|报告|日志|官方|作者|它)[^。！？\n]{0,20}建议|提到|写着|によると|と書|に従",
     re.IGNORECASE,

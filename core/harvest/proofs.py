@@ -19,7 +19,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import Provenance, parse_bullets, split_provenance
 from core.base.paths import Paths
-from core.knowledge.categories import CATEGORY_FILES
+from core.knowledge.categories import CATEGORY_FILES, QUARANTINE
 from core.knowledge.changes import read_changes, removed_by_hand
 from core.knowledge.file_notes import note_now
 from core.knowledge.journal import FrozenPlan, read_plans
@@ -27,7 +27,7 @@ from core.knowledge.ledger import Entries, Entry
 from core.knowledge.lines import PlannedFile, lines_in, missing_lines
 
 ARCHIVES_IN_MEMORY = 4
-SHELF = (*CATEGORY_FILES, "quarantine.md")
+SHELF = (*CATEGORY_FILES, QUARANTINE)
 """A line that the person moved from its own file to one of these still stands."""
 
 

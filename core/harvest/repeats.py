@@ -13,7 +13,6 @@ conversation has settled goes, unless the user has touched it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from core.base.project import same_key
 from core.harvest.freeze import mark_of_text
 from core.harvest.proofs import Proofs
 from core.knowledge.alike import content_words, differs_in_value
-from core.knowledge.bullet_text import with_quote
+from core.knowledge.bullet_text import held_item, with_quote
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE, TASKS_FILE, bullets_in, read_text
 from core.knowledge.changes import EDIT_RUN, read_changes
 from core.knowledge.file_notes import note_now, read_records
@@ -194,7 +193,6 @@ def _renamed(table: Any, moved: Mapping[str, str]) -> Any:
 OPEN = ("tasks_open", "questions")
 """What a conversation leaves open: true until it goes on."""
 _SETTLES = {"finishes": "tasks_open", "answers": "questions"}
-_HELD = re.compile(r"\[[^\]]*\] (?P<category>\w+)[^:]*: ")
 Words = tuple[str, ...]
 
 
@@ -223,8 +221,9 @@ class Grown:
         earlier = next((found for sha in chain if (found := self._proofs.plan(sha, self._entries.get(sha)))), None)
         past = self._past(chain)
         rows, notes, old_rows = {one.name: one for one in plan.files}, dict(plan.notes), dict[str, PlannedFile]()
-        for old in earlier.files if earlier is not None else ():
-            row = earlier.notes.get(old.name.removeprefix("files/")) if earlier is not None else None
+        old_files, old_notes = (earlier.files, earlier.notes) if earlier is not None else ((), {})
+        for old in old_files:
+            row = old_notes.get(old.name.removeprefix("files/"))
             name = note_now(self._paths, old.name, old.all_lines, row) if old.all_lines else old.name
             if row is not None and name.removeprefix("files/") not in notes:
                 notes |= {note: row for note, row in read_records(self._paths).items() if f"files/{note}" == name}
@@ -249,7 +248,8 @@ class Grown:
                     *_but(new.done, said - finished),
                 ),
             )
-        kept = tuple(row for row in rows.values() if row.all_lines or row.name in {one.name for one in plan.files})
+        planned = {one.name for one in plan.files}
+        kept = tuple(row for row in rows.values() if row.all_lines or row.name in planned)
         return replace(plan, files=kept, notes=notes, goes=goes)
 
     def _chain(self, sha256: str) -> Iterator[str]:
@@ -299,11 +299,10 @@ def _bullets(name: str, text: str) -> Iterator[tuple[str, Bullet]]:
     for category in ("tasks_open", "tasks_done") if name == TASKS_FILE else ():
         yield from ((category, bullet) for bullet in bullets_in(text, category))
     for bullet in parse_bullets(text) if name != TASKS_FILE else ():
-        held = _HELD.match(bullet.text) if name == QUARANTINE else None
-        if held is not None:
-            yield held["category"], replace(bullet, text=bullet.text[held.end() :])
-        elif name != QUARANTINE:
+        if name != QUARANTINE:
             yield "questions", bullet
+        elif (held := held_item(bullet)).category:
+            yield held.category, replace(bullet, text=with_quote(held.text, held.quote))
 
 
 @dataclass(frozen=True)

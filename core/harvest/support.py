@@ -246,15 +246,17 @@ class Voices:
 
     def _hear_tool(self, text: str, number: int) -> None:
         self._foreign_texts.append(text)
-        found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
+        found = self._wanted_in(text)
         for feature, _ in found:
             self._first_tool.setdefault(feature, number)
         _divide(found, number, PASSAGE, self._tools)
         _divide(found, number, STATEMENT, self._statements)
 
     def _keep(self, text: str, number: int, passages: list[_Passage]) -> None:
-        found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
-        _divide(found, number, PASSAGE, passages)
+        _divide(self._wanted_in(text), number, PASSAGE, passages)
+
+    def _wanted_in(self, text: str) -> list[tuple[str, int]]:
+        return [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
 
     def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
         before = 0

@@ -188,7 +188,8 @@ def _top_summary(document: Extracted, texts: Sequence[str], rows: Sequence[Descr
 # --- kinds ------------------------------------------------------------------------------------------------------------
 
 _DEFINES = re.compile(
-    r"^(?:an?|the)?\s?[\w`*_ /-]{2,50}\s(?:is|are|means|refers to|denotes|is defined as|stands for)\s(?:an?|the|any|all|one)?\b",
+    r"^(?:an?|the)?\s?[\w`*_ /-]{2,50}\s(?:is|are|means|refers to|denotes|is defined as|stands for)\s(?:an?|the|any"
+    r"|all|one)?\b",
     re.IGNORECASE,
 )
 _DEFINITION_HEADING = re.compile(r"\b(?:definitions?|glossary|terms|terminology)\b|^what is", re.IGNORECASE)
@@ -198,7 +199,8 @@ _EXAMPLE = re.compile(
 _EXAMPLE_HEADING = re.compile(r"\bexamples?\b|\bsamples?\b|\bdemo\b", re.IGNORECASE)
 _ARGUES = re.compile(
     r"\b(?:because|therefore|thus|hence|however|although|whereas|instead of|rather than|trade-?offs?|"
-    r"consequences?|drawbacks?|advantages?|disadvantages?|pros|cons|we (?:decided|chose|believe)|in favou?r of|on balance|"
+    r"consequences?|drawbacks?|advantages?|disadvantages?|pros|cons|we (?:decided|chose|believe)|in favou?r of"
+    r"|on balance|"
     r"i (?:think|believe|argue|suggest|propose))\b",
     re.IGNORECASE,
 )
@@ -226,20 +228,25 @@ def _chunk_type(text: str, piece: Piece) -> str:
 
 
 _SARCASM = re.compile(
-    r"(?:^|\s)/s\b|\byeah,? right\b|\b(?:oh|well),? (?:great|wonderful|brilliant|joy|sure)\b|\bwhat could (?:possibly )?go wrong\b|"
+    r"(?:^|\s)/s\b|\byeah,? right\b|\b(?:oh|well),? (?:great|wonderful|brilliant|joy|sure)\b"
+    r"|\bwhat could (?:possibly )?go wrong\b|"
     r"\bbecause (?:of course|reasons|clearly)\b|\bsure,? (?:because|let'?s)\b|\bgood luck with that\b|\bwho needs\b|"
     r"\b(?:totally|obviously|clearly) (?:fine|safe|never|intentional)\b|\bthanks for nothing\b|🙄",
     re.IGNORECASE,
 )
 _ANECDOTE = re.compile(
-    r"\b(?:i|we) (?:ran|had|hit|tried|spent|was|were|got|saw|found|used|ended|realis?zed|noticed|once|just|fixed|broke|lost|"
-    r"switched|moved|learned)\b|\btook me\b|\bbit me\b|\bmy (?:experience|team|project|boss|setup|code)\b|\b(?:lol|fwiw|iirc)\b|"
+    r"\b(?:i|we) (?:ran|had|hit|tried|spent|was|were|got|saw|found|used|ended|realis?zed|noticed|once|just|fixed"
+    r"|broke|lost|"
+    r"switched|moved|learned)\b|\btook me\b|\bbit me\b|\bmy (?:experience|team|project|boss|setup|code)\b|\b(?:lol"
+    r"|fwiw|iirc)\b|"
     r"\b(?:last|the other) (?:week|year|month|night|day)\b",
     re.IGNORECASE,
 )
 _INSTRUCTS = re.compile(
-    r"(?:^|[.:]\s+|\n\s*(?:[-*]|\d+[.)])\s+)(?:first,? |then,? |next,? |now,? |please )?(?:run|use|install|add|set|open|create|make|"
-    r"click|choose|select|copy|call|check|configure|enable|disable|edit|write|type|press|remove|replace|start|stop|restart|"
+    r"(?:^|[.:]\s+|\n\s*(?:[-*]|\d+[.)])\s+)(?:first,? |then,? |next,? |now,? |please )?(?:run|use|install|add|set"
+    r"|open|create|make|"
+    r"click|choose|select|copy|call|check|configure|enable|disable|edit|write|type|press|remove|replace|start|stop"
+    r"|restart|"
     r"import|define|do not|don't|never|always|ensure|note that|see|go to|download|put|pass|return)\b|"
     r"\byou (?:should|must|need to|can|may|have to|will want)\b|\bhow to\b",
     re.IGNORECASE,
@@ -266,9 +273,12 @@ def _mode(text: str, piece: Piece, language: str) -> str:
 
 
 _LEANS = re.compile(
-    r"(?:this|that|these|those|it|its|they|them|he|she|such|both|neither|either|the (?:former|latter|same|other|second|above|"
-    r"following|result|error)|here|there|so|thus|therefore|hence|however|but|and|or|also|moreover|furthermore|in addition|"
-    r"instead|otherwise|then|next|finally|again|similarly|likewise|as (?:above|before|mentioned)|yes|no|ok(?:ay)?|sure|done|"
+    r"(?:this|that|these|those|it|its|they|them|he|she|such|both|neither|either|the (?:former|latter|same|other"
+    r"|second|above|"
+    r"following|result|error)|here|there|so|thus|therefore|hence|however|but|and|or|also|moreover|furthermore"
+    r"|in addition|"
+    r"instead|otherwise|then|next|finally|again|similarly|likewise|as (?:above|before|mentioned)|yes|no|ok(?:ay)?"
+    r"|sure|done|"
     r"same|correct|exactly)\b",
     re.IGNORECASE,
 )
@@ -288,7 +298,8 @@ def _needs_context(text: str, piece: Piece) -> bool:
 
 
 _CLAIMS = re.compile(
-    r"\b(?:must|never|always|only|cannot|requires?|causes?|prevents?|means that|shows? that|proves?|we (?:decided|found|chose)|"
+    r"\b(?:must|never|always|only|cannot|requires?|causes?|prevents?|means that|shows? that|proves?|we (?:decided"
+    r"|found|chose)|"
     r"is (?:faster|slower|safer|better|worse|required|deprecated|the (?:only|best|default|main|first))|"
     r"(?:increase|decrease|improve|reduce)[sd]? |by \d+ ?%)\b",
     re.IGNORECASE,

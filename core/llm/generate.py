@@ -147,7 +147,8 @@ def _counting_starts(program: Result[Generate]) -> Result[Generate]:
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
         result = ask(prompt, schema)
-        return _counted(result, 0 if isinstance(result, Err) and result.error.code == "command-missing" else 1)
+        never = isinstance(result, Err) and result.error.code in ("command-missing", "folder-failed")
+        return _counted(result, 0 if never else 1)
 
     return Ok(generate)
 

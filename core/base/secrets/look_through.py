@@ -21,7 +21,10 @@ _INVISIBLE = (
 _STYLED = "\uff01-\uff5e\U0001d400-\U0001d6a3\U0001d7ce-\U0001d7ff"
 """Full-width and mathematical letters and digits, which a reader takes for the plain ones."""
 _CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f"
-_CODE = r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\]8;[^;\x07\x1b\\\n]{0,80};|\][^\x07\x1b\\\n]{0,400}(?:\x07|\x1b\\|\\{1,8}(?:(?:u00|x)(?:07|1[bB]\\{1,8})|a)))"
+_CODE = (
+    r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\]8;[^;\x07\x1b\\\n]{0,80};|\][^\x07\x1b\\\n]{0,400}(?:\x07|\x1b\\"
+    r"|\\{1,8}(?:(?:u00|x)(?:07|1[bB]\\{1,8})|a)))"
+)
 _UNDER = (
     rf"(?:(?<=\x1b)(?:{_CODE}|[ -/]{{0,2}}[0-~]|)"
     r"|(?<=\[)(?:(?:\d{1,3}(?:;\d{1,3}){0,6})?m(?:\[K)?|K)"
@@ -36,7 +39,10 @@ _UNDER = (
     rf"|(?<=\^)(?P<back>H)|(?<=\^)\[?{_CODE}|(?<=[{_CONTROLS}])|(?<=\r)(?!\n)"
 )
 _COVER = late(rf"[\x1b\\\[%&^\r{_CONTROLS}]{_UNDER})")
-_ANYWHERE = rf"[\x1b\\\[%&^\r{_CONTROLS}\x9b␛{_STYLED}{_INVISIBLE}]{_UNDER}|(?<=(?P<styled>[{_STYLED}]))|(?<=␛){_CODE}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[\x9b{_INVISIBLE}]))"
+_ANYWHERE = (
+    rf"[\x1b\\\[%&^\r{_CONTROLS}\x9b␛{_STYLED}{_INVISIBLE}]{_UNDER}|(?<=(?P<styled>[{_STYLED}]))|(?<=␛){_CODE}"
+    rf"|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[\x9b{_INVISIBLE}]))"
+)
 _COVER_ANYWHERE = late(_ANYWHERE)
 """One escape, code or invisible character. The first character is asked for by itself: only then is the search fast."""
 _ERASING = late(rf"[^\n\x08]\x08|{_ANYWHERE}")
@@ -74,7 +80,7 @@ class View:
 
 
 def look_through(text: str) -> list[View]:
-    """The plain readings of `text`: none where nothing is hidden, one for each layer that lies over a line, others where
+    """The plain readings of `text`: none where nothing is hidden, one a layer that lies over a line, others where
     a plus may be a blank of an address, where mail goes on behind a line's end, and where a backspace takes away what
     stands before it, as manuals print bold and underlined words."""
     views = _layers(text, _ROUNDS)

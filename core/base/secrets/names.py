@@ -26,7 +26,9 @@ from core.base.secrets.values import (
 )
 
 _ENGLISH = (
-    r"pa[s5]{2}[ -]?(?:w|vv) ?[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|psw|p/w|psk|shared[ _-]?key(?!=)"
+    r"pa[s5]{2}[ -]?(?:w|vv) ?[o0]r(?:d|t|cl)s?|pass(?:words?|wd|wrd|owrd|wort|phrase|code|(?<=mot de pass)e"
+    r"|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd?(?![a-z])|key content|pasword|pss?wo?r?d|psw|p/w|psk"
+    r"|shared[ _-]?key(?!=)"
     r"|kennwort|zugangs(?:code|wort)|wachtwoord|passord(?:et)?"
 )
 _FOREIGN = (  # as words of their own: an enclave is no clave
@@ -34,16 +36,24 @@ _FOREIGN = (  # as words of their own: an enclave is no clave
     r"|hasło|haslo|heslo|lösenord(?:et)?|losenord|adgangskode|salasana|şifre|sifre|jelszó|jelszo|kata sandi"
 )
 _SCRIPTS = (
-    r"парол[ьяюеі]м?|\bпасс\b|кодовое слово|密码|密碼|口令|パスワード|パスフレーズ|パス(?=[はを:：])|合言葉|비밀번호|비번|패스워드|암호|mật khẩu|κωδικ[οό]ς?|סיסמה|סיסמא"
+    r"парол[ьяюеі]м?|\bпасс\b|кодовое слово|密码|密碼|口令|パスワード|パスフレーズ|パス(?=[はを:：])|合言葉|비밀번호|비번|패스워드|암호|mật khẩu"
+    r"|κωδικ[οό]ς?|סיסמה|סיסמא"
     r"|كلمة المرور|كلمة السر|पासवर्ड|รหัสผ่าน"
 )
-_KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|(?<=[_-])salt|[_-]pat(?![a-z])|signature|connection[_ -]?string"
-_CODES = r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:keypad|opens? with|pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код(?!о)|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
+_KEYS = (
+    r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|creds|(?<=[_/:-])auth(?!or)|(?<=[_-])salt"
+    r"|[_-]pat(?![a-z])|signature|connection[_ -]?string"
+)
+_CODES = (
+    r"(?:pass|pin-?)?codes?(?![a-z])|(?<![^\W_])(?:keypad|opens? with|pins?|puk2?|cvv2?|cvc2?|t?otp(?: secret)?"
+    r"|codice|código|geheimzahl)(?![^\W_])|пин-?код|\bпин\b|код(?!о)|暗証番号|验证码|驗證碼|認証コード|確認コード|인증번호"
+)
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
 _NEAR = r"(?<![^\W_])(?:priv(?:ate)?|wif|genkey|refresh|device_code|session[_-]?id|mnemonic|bearer)(?![a-z])"
 """Words of what is drawn by lot alone."""
 NAME = late(
-    rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})|(?P<n>{_NEAR})"
+    rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}"
+    rf"|{_KEY_SCRIPTS})|(?P<n>{_NEAR})"
 )
 """The last word of a name, in lowered text: of a short code (c), a password (p), a key or token (k), of what only is one when drawn by lot (n)."""
 STEMS = (
@@ -74,7 +84,8 @@ _SUFFIX = (
 )
 _CLOSED = rf"(?:{_QUOTE}|\*{{1,3}}|_{{2}}|</\w{{1,10}}>)?[\])]?"
 _MARKS = (
-    r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|={1,3}>?|\?=|-{1,2}>|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$))"
+    r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|={1,3}>?|\?=|-{1,2}>|→|[:=：＝])(?:[ \t]{0,8}"
+    r"|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$))"
     r"(?:&\w{1,40}[ \t]{1,4}|!{1,2}\w{1,10}[ \t]{1,4}|[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,24})?)"
 )
 _OPENED = r"(?:\*{1,3}|_{2}|<(?:b|code|strong|string|em|td|span)>|\\?\[|\()?[ \t]?"
@@ -89,7 +100,8 @@ BRACED = late(
 OPTION = late(rf"(?P<sep>[ \t]{{1,4}}\(?){_VALUE}")
 CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
 TAG = late(
-    r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4}(?:<value>\s{0,4})?)(?:<!\[CDATA\[(?P<plain>[^\]\n]{3,80})\]\]>|(?P<bare>[^<>\s]{4,200}))",
+    r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4}(?:<value>\s{0,4})?)(?:<!\[CDATA\[(?P<plain>[^\]\n]{3,80})\]\]>"
+    r"|(?P<bare>[^<>\s]{4,200}))",
     re.I,
 )
 BESIDE = late(
@@ -103,44 +115,59 @@ PAIR = late(rf"(?P<sep>{_QUOTE}[ \t]{{0,4}},[ \t]{{0,12}}){_QUOTED}(?=\s{{0,12}}
 """A name and its value as two arguments."""
 CALL = late(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
 _FOR = (
-    r"(?:[ \t][^\W\d_]{3,14}[ \t]?(?=[:：])|[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|aus|pour|du|de|des|à|au|para|del|el|la|le|da|do|di|от|для|к|на"
-    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=,]))){0,5}?)"
+    r"(?:[ \t][^\W\d_]{3,14}[ \t]?(?=[:：])|[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|aus"
+    r"|pour|du|de|des|à|au|para|del|el|la|le|da|do|di|от|для|к|на"
+    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}"
+    r"(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=,]))){0,5}?)"
 )
 _BE = (
-    r"(?:it['’]?s|that['’]?s|is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
-    r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|je|este|это|теперь|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
+    r"(?:it['’]?s|that['’]?s|is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|："
+    r"|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
+    r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|je|este|это|теперь|是|为|為|は|が|는"
+    r"|은|가|이|→|(?<=[ \t])[-–—])"
 )
 PROSE = late(
-    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?,?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
+    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?,?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}"
+    rf"|(?<![a-z])))){_OPENED}{_VALUE}",
     re.I,
 )
 PHRASE = late(
-    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:[:=→]|(?:is|was|ist|lautet|est|es|è)(?=[ \t]))[ \t]{{0,4}}(?P<bare>[^\s\"'`:=]{{1,20}}(?: [^\s\"'`:=]{{1,20}}){{2,11}}?)"
+    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:[:=→]|(?:is|was|ist|lautet|est|es"
+    rf"|è)(?=[ \t]))[ \t]{{0,4}}(?P<bare>[^\s\"'`:=]{{1,20}}(?: [^\s\"'`:=]{{1,20}}){{2,11}}?)"
     r"(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))",
     re.I,
 )
 BEHIND = late(rf"(?P<sep>[ \t]?[;.]?[ \t]{{1,2}}\(?){_VALUE}", re.I)
 ONCE = late(
-    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w-]|\.\d)"
+    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}"
+    rf"|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w-]|\.\d)"
 )
 """A code that is typed in once."""
 CODE_NEAR = late(
     rf"{_CLOSED}['’]?(?:[ \t]?\([^()\n]{{1,30}}\))?(?:{_FOR})?"
-    r"(?:[\s,:;=.*#\"'’`–—→>|/-]|\b(?:is|was|still|now|just|the|it|s|that|star|hash|number|says|said|entry|c|est|ist|lautet|noch|es|è|toujours|to|with|on|this)\b){1,10}"
+    r"(?:[\s,:;=.*#\"'’`–—→>|/-]|\b(?:is|was|still|now|just|the|it|s|that|star|hash|number|says|said|entry|c|est"
+    r"|ist|lautet|noch|es|è|toujours|to|with|on|this)\b){1,10}"
     r"(?P<bare>\d{4,8}|\d(?: \d){3,7}|\d{3}[ -]\d{3})(?![\w%/-]|[.,:]\d)",
     re.I,
 )
 """Digits that words and signs without a meaning of their own part from the name of a code."""
 
 _ABOUT_KEYS = late(
-    r"(?i)(?:api|access|auth|private|priv|gen|management|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
-    r"|storage|deploy|client|consumer|app|application|admin|root|server|secret|shared|webhook|hmac|aes|jwt|cookie|crypto"
-    r"|ssh|gpg|pgp|rsa|wallet|host|user|team|project|org|integration|write|read|ingest|instrumentation|push|dev|prod|live"
-    r"|github|gitlab|stripe|openai|anthropic|google|gemini|azure|aws|gcp|datadog|sentry|algolia|mailgun|sendgrid|twilio|heroku"
-    r"|cloudflare|supabase|firebase|slack|discord|telegram|notion|linear|airtable|hubspot|shopify|square|paypal|plaid|okta"
-    r"|mistral|cohere|groq|deepseek|openrouter|replicate|pinecone|weaviate|qdrant|tavily|serp|serper|brave|exa|figma|vercel"
+    r"(?i)(?:api|access|auth|private|priv|gen|management|account|encryption|encrypt|decryption|signing|sign|master"
+    r"|license|service|subscription"
+    r"|storage|deploy|client|consumer|app|application|admin|root|server|secret|shared|webhook|hmac|aes|jwt|cookie"
+    r"|crypto"
+    r"|ssh|gpg|pgp|rsa|wallet|host|user|team|project|org|integration|write|read|ingest|instrumentation|push|dev"
+    r"|prod|live"
+    r"|github|gitlab|stripe|openai|anthropic|google|gemini|azure|aws|gcp|datadog|sentry|algolia|mailgun|sendgrid"
+    r"|twilio|heroku"
+    r"|cloudflare|supabase|firebase|slack|discord|telegram|notion|linear|airtable|hubspot|shopify|square|paypal"
+    r"|plaid|okta"
+    r"|mistral|cohere|groq|deepseek|openrouter|replicate|pinecone|weaviate|qdrant|tavily|serp|serper|brave|exa"
+    r"|figma|vercel"
     r"|netlify|docker|npm|pypi|nuget|snyk|sonar|codecov|maps|mapbox|rapidapi|newrelic|new_relic|grafana|bitbucket|jira"
-    r"|atlassian|confluence|dropbox|twitter|facebook|fastly|launchdarkly|asana|trello|zendesk|intercom|mixpanel|amplitude"
+    r"|atlassian|confluence|dropbox|twitter|facebook|fastly|launchdarkly|asana|trello|zendesk|intercom|mixpanel"
+    r"|amplitude"
     r"|segment|x|llm|model|bot)(?:[_-]api)?[_. -]?$"
 )
 _ABOUT_CODES_TEXT = """
@@ -149,7 +176,9 @@ pairing unlock door alarm gate garage locker safe keypad sim entry use with wifi
 """
 _ABOUT_CODES = tuple(word.replace("_", " ") for word in _ABOUT_CODES_TEXT.split())
 _OF_CODES = late(
-    r"(?i) (?:de (?:vérification|sécurité|confirmation|verificación|seguridad|acceso)|di (?:verifica|sicurezza)|(?:de |del |de la |della |de l['’])(?:alarm\w*|puerta|porte|porta|immeuble|caja|coffre)|подтверждения|из смс)|,? c['’]est"
+    r"(?i) (?:de (?:vérification|sécurité|confirmation|verificación|seguridad|acceso)|di (?:verifica|sicurezza)"
+    r"|(?:de |del |de la |della |de l['’])(?:alarm\w*|puerta|porte|porta|immeuble|caja|coffre)|подтверждения"
+    r"|из смс)|,? c['’]est"
 )
 """What a code is called that is a secret: an exit code is none."""
 _NOT_SECRET_TEXT = """
@@ -171,8 +200,8 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
     for place in places:
         if (
             marked
-            and "]" not in text[(mark := text.rfind("[redacted: ", max(0, place - 50), place)) : place]
-            and mark >= 0
+            and (mark := text.rfind("[redacted: ", max(0, place - 50), place)) >= 0
+            and "]" not in text[mark:place]
         ):
             continue  # the name of a kind is no name
         if (around := lowered[max(0, place - 12) : place + 12]).isalnum() and len(around) == 24 and around.isascii():
@@ -224,11 +253,17 @@ def _is_word(text: str, name: re.Match[str]) -> bool:
 _IN_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 
+def _first_of(text: str, at: int) -> int:
+    """Where the name begins of which the last word stands at a place."""
+    first = at
+    while first > max(0, at - 40) and (text[first - 1].isalnum() or text[first - 1] in "_.-"):
+        first -= 1
+    return first
+
+
 def _is_asked_of(text: str, name: re.Match[str]) -> bool:
     """Whether a word such as key or token is that of a secret, by what stands before it."""
-    first = name.start()
-    while first > max(0, name.start() - 40) and (text[first - 1].isalnum() or text[first - 1] in "_.-"):
-        first -= 1
+    first = _first_of(text, name.start())
     return _may_name(text[first : name.start()], name[0], text, first)
 
 
@@ -248,9 +283,7 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
     at, end = name.span()
     if end == len(text):
         return None
-    first = at
-    while first > max(0, at - 40) and (text[first - 1].isalnum() or text[first - 1] in "_.-"):
-        first -= 1
+    first = _first_of(text, at)
     before = text[first:at]
     core = name[0]
     if core == "pass" and before[-1:].isalpha() and text[at].islower() and not before.startswith("-"):
@@ -283,7 +316,7 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         value = match[group]
         quoted = group != "bare"
         if not quoted:
-            value = _trimmed(value, text, start)
+            value = _trimmed(value)
             stop = start + len(value)
         beside = password and form == "assigned" and _is_beside_data(text, first, stop)
         if (
@@ -435,17 +468,21 @@ _LINE_ENDS = late(r"[ \t]*(?:#[^\n]*)?\r?(?:\n|$)|[.。](?=\s|$)")
 _NAMED_TAG = late(r"(?i)<[^<>\n]{0,60}\b(?:name|key|id)=[\"'][\w.-]*$")
 _QUOTED_NAME = late(r"[\"'/]pass")
 _DATA = late(
-    r"(?P<section>\[[\w .:\"-]{1,60}\][ \t]*$)|[ \t>*-]{0,40}[\"']?[\w.-]{0,40}?(?:user|login|host|port|url|mail|account|database|server|smtp|ssid|db|name|id|benutzer\w*|usuario|identifiant"
+    r"(?P<section>\[[\w .:\"-]{1,60}\][ \t]*$)|[ \t>*-]{0,40}[\"']?[\w.-]{0,40}?(?:user|login|host|port|url|mail"
+    r"|account|database|server|smtp|ssid|db|name|id|benutzer\w*|usuario|identifiant"
     r"|from|role|driver)[\w.-]{0,12}[\"']?[ \t]*[:=][ \t]*(?P<value>[^\s,;{}()]+)[ \t]*$",
     re.I,
 )
 _MASTER = late(r"(?i)\b(?:master|vault|keepass|bitwarden)[ _-]{0,2}(?:key|pass\w*)?$|phrase$")
 _MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
 _CLAUSE_END = late(
-    r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])"
+    r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y"
+    r"|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])"
 )
 _USER_BEFORE = late(
-    r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}(?:[,;/]|[ \t]\|)?[ \t]*(?:and |und |et |y |e |и |the |das |le )?$"
+    r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker"
+    r"|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}(?:[,;/]|[ \t]\|)?[ \t]*(?:and |und "
+    r"|et |y |e |и |the |das |le )?$"
 )
 _CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
 
@@ -499,11 +536,14 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
 
 _BRACE = late(r"[=:\"'][ \t]{0,8}[\"']?(?:[$#]?\{|<|%|\[)")
 _SETS = late(
-    r"(?:^|[\s;=\"'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
+    r"(?:^|[\s;=\"'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set"
+    r"|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
 )
 _BEHIND_WORDS = late(
-    r"(?i)(?:^|\s)(?:login|machine|connect|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem|avec le|le|con la|la|"
-    r"requirepass|masterauth|enable|create (?:user|role)\b[^\n;]{0,80}|alter (?:user|role)\b[^\n;]{0,80}|my|the|wpa|с|using the)"
+    r"(?i)(?:^|\s)(?:login|machine|connect|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem"
+    r"|avec le|le|con la|la|"
+    r"requirepass|masterauth|enable|create (?:user|role)\b[^\n;]{0,80}|alter (?:user|role)\b[^\n;]{0,80}|my|the|wpa"
+    r"|с|using the)"
     r"(?:[ \t]\S{1,60}){0,2}[ \t](?:require|master)?$|(?:^|\s)(?:require)$"
 )
 _FORMS = (
@@ -545,7 +585,7 @@ _BY_NEXT: dict[str, frozenset[str]] = {
 }
 
 
-def _trimmed(value: str, text: str, start: int) -> str:
+def _trimmed(value: str) -> str:
     """A value that no quotes delimit, without what belongs to the sentence, the code or the address around it."""
     cut = re.search(r"&\w{1,40}=|</|<br|%26|%0[adAD]|%20|%22|&amp;|&quot;|\[\d{1,3}m|\]\(|\*\*$", value)
     if cut and cut.start() >= 4:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from core.base.late import late
-from core.base.secrets.values import is_placeholder
+from core.base.secrets.values import has_digit, is_placeholder, sort_of
 
 _REACH = 160
 """So far behind its word a value may begin."""
@@ -45,18 +45,22 @@ NEAR_STEMS = tuple(stem for stem in (*_SEED_STEMS, *itertools.chain(*_STEMS.valu
 NUMBERED_NEEDS = r"(?:^|\n)[ \t|>*#-]*(?:word )?1[.):]?[ \t|]+[a-z]{3,8}[ \t\r\n,]"
 
 _BASE32 = late(
-    r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15})={0,6}(?![A-Za-z0-9])"
+    r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}"
+    r"|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15})={0,6}(?![A-Za-z0-9])"
 )
 _LICENCE = late(
-    r"(?<![\w-])(?:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,8}|[A-Z0-9]{5}(?: [A-Z0-9]{5}){3,5}|[A-F0-9]{4,8}(?:[ \n][A-F0-9]{4,8}){3,63}"
+    r"(?<![\w-])(?:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,8}|[A-Z0-9]{5}(?: [A-Z0-9]{5}){3,5}"
+    r"|[A-F0-9]{4,8}(?:[ \n][A-F0-9]{4,8}){3,63}"
     r"|[A-Z0-9]{8,12}-[A-Za-z0-9+/]{40,400}={0,2})(?![\w-])"
 )
 _CODES = late(
-    r"(?<![A-Za-z0-9])(?:(?:\d{1,2}[.):][ \t]{1,3})?(?:\d{4} \d{4}|\d{6}(?:-\d{6}){7}|(?=[A-Za-z-]{0,9}\d)[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})"
+    r"(?<![A-Za-z0-9])(?:(?:\d{1,2}[.):][ \t]{1,3})?(?:\d{4} \d{4}|\d{6}(?:-\d{6}){7}"
+    r"|(?=[A-Za-z-]{0,9}\d)[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})"
     r"(?:[\s,;|\"'•*\[\]]{1,12}+|$)){2,20}+|(?<![\w-])(?:\d{8}|\d{6}(?:-\d{6}){7})(?![\w-])"
 )
 _GROUPS = late(
-    r"(?<![\w-])(?:[a-z]{4}(?:[ \n-][a-z]{4}){3}|[A-Z0-9]{4}(?:[ -][A-Z0-9]{4}){3}|(?=[a-z-]{0,24}\d)[a-z0-9]{4}(?:-[a-z0-9]{4}){3})(?![\w-])"
+    r"(?<![\w-])(?:[a-z]{4}(?:[ \n-][a-z]{4}){3}|[A-Z0-9]{4}(?:[ -][A-Z0-9]{4}){3}"
+    r"|(?=[a-z-]{0,24}\d)[a-z0-9]{4}(?:-[a-z0-9]{4}){3})(?![\w-])"
 )
 _BETWEEN_WORDS = r"(?:[\s,;/\"'│·()#]|\|(?=\s)|-(?=[a-z])|\n> ){1,40}+"
 _NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
@@ -64,7 +68,7 @@ _WORDS = late(
     rf"(?<![^\W_])(?:{_NUMBERED}[a-z]{{3,8}}{_BETWEEN_WORDS}){{11,39}}{_NUMBERED}[a-z]{{3,8}}(?![^\W_])", re.I
 )
 _KANA = late(r"(?:[\u3041-\u3096]{2,8}[ \u3000]){11,23}[\u3041-\u3096]{2,8}")
-_COUNTS = (12, 15, 18, 20, 21, 24, 25, 33, 10)
+_COUNTS = (12, 15, 18, 20, 21, 24, 25, 33)
 _SEED_WORD = late(r"[^\W\d_]+")
 _JOINS_TEXT = """
 the and for are was were with from have has had not but them their which your our into than been does did how who its would should must each
@@ -144,7 +148,7 @@ def _seed_in(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
         ),
         default=None,
     )
-    if found and found[0] >= 12:
+    if found:
         yield words[found[1]][0], words[found[2] - 1][1], "seed-phrase"
 
 
@@ -170,20 +174,16 @@ def _numbered(text: str) -> Iterator[tuple[int, int, str]]:
 def _is_licence(value: str) -> bool:
     groups = re.split(r"[-\s]", value)
     digits = sum(any(map(str.isdigit, one)) for one in groups)
-    if value.isascii() and len(groups) == 2:
-        return is_drawn(groups[1])
+    if len(groups) == 2:
+        return _is_drawn(groups[1])
     same = max(map(len, groups)) - min(map(len, groups)) < (
         1 if digits == len(groups) and not re.search("[A-Z]", value) else 3
     )
     return digits >= 2 and same and not re.match(r"(?:19|20)\d\d-", value)
 
 
-def _has_digit(value: str) -> bool:
-    return any(map(str.isdigit, value))
-
-
 def _is_base32(value: str) -> bool:
-    return _has_digit(value) or (value.isupper() and " " in value and not _looks_like_words(value))
+    return has_digit(value) or (value.isupper() and " " in value and not _looks_like_words(value))
 
 
 def _looks_like_words(value: str) -> bool:
@@ -203,13 +203,13 @@ def _looks_like_words(value: str) -> bool:
 
 
 def _is_group(value: str) -> bool:
-    return _has_digit(value) or not _looks_like_words(value)
+    return has_digit(value) or not _looks_like_words(value)
 
 
 _VALUES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "one-time-seed": (_BASE32, _is_base32),
     "licence-key": (_LICENCE, _is_licence),
-    "recovery-codes": (_CODES, _has_digit),
+    "recovery-codes": (_CODES, has_digit),
     "password": (_GROUPS, _is_group),
 }
 
@@ -218,12 +218,14 @@ _VALUES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
 _TOKEN = late(r"(?:0x)?[A-Za-z0-9+/_~.-]{12,400}={0,2}(?![\w+/@])")
 _TOKEN_HEAD = late(r"(?<![\w+/.@#-])[A-Za-z0-9+/_~.-]{12}")
 _NO_DRAWN = late(
-    r"(?i)\b(?:sha\d*|commit|hash|digest|checksum|uuid|fingerprint|public|pub|etag|integrity|md5|nonce|ssh-\w+|certificate|id|ids|rev|revision|tokens"
+    r"(?i)\b(?:sha\d*|commit|hash|digest|checksum|uuid|fingerprint|public|pub|etag|integrity|md5|nonce|ssh-\w+"
+    r"|certificate|id|ids|rev|revision|tokens"
     r"|image|version|model|file|path|url|https?|trace|span|request|message|session)\b|_id\b|Id\b|://"
 )
 _HEX = late(r"(?:0x)?[0-9a-fA-F]+$")
 _KNOWN_ID = late(
-    r"(?:msg|req|toolu|call|chatcmpl|run|resp|item|rs|thread|asst|file|evt|cus|price|prod)[_-]|AAAA|0x0|[\w-]+\.[a-z]{2,4}$"
+    r"(?:msg|req|toolu|call|chatcmpl|run|resp|item|rs|thread|asst|file|evt|cus|price|prod)[_-]|AAAA|0x0"
+    r"|[\w-]+\.[a-z]{2,4}$"
 )
 
 
@@ -242,12 +244,12 @@ def drawn_near(text: str, end: int, reached: int, named: bool) -> tuple[tuple[in
         between = text[end : found.start()]
         if between.count("\n") > _LINES or _NO_DRAWN.search(between):
             return None, found.start()
-        if is_drawn(found[0], named and len(found[0]) >= 20 and not _KNOWN_ID.match(found[0])):
+        if _is_drawn(found[0], named and len(found[0]) >= 20 and not _KNOWN_ID.match(found[0])):
             return found.span(), found.end()
     return None, max(at, end + 100)
 
 
-def is_drawn(value: str, hexadecimal: bool = False) -> bool:
+def _is_drawn(value: str, hexadecimal: bool = False) -> bool:
     """Whether letters and digits change places as in no word and no name: large, small and digits, or digits all over.
     `hexadecimal`: whether so may be a value of these digits alone."""
     plain = value.rstrip("=")
@@ -256,7 +258,7 @@ def is_drawn(value: str, hexadecimal: bool = False) -> bool:
         return False
     if _HEX.match(plain):
         return hexadecimal and digits * 5 >= len(plain)
-    sorts = [_sort(one) for one in plain]
+    sorts = [sort_of(one) for one in plain]
     changes = sum(a != b for a, b in itertools.pairwise(sorts))
     signs = sorts.count(4)
     if signs * 6 > len(plain) or changes * 5 < 2 * len(plain):
@@ -264,7 +266,3 @@ def is_drawn(value: str, hexadecimal: bool = False) -> bool:
     if any(map(str.isupper, plain)) and any(map(str.islower, plain)):
         return len(plain) >= 12 and (digits > 1 or len(plain) >= 20)
     return len(plain) >= 16 and digits >= 4 and signs == 0
-
-
-def _sort(letter: str) -> int:
-    return 1 if letter.isdigit() else 2 if letter.isupper() else 3 if letter.islower() else 4

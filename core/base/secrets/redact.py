@@ -24,6 +24,7 @@ from core.base.secrets.look_through import look_through
 from core.base.secrets.names import STEMS, named_secrets
 from core.base.secrets.near import NEAR_STEMS, NUMBERED_NEEDS, near_words
 from core.base.secrets.shapes import CARD, IN_CONTEXT, PATTERNS, PGPASS, Pattern, is_card
+from core.base.secrets.values import sort_of
 
 MARK = "[redacted: "
 _MARK = MARK.strip()
@@ -143,11 +144,7 @@ def _end_of_wrapped(text: str, one: _Found) -> int:
         rest["cut"] or rest["in"] or one.end - text.rfind("\n", max(0, one.end - 60), one.end) > 50
     ):
         return one.end
-    return rest.end("rest") if len(set(map(_sort, rest["rest"]))) > 2 else one.end
-
-
-def _sort(letter: str) -> int:
-    return 1 if letter.isdigit() else 2 if letter.isupper() else 3 if letter.islower() else 4
+    return rest.end("rest") if len(set(map(sort_of, rest["rest"]))) > 2 else one.end
 
 
 def _next(taken: list[tuple[int, int]], end: int, last: int) -> int:

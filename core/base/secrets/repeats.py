@@ -82,7 +82,7 @@ class Secrets:
             known = _letters(value)
             if known and any(known[at : at + PART] in letters for at in range(max(1, len(known) - PART + 1))):
                 return ""
-            if any(letters.endswith(known[:end]) for end in range(CUT, PART)):
+            if known and any(letters.endswith(known[:end]) for end in range(CUT, PART)):
                 return ""
         return text
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from core.base.late import late
-from core.base.secrets.values import is_chosen, is_phrase, is_placeholder
+from core.base.secrets.values import has_digit, is_chosen, is_phrase, is_placeholder
 
 
 class Pattern(NamedTuple):
@@ -51,10 +51,6 @@ def _word(kind: str, prefix: str, rest: str) -> Pattern:
     """
     plain = re.escape(prefix)
     return _shape(kind, prefix, rf"{plain}(?<![A-Za-z0-9]{plain}){rest}")
-
-
-def _has_digit(secret: str) -> bool:
-    return any(map(str.isdigit, secret))
 
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -238,13 +234,13 @@ def _no_variable(secret: str) -> bool:
 
 
 def _is_bearer(secret: str) -> bool:
-    return _has_digit(secret) and _no_variable(secret)
+    return has_digit(secret) and _no_variable(secret)
 
 
 def _is_strong(secret: str) -> bool:
     """Whether letters, digits and signs stand together, as a program wants them of a password."""
     signs = re.sub(r"[\w./:\[\]{}<>-]", "", secret)
-    return bool(signs) and _has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
+    return bool(signs) and has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
 
 
 def _is_argument(secret: str) -> bool:
@@ -269,13 +265,13 @@ def _has_literal(secret: str) -> bool:
     return bool(re.search(r"\w{4}", re.sub(r"%[sbq]|\\[nrt]|\$\{?\w+\}?|<[^>]*>", "", secret)))
 
 
-def is_login(secret: str) -> bool:
+def _is_login(secret: str) -> bool:
     """Whether what stands behind a name and a sign is a password that logs in: `ann / …`."""
     return _is_strong(secret) or is_chosen(secret.rstrip(".,;"))
 
 
 def _is_random(secret: str) -> bool:
-    return _has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
+    return has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
 
 
 def _is_basic(secret: str) -> bool:
@@ -292,7 +288,7 @@ def _is_url_password(secret: str) -> bool:
 
 
 def _is_cookie(secret: str) -> bool:
-    return len(secret) >= 8 and _has_digit(secret) and _no_variable(secret) and not _UUID.match(secret)
+    return len(secret) >= 8 and has_digit(secret) and _no_variable(secret) and not _UUID.match(secret)
 
 
 _UUID = late(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.I)
@@ -335,19 +331,23 @@ ANYWHERE: tuple[Pattern, ...] = (
            r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
            check=_is_url_password),
     _shape("url-password", "curl ",
-           r"curl (?:[^\n]{0,400}?[ ])?-(?:[a-zA-Z]{0,6}u|-user|-proxy-user|U)[ =]?(?:\"[^\s:\"'/]{1,80}:(?P<d>[^\"\n]{3,120})\"|'[^\s:\"'/]{1,80}:(?P<s>[^'\n]{3,120})'"
+           r"curl (?:[^\n]{0,400}?[ ])?-(?:[a-zA-Z]{0,6}u|-user|-proxy-user"
+           r"|U)[ =]?(?:\"[^\s:\"'/]{1,80}:(?P<d>[^\"\n]{3,120})\"|'[^\s:\"'/]{1,80}:(?P<s>[^'\n]{3,120})'"
            r"|[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,}))",
            check=_no_variable),
     _shape("bearer-token", "bearer", r"bearer[\s:+=\"']{1,3}(?P<secret>[A-Za-z0-9._~+/-]{16,}=*)", True, _is_bearer),
     _shape("basic-credentials", "basic", r"basic[ \t+]{1,3}(?P<secret>[A-Za-z0-9+/_-]{8,}={0,2})", True, _is_basic),
     _shape("authorization", "authorization",
-           r"authorization\\?[\"']?\s?[:=,]\s{0,3}\\?[\"']?(?:(?:token|apikey|api-key|key|digest|negotiate|ntlm|ssws|splunk"
-           r"|genie|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})(?![A-Za-z0-9._~+/=:(-])",
+           r"authorization\\?[\"']?\s?[:=,]\s{0,3}\\?[\"']?(?:(?:token|apikey|api-key|key|digest|negotiate|ntlm|ssws"
+           r"|splunk"
+           r"|genie|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})"
+           r"(?![A-Za-z0-9._~+/=:(-])",
            True, _is_bearer),
     _shape("basic-credentials", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
            check=_is_basic),
     *(
-        _shape("password", name, re.escape(name) + r"[\"']?[ ]?[=:]?[ ]?[\[(][ ]?(?:[^,()\n]{1,120},[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"'](?P<secret>[^\"'\n]{4,80})[\"']\s?[,)\]]",
+        _shape("password", name, re.escape(name) + r"[\"']?[ ]?[=:]?[ ]?[\[(][ ]?(?:[^,()\n]{1,120},[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"']"
+        r"(?P<secret>[^\"'\n]{4,80})[\"']\s?[,)\]]",
                True, _is_argument)
         for name in ("auth", "login", "authenticate", "credential", "credentials", "pdo", "mysqli", "sql_connect", "getconnection")
     ),
@@ -356,7 +356,7 @@ ANYWHERE: tuple[Pattern, ...] = (
     *(
         _shape("password", name,
                re.escape(name) + r"[a-z]{0,7}\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\\\"'`,()]{4,60})",
-               True, is_login)
+               True, _is_login)
         for name in ("cred", "log in", "login", "logged in", "sign in", "zugangsdaten", "identifiants", "credenciales", "логин")
     ),
     *(
@@ -376,10 +376,11 @@ ANYWHERE: tuple[Pattern, ...] = (
         for name in ("?u=", "?user=", "?usr=", "?login=")
     ),
     *(
-        _shape("password", name, name + r"[a-z]{0,8}[^\n:/]{0,24}?[: ][ \t]?(?:admin|root|administrator|sa|postgres|guest|pi|ubuntu)[ \t]?[/:][ \t]?(?P<secret>[^\s/,.;:\"'`()]{4,40})(?![\w/:])", True, _no_variable)
+        _shape("password", name, name + r"[a-z]{0,8}[^\n:/]{0,24}?[: ][ \t]?(?:admin|root|administrator|sa|postgres|guest|pi"
+        r"|ubuntu)[ \t]?[/:][ \t]?(?P<secret>[^\s/,.;:\"'`()]{4,40})(?![\w/:])", True, _no_variable)
         for name in ("cred", "login", "log in", "logged in")
     ),
-    _shape("password", "invalid user ", r"invalid user (?P<secret>\S{5,60})(?= from)", True, is_login),
+    _shape("password", "invalid user ", r"invalid user (?P<secret>\S{5,60})(?= from)", True, _is_login),
     *(
         _shape("private-key", name, name + r"\s?(?P<secret>(?:\s{1,24}(?:[0-9a-f]{2}:){2,20}(?:[0-9a-f]{2})?){1,40})", True)
         for name in ("priv:", "privateexponent:", "prime1:", "prime2:")
@@ -396,7 +397,8 @@ ANYWHERE: tuple[Pattern, ...] = (
             kind,
             name,
             name
-            + r"\\?[\"']?(?:[ \t]{0,4}[:=][ \t]{0,4}|[ \t]{1,4})(?:[>|][+-]?[ \t]{0,4}\r?\n[ \t]{1,24})?\\?[\"']?(?P<secret>[A-Za-z0-9+/]{16,}"
+            + r"\\?[\"']?(?:[ \t]{0,4}[:=][ \t]{0,4}"
+            r"|[ \t]{1,4})(?:[>|][+-]?[ \t]{0,4}\r?\n[ \t]{1,24})?\\?[\"']?(?P<secret>[A-Za-z0-9+/]{16,}"
             r"(?:\r?\n[ \t]{1,24}[A-Za-z0-9+/]{4,}(?=={0,2}[ \t]{0,4}(?:[\"'\\]|\r?\n|$))){0,400}={0,2})",
         )
         for name, kind in _KUBECONFIG.items()
@@ -463,7 +465,8 @@ COMMANDS: tuple[Pattern, ...] = (
     _shape(
         "password",
         "net use",
-        r"net use[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}/user:\S{1,60}[ \t]{1,4}(?P<secret>[^\s/]\S{3,60})",
+        r"net use[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}/user:\S{1,60}[ \t]{1,4}"
+        r"(?P<secret>[^\s/]\S{3,60})",
         check=_no_variable,
     ),
     _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
@@ -472,7 +475,8 @@ PROMPTS: tuple[Pattern, ...] = (
     _shape(
         "password",
         "assword",
-        r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>(?:[^\"'\n\\]|\\[^rn\n]){4,80})(?:\\[rn]){0,2}[\"']",
+        r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>(?:[^\"'\n\\]"
+        r"|\\[^rn\n]){4,80})(?:\\[rn]){0,2}[\"']",
         check=_no_variable,
     ),
     _shape("password", "user ", r"user \S{1,60}\r?\n(?:[^\n]{0,120}\n)?PASS (?P<secret>\S{3,120})", True),
@@ -494,22 +498,26 @@ PROMPTS: tuple[Pattern, ...] = (
 )
 PIPES: tuple[Pattern, ...] = (
     _shape("basic-credentials", "echo -n ",
-           r"echo -n[ \t]+[\"']?[\w.@-]{1,60}:(?P<secret>[^\s\"'|]{3,80}[\"']?[ \t]*\|[ \t]*(?:openssl )?base64\b[^\n]{0,40}(?:\n[A-Za-z0-9+/]{8,}={0,2})?)",
+           r"echo -n[ \t]+[\"']?[\w.@-]{1,60}:(?P<secret>[^\s\"'|]{3,80}[\"']?[ \t]*\|[ \t]*"
+           r"(?:openssl )?base64\b[^\n]{0,40}(?:\n[A-Za-z0-9+/]{8,}={0,2})?)",
            check=_no_variable),
     _shape("password", "printf ",
-           r"printf[ \t]+(?P<secret>[^\n|]{4,160}?)[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|docker[ \t]+login|cryptsetup|passwd|chpasswd|kinit)\b",
+           r"printf[ \t]+(?P<secret>[^\n|]{4,160}?)[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|docker[ \t]+login"
+           r"|cryptsetup|passwd|chpasswd|kinit)\b",
            check=_has_literal),
     _shape("password", "chpasswd",
            r"chpasswd[^\n|]{0,40}<<-?[ \t]*[\"']?(?P<end>\w{1,12})[\"']?\n(?P<secret>[^\0]{4,600}?)\n[ \t]*(?P=end)\b", check=_no_variable),
     _shape("password", "echo ",
-           r"echo[ \t]{1,4}[\"']?[\w.-]{1,40}:(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+)?chpasswd",
+           r"echo[ \t]{1,4}[\"']?[\w.-]{1,40}:(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}"
+           r"(?:sudo[ \t]+)?chpasswd",
            check=_no_variable),
     _shape("password", "echo ",
            r"echo[ \t]{1,4}[\"']?(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}"
            r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}-S|docker[ \t]+login|cryptsetup|passwd|kinit)", check=_no_variable),
 )  # fmt: skip
 STATEMENTS: tuple[Pattern, ...] = (
-    _said("identified by", r"\s{1,4}(?:password[ \t]{1,4}|values[ \t]{1,4})?(?:[\"'](?P<secret>[^\"'\n]{3,120})[\"']|(?P<s>[^\s\"';,()]{4,120})(?=;))"),
+    _said("identified by", r"\s{1,4}(?:password[ \t]{1,4}|values[ \t]{1,4})?(?:[\"'](?P<secret>[^\"'\n]{3,120})[\"']"
+    r"|(?P<s>[^\s\"';,()]{4,120})(?=;))"),
     _said("identified with", r"[ \t]{1,4}\S{1,60}[ \t]{1,4}(?:by|as)[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
     _said("password('", r"(?<=')(?P<secret>[^'\n]{4,120})'\)"),
     _said("password \"", r"(?<=\")(?P<secret>[^\"\n]{4,120})\";"),
@@ -527,7 +535,8 @@ STATEMENTS: tuple[Pattern, ...] = (
     _shape("snmp-community", "community", r"community[ \t]+(?P<secret>\w{4,40})[ \t]+(?:ro|rw)\b", True),
     _said("requirepass", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
     _said("masterauth", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
-    _said("username ", r"\S{1,60}[ \t]{1,4}(?:privilege[ \t]{1,4}\d{1,2}[ \t]{1,4}(?:password|secret)[ \t]{1,4}(?:\d[ \t]{1,4})?|(?:password|secret)[ \t]{1,4}\d[ \t]{1,4})(?P<secret>\S{4,80})"),
+    _said("username ", r"\S{1,60}[ \t]{1,4}(?:privilege[ \t]{1,4}\d{1,2}[ \t]{1,4}(?:password|secret)[ \t]{1,4}(?:\d[ \t]{1,4})?"
+    r"|(?:password|secret)[ \t]{1,4}\d[ \t]{1,4})(?P<secret>\S{4,80})"),
     _said("key-string", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
     _said("isakmp key", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})[ \t]{1,4}address"),
     _said("rootpw ", r"(?P<secret>\S{6,120})"),
@@ -544,7 +553,8 @@ IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PROMPTS + PIPES + STATEMENTS + SEED
 """Shapes that only the words around them give away; each begins with its `prefilter`."""
 
 CARD = late(
-    r"(?<![\w.#%/-])(?:(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|4[4-9]\d|5\d\d)|62\d\d|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?!\d|[.,-]\d|\w|%)"
+    r"(?<![\w.#%/-])(?:(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|4[4-9]\d|5\d\d)|62\d\d"
+    r"|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?!\d|[.,-]\d|\w|%)"
     r"|3[47]\d\d([ -]?)\d{6}\2\d{5}(?!\d|[.,-]\d|\w|%)"
     r"|3(?:0[0-5]|[68]\d)\d([ -])\d{6}\3\d{4}(?!\d|[.,-]\d|\w|%))"
 )

@@ -19,11 +19,13 @@ current prod production dev local postgres
 _PLACEHOLDER_WORDS = frozenset(_PLACEHOLDER_WORDS_TEXT.split())
 PARTS = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[-_. ]+|.", re.S)
 _FIRST_WORD = late(
-    r"(?i)(?:your|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?(?:me|this|it)|mock|redacted|undefined|xxx|todo|test|<)"
+    r"(?i)(?:your|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?(?:me|this|it)|mock|redacted"
+    r"|undefined|xxx|todo|test|<)"
 )
 _ONLY_WORDS = late(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*[-_]?\d{0,3}$")
 _TEMPLATE = late(
-    r"\$\{|\{\{|\$\(|<%|%>|\#\{|@\{|\{[A-Za-z_][\w.]*(?:\(\))?(?:![rsa])?(?::[^{}]*)?\}|\{\d*\}|<[A-Za-z][\w ./-]*>|%[({]?[A-Za-z_]\w*[)}%]"
+    r"\$\{|\{\{|\$\(|<%|%>|\#\{|@\{|\{[A-Za-z_][\w.]*(?:\(\))?(?:![rsa])?(?::[^{}]*)?\}|\{\d*\}|<[A-Za-z][\w ./-]*>"
+    r"|%[({]?[A-Za-z_]\w*[)}%]"
 )
 _FILLED = late(r"(?i)x{4,}|\*{3,}|\.{3}|…|•{3}|#{4,}|_{4,}|^%[sdrv]$|-{5,}|redacted|\[masked")
 _VARIABLE = late(r"\$\{?[A-Za-z_][\w:]*\}?$|\$[A-Z_]{3,}|\$\d$|\$env:|@[A-Za-z_]\w*@?$|%[A-Z_]+%$|[{(<\[]")
@@ -31,67 +33,98 @@ _SOURCE = late(r"environ|getenv|process\.env|import\.meta|secrets\.[A-Za-z]|^vau
 _IDENTIFIER = late(r"[A-Za-z_][A-Za-z._/:?!|-]*\d{0,2}$")  # one class: a group in a group takes for ever
 _PATH = late(
     r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]|[\w+.-]{0,20}://|\.[A-Za-z]"
-    r"|[\w.@/-]+\.(?:py|js|ts|tsx|jsx|go|rs|md|json|toml|ya?ml|txt|env|pem|key|html?|css|sh|rb|java|php|c|h|cpp|lock|pub|crt|xml)(?:[:)#].*)?$"
+    r"|[\w.@/-]+\.(?:py|js|ts|tsx|jsx|go|rs|md|json|toml|ya?ml|txt|env|pem|key|html?|css|sh|rb|java|php|c|h|cpp"
+    r"|lock|pub|crt|xml)(?:[:)#].*)?$"
 )
 _CODE = late(
-    r"[A-Za-z_]\w*\.[A-Za-z_]\w*(?:[.(\[]|$)|[A-Za-z_][\w.:]*(?:\(|\[|<[A-Z]\w*[<>])|self\b|this\b|await\b|new\b|return\b|[!=<>&|]=|=>|=="
-    r"|(?i:u?int|float|byte|string|uint|vec|char|varchar|bytes)\d*(?i:array|vec|_t)?(?:\(\d*\)|\[\d*\])?[?!]?$|[A-Za-z_]\w*::|\.\.|&(?:mut|str|self)\b|\w+\[?\]"
+    r"[A-Za-z_]\w*\.[A-Za-z_]\w*(?:[.(\[]|$)|[A-Za-z_][\w.:]*(?:\(|\[|<[A-Z]\w*[<>])|self\b|this\b|await\b|new\b"
+    r"|return\b|[!=<>&|]=|=>|=="
+    r"|(?i:u?int|float|byte|string|uint|vec|char|varchar|bytes)\d*(?i:array|vec|_t)?(?:\(\d*\)|\[\d*\])?[?!]?$"
+    r"|[A-Za-z_]\w*::|\.\.|&(?:mut|str|self)\b|\w+\[?\]"
 )
 _CHECKS = late(r"(?:[a-z_]+(?::[\w,]+)?\|)+[a-z_]+(?::[\w,]+)?$")  # what a form demands: required|min:8
 _FIELD = late(
-    r"(?i)pass|secret|token|key|user|field|input|required|invalid|type|text|hidden|confirm|forgot|login|auth|string|error|name|email"
+    r"(?i)pass|secret|token|key|user|field|input|required|invalid|type|text|hidden|confirm|forgot|login|auth|string"
+    r"|error|name|email"
 )
 _ARGUMENT = late(
-    r"(?i)(?:pass\w*|pwd|secret|token|key|user|arg|param|val(?:ue)?|var|input|field|str|text|prompt|hash|test|foo|bar|item|opt|[a-z]|tmp|temp|line|step|part|phase|level|version|v|p|num|id|utf|base|sha|md|aes|rsa|hs|rs|es|sha_?)_?\d+$"
+    r"(?i)(?:pass\w*|pwd|secret|token|key|user|arg|param|val(?:ue)?|var|input|field|str|text|prompt|hash|test|foo"
+    r"|bar|item|opt|[a-z]|tmp|temp|line|step|part|phase|level|version|v|p|num|id|utf|base|sha|md|aes|rsa|hs|rs|es"
+    r"|sha_?)_?\d+$"
 )
 _NUMBERS = late(
-    r"[\d.,:_/+-]+(?:[kKmMgG]?[bB]?|ms|s|px|em|rem|%|x|th|st|nd|rd|tok(?:ens)?|h|d|min)?(?:/\w+)?[).\]]*$|\d{4}-\d\d-\d\d|0x[0-9a-fA-F]{1,8}$|#[0-9a-fA-F]{3,8}$|v?\d+\.\d+"
+    r"[\d.,:_/+-]+(?:[kKmMgG]?[bB]?|ms|s|px|em|rem|%|x|th|st|nd|rd|tok(?:ens)?|h|d|min)?(?:/\w+)?[).\]]*$"
+    r"|\d{4}-\d\d-\d\d|0x[0-9a-fA-F]{1,8}$|#[0-9a-fA-F]{3,8}$|v?\d+\.\d+"
 )
 _CODE_ONCE = late(
-    r"[A-Z]?-?\d{4,8}$|\d{3}[ -]\d{3}$|\d(?: \d){3,7}$|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7}$|[A-Z2-7]{16,64}$|(?=\S*[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){1,3}$|(?=\S*\d)(?=\S*[A-Z])[A-Z0-9]{6,10}$"
+    r"[A-Z]?-?\d{4,8}$|\d{3}[ -]\d{3}$|\d(?: \d){3,7}$|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7}$|[A-Z2-7]{16,64}$"
+    r"|(?=\S*[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){1,3}$|(?=\S*\d)(?=\S*[A-Z])[A-Z0-9]{6,10}$"
 )
 _PHRASE_WORD = late(r"[^\W_]+(?:['’.+-][^\W_]+)?[!?.]?$|\d{1,4}$")
 _APP_PASSWORD = late(r"[a-z]{4}(?: [a-z]{4}){3}$")
 _RULE = late(
-    r"(?i)\b(?:is|are|must|should|will|can|cannot|not|least|long|match|matches|missing|need|needs|enter|choose|forgot|forgotten|show|hide|minimum"
-    r"|maximum|characters?|weak|reset|please|you|your|we|i|it|use|used|using|when|if|that|which|this|has|have|was|were|be|or|because|so|so that|same)\b"
+    r"(?i)\b(?:is|are|must|should|will|can|cannot|not|least|long|match|matches|missing|need|needs|enter|choose"
+    r"|forgot|forgotten|show|hide|minimum"
+    r"|maximum|characters?|weak|reset|please|you|your|we|i|it|use|used|using|when|if|that|which|this|has|have|was"
+    r"|were|be|or|because|so|so that|same)\b"
 )
 """What is said of a phrase."""
 _MESSAGE = late(
-    r"(?i)\b(?:is|are|was|be|must|should|will|can|cannot|too|not|no|at least|short|long|least|match|matches|missing|need|enter|choose|forgot"
-    r"|forgotten|show|hide|minimum|maximum|characters?|chars|min|max|weak|strong|new|old|of|or|reset|please|only|and|a|an|with|from|in|to)\b"
+    r"(?i)\b(?:is|are|was|be|must|should|will|can|cannot|too|not|no|at least|short|long|least|match|matches|missing"
+    r"|need|enter|choose|forgot"
+    r"|forgotten|show|hide|minimum|maximum|characters?|chars|min|max|weak|strong|new|old|of|or|reset|please|only"
+    r"|and|a|an|with|from|in|to)\b"
 )
 """What a label or a message says, in a form or an error."""
 _NO_VALUE = late(
-    r"(?i)(?:true|false|yes|no|none|null|nil|n/a|required|optional|string|str|text|bool|boolean|int|integer|number|bytes|object|any|char"
-    r"|varchar|unknown|never|empty|blank|hidden|masked|plain|plaintext|default|disabled|enabled|supported|bcrypt|argon\w*|scrypt|hash\w*"
-    r"|encrypted|ok|fail(?:ed)?|function|class|self|this|undefined|nullable|unique|flag|option|prompt|stdin|file)(?:\(\d+\))?[?!]?$|[-–—.*•✓✗✔✘]+$"
+    r"(?i)(?:true|false|yes|no|none|null|nil|n/a|required|optional|string|str|text|bool|boolean|int|integer|number"
+    r"|bytes|object|any|char"
+    r"|varchar|unknown|never|empty|blank|hidden|masked|plain|plaintext|default|disabled|enabled|supported|bcrypt"
+    r"|argon\w*|scrypt|hash\w*"
+    r"|encrypted|ok|fail(?:ed)?|function|class|self|this|undefined|nullable|unique|flag|option|prompt|stdin"
+    r"|file)(?:\(\d+\))?[?!]?$|[-–—.*•✓✗✔✘]+$"
 )
 _SAID_OF = late(
-    r"(?i)(?:wrong|right|correct|incorrect|invalid|valid|missing|needed|unset|safe|secure|weak|strong|short|long|same|different|known|unknown"
-    r"|okay|fine|good|visible|plain|plaintext|lost|gone|sent|there|here|this|that|these|what|which|when|where|while|still|never|always"
-    r"|very|also|just|already|only|from|with|like|under|over|into|about|your|their|them|they|then|than|being|been|both|some|none|mandatory|longer|shorter|absent|silent|given|reset|entries|properties|options|fields?|hash|hashes|check|checks|policy|rules?"
-    r"|kept|held|read|shown|hard|easy|part|used|case|public|private|much|more|less|most|least|common|because|after|before|through|using"
-    r"|such|another|other|either|neither|probably|maybe|actually|really|now|not|done|free|open|shut|dead|bogus|moot|broken|back|behind|set"
-    r"|falsch|richtig|leer|gleich|bekannt|unbekannt|korrekt|nicht|noch|schon|immer|auch|sicher|schwach|stark|jetzt|oublié|faux|correcte?"
-    r"|requise?|vide|dans|pour|incorrect[oa]|obligatori[oa]|vac[ií][oa]|muy|para|como|sbagliata|corretta|dalla|della|sempre|ancora|onjuist|verkeerd"
-    r"|\w{2,}(?:ed|ing|able|ible|ally|ely|ntly|ive|ful|less|ous|tten|nown|tional|atory|ctly|ption|ssion|iert|bar|lich|ée?s?))$"
+    r"(?i)(?:wrong|right|correct|incorrect|invalid|valid|missing|needed|unset|safe|secure|weak|strong|short|long"
+    r"|same|different|known|unknown"
+    r"|okay|fine|good|visible|plain|plaintext|lost|gone|sent|there|here|this|that|these|what|which|when|where|while"
+    r"|still|never|always"
+    r"|very|also|just|already|only|from|with|like|under|over|into|about|your|their|them|they|then|than|being|been"
+    r"|both|some|none|mandatory|longer|shorter|absent|silent|given|reset|entries|properties|options|fields?|hash"
+    r"|hashes|check|checks|policy|rules?"
+    r"|kept|held|read|shown|hard|easy|part|used|case|public|private|much|more|less|most|least|common|because|after"
+    r"|before|through|using"
+    r"|such|another|other|either|neither|probably|maybe|actually|really|now|not|done|free|open|shut|dead|bogus|moot"
+    r"|broken|back|behind|set"
+    r"|falsch|richtig|leer|gleich|bekannt|unbekannt|korrekt|nicht|noch|schon|immer|auch|sicher|schwach|stark|jetzt"
+    r"|oublié|faux|correcte?"
+    r"|requise?|vide|dans|pour|incorrect[oa]|obligatori[oa]|vac[ií][oa]|muy|para|como|sbagliata|corretta|dalla"
+    r"|della|sempre|ancora|onjuist|verkeerd"
+    r"|\w{2,}(?:ed|ing|able|ible|ally|ely|ntly|ive|ful|less|ous|tten|nown|tional|atory|ctly|ption|ssion|iert|bar"
+    r"|lich|ée?s?))$"
 )
 _NO_ALPHABET = late("[\u3040-\u9fff\uac00-\ud7af]")
 _JOINED = late(
-    r"(?i)(?:com|org|net|io|dev|time|side|memory|level|sensitive|only|auto|pre|post|non|multi|based|encrypted|specific)$"
+    r"(?i)(?:com|org|net|io|dev|time|side|memory|level|sensitive|only|auto|pre|post|non|multi|based|encrypted"
+    r"|specific)$"
 )
 _NO_LANGUAGE = late(r"(?i)[bcdfghjklmnpqrstvwxz]{6}")
 _SHORT = late(r"(?:\W*\d+[A-Za-z]{0,3}|[A-Za-z]{1,3}-?\d{1,5}|[A-Z]{2,8}-?\d+)\W*$")
 _TECHNIQUE = late(
-    r"(?i)(?:base|utf|sha|md|aes|rsa|oauth|http|python|node|java|php|ruby|perl|win|windows|bcrypt|argon|pbkdf|scrypt|ed|secp|curve|rfc|iso"
-    r"|ipv|tls|ssl|log|web|part|step|test|line|page|port|phase|level|chapter|version|ver|user|users|item|example|sample|demo|case|issue|task"
-    r"|table|figure|section|type|option|arm|amd|intel|mysql|sqlite|postgres|mariadb|angular|vue|react|next|net|chrome|unicode|latin|ascii"
-    r"|claude|gpt|llama|gemini|host|server|server|client|node|worker|day|week|round|stage|sprint|q|covid|area|room|team)[-_]?\d[\w.-]*$"
+    r"(?i)(?:base|utf|sha|md|aes|rsa|oauth|http|python|node|java|php|ruby|perl|win|windows|bcrypt|argon|pbkdf"
+    r"|scrypt|ed|secp|curve|rfc|iso"
+    r"|ipv|tls|ssl|log|web|part|step|test|line|page|port|phase|level|chapter|version|ver|user|users|item|example"
+    r"|sample|demo|case|issue|task"
+    r"|table|figure|section|type|option|arm|amd|intel|mysql|sqlite|postgres|mariadb|angular|vue|react|next|net"
+    r"|chrome|unicode|latin|ascii"
+    r"|claude|gpt|llama|gemini|host|server|client|node|worker|day|week|round|stage|sprint|q|covid|area|room"
+    r"|team)[-_]?\d[\w.-]*$"
 )
 """Words with a number behind them that name something known."""
 _WORD_AND_NUMBER = late(
-    r"[^\W\d_]{4,20}\d{2,8}[!?.]?$|[^\W\d_]{6,20}\d[!?.]?$|(?:\d[a-z]){3,}\d?$|(?=\S*[A-Z])(?=\S*[a-z])(?:[A-Za-z]{1,8}\d{1,6}){2,}[A-Za-z]*$|[a-zA-Z]{3,12}_\d{2,6}$|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[A-Za-z0-9]{2,12}(?:[.-][A-Za-z0-9]{2,12}){1,2}$"
+    r"[^\W\d_]{4,20}\d{2,8}[!?.]?$|[^\W\d_]{6,20}\d[!?.]?$|(?:\d[a-z]){3,}\d?$"
+    r"|(?=\S*[A-Z])(?=\S*[a-z])(?:[A-Za-z]{1,8}\d{1,6}){2,}[A-Za-z]*$|[a-zA-Z]{3,12}_\d{2,6}$"
+    r"|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[A-Za-z0-9]{2,12}(?:[.-][A-Za-z0-9]{2,12}){1,2}$"
 )
 _WORD_SIGN = late(r"[^\W_]+(?:[!@#$%^&*~?+.,;'_+-][^\W_]+){0,4}[!#$%^*~?+]{0,3}$")
 _CALLED = late(r"[A-Za-z_][\w.]*(?:\(|\[|\.[a-z]+\.)|\.")
@@ -102,6 +135,16 @@ _CONTENT = late(
 
 _DOTTED = late(r"(?=\S*\d)(?=\S*[A-Z])[A-Za-z0-9]{2,12}\.[A-Za-z0-9]{2,12}$")
 _KEYBOARD = late(r"(?i)(?:1q2w3e4r|1qaz2wsx|q[wa]ert[yz]u?|azerty|asdfgh|zxcvbn|yxcvbn|qazwsx)\w{0,12}[!?.;']{0,2}$")
+
+
+def has_digit(value: str) -> bool:
+    """Whether there is a digit in a value."""
+    return any(map(str.isdigit, value))
+
+
+def sort_of(letter: str) -> int:
+    """A number for each of digits, capitals, small letters and signs."""
+    return 1 if letter.isdigit() else 2 if letter.isupper() else 3 if letter.islower() else 4
 
 
 def is_placeholder(value: str) -> bool:
@@ -117,7 +160,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def _stands_for_one(part: str) -> bool:
-    """Whether a piece of a value is a word of those that people put where a secret will be, a short number or nothing."""
+    """Whether a piece of a value is a word that people put where a secret will be, a short number or nothing."""
     if part.isalpha():
         return len(part) < 3 or part.lower() in _PLACEHOLDER_WORDS
     return (len(part) < 4 and part.isdigit()) or not part.strip("-_. ")
@@ -184,7 +227,7 @@ def is_word(value: str) -> bool:
 
 
 def is_compound(value: str) -> bool:
-    """Whether words joined by hyphens or dots may be somebody's password in a sentence, and not say something of one."""
+    """Whether words joined by hyphens or dots may be a password in a sentence, and not say something of one."""
     parts = re.split(r"[-._]", value)
     return (
         2 <= len(parts) <= 5
@@ -328,7 +371,7 @@ def _is_key(
         return len(value) >= 10 and _is_random(value) and (len(value) >= 16 or digits >= 3)
     if value.count("-") + value.count("_") > 2 and sum(map(str.isalpha, re.split(r"[-_.]", value))) > 2:
         return False  # words joined by hyphens
-    if core in ("signature", "psk") or form in ("cell", "tag"):
+    if core == "signature" or form in ("cell", "tag"):
         return len(value) >= 8 and _is_random(value)
     return len(value) >= (6 if quoted or env or core.startswith("secret") else 8)
 

@@ -51,9 +51,8 @@ def read(name: str, data: bytes) -> Conversation:
         reading.agent = seen.agents.get(parent, "sub-agent") if parent else ""
         reading.model = text_of(detail.get("model")) or reading.model if kind == "assistant.message" else reading.model
         if kind == "session.start" and not session:
-            found = detail.get("context")
             session, started = text_of(detail.get("sessionId")), text_of(detail.get("startTime"))
-            context = table_of(found)
+            context = table_of(detail.get("context"))
             reading.model = text_of(detail.get("selectedModel"))
         elif kind == "user.message":
             if detail.get("source", "user") in ("user", "", None):
