@@ -18,7 +18,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -589,11 +589,3 @@ def _day_of(conversation: Conversation, item: Artifact) -> str:
     from core.conversations.days import day_of
 
     return day_of(conversation, os.path.basename(item.path), item.mtime_ns)
-
-
-def iso(nanoseconds: int) -> str:
-    """A time of the file system as ISO 8601 in UTC, "" for none."""
-    try:
-        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if nanoseconds else ""
-    except (ValueError, OverflowError, OSError):
-        return ""

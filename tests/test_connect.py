@@ -221,6 +221,16 @@ def test_all_means_those_that_are_there(person: Path, tmp_path: Path) -> None:
     assert agent_name("Claude-Code") == "claude_code" and agent_name("gemini") == "gemini_cli"
 
 
+def test_powershell_reads_a_home_with_a_quote_in_its_name(person: Path) -> None:
+    """And does nothing, in silence, once the program or its Python is gone."""
+    home = person / "O'Brien"
+    works("--home", str(home), "connect", "copilot_cli", "--yes")
+    rows = json.loads((person / ".copilot/hooks/knowledge-memory.json").read_text())
+    [line] = {row["powershell"] for row in rows["hooks"]["sessionEnd"]}
+    assert f"'{person}/O''Brien'" in line
+    assert f"(Test-Path '{sys.executable}') -and (Test-Path '{hand_over.__file__}')" in line
+
+
 def test_a_disk_that_refuses_leaves_a_tool_connected_or_not(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second file cannot be written: the first one is put back, and no record says otherwise."""
     from core.base import files

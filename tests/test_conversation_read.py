@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from core import conversation_index
+from core.base.marks import NOTICE
 from core.base.project import project_root as project_of
 from core.base.result import Err, Ok
 from core.base.secrets.repeats import REPEATED, Secrets
@@ -312,7 +313,7 @@ def test_an_agent_gets_the_conversations_of_its_project_alone(disk: Disk, agent:
     here = agent(shop)
     found = tools.search_conversations(here, "pelican")
     assert sorted(hit["name"] for hit in found["hits"]) == ["claude_code/of-shop", "claude_code/of-tree"]
-    assert found["notice"] == tools.NOTICE
+    assert found["notice"] == NOTICE
     assert sorted(hit["name"] for hit in tools.search_conversations(here)["hits"]) == [
         "claude_code/of-shop",
         "claude_code/of-tree",

@@ -270,7 +270,7 @@ def test_bullets_are_retrieved_and_confirmed_ones_rise_in_the_digest(home: Path)
 def test_an_agent_retrieves_records_and_reflects(home: Path, tmp_path: Path) -> None:
     here = workspace(home)
     found = tools.retrieve(here, "why does my async callback deadlock")
-    assert found["notice"] == tools.NOTICE and found["results"][0]["text"].endswith(GOTCHA)
+    assert found["notice"] == NOTICE and found["results"][0]["text"].endswith(GOTCHA)
     key = found["results"][0]["key"]
     done = tools.record_usage(here, [key], "misleading", "it was about trio", retrieval=found["retrieval"])
     assert done["outcome"] == "misleading" and done["task_type"]

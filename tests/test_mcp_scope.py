@@ -242,6 +242,7 @@ def test_writing_stays_in_the_project_too(birds: World) -> None:
         str(secret / "app.py"),
         str(secret),
         "../shop-secret",
+        "x://../../shop-secret/app.py",
         "~/src",
         "~",
         "/",
@@ -287,6 +288,13 @@ def test_a_server_in_no_project_knows_what_is_the_users(birds: World, place: str
     told = "".join(asked(build_server(workspace(birds, place)), list(PLAIN)))
     for words in OF_THE_USER:
         assert words in told, f"{words} is told nowhere"
+
+
+def test_an_agent_is_told_why_an_address_was_not_taken_in(birds: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("127.0.0.1", 443))])
+    server = build_server(workspace(birds, "src/shop"), allow_writes=True)
+    [said] = asked(server, [("ingest", {"paths": ["https://docs.example.org/guide"]})])
+    assert '"count":0' in said.replace(" ", "") and "this address is not fetched" in said
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -252,6 +252,9 @@ def test_a_clone_sees_its_lines_after_a_word_of_the_user(disk: Disk, same: str) 
     assert (
         "knowledge trust allow" in json.loads(disk.asked(clone, "context", "--hook", "claude_code")[0])["systemMessage"]
     )
+    for agent in ("cursor", "antigravity"):
+        said = disk.asked(clone, "context", "--hook", agent)[0]
+        assert "knowledge trust" in said and "could not harvest" not in said and str(shop) not in said
     assert "waiting" in disk.asked(clone, "trust")[0]
     disk.asked(clone, "trust", "allow")
     assert disk.context(clone) == {"paint"}

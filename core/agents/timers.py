@@ -20,6 +20,7 @@ from core.base.paths import user_folder
 from core.base.result import Err, Ok, Result, fail
 
 NAME = "knowledge-harvest"
+NO_SCHEDULER = "no-scheduler"
 LABEL = "org.knowledge-memory.harvest"
 SECONDS = 20
 
@@ -50,7 +51,7 @@ def timer_of(system: str, words: Sequence[str], environment: Mapping[str, str]) 
         return Ok(_systemd(words, folder / "systemd" / "user"))
     line = f"17 * * * * {shlex.join(words)}"
     hint = f"'crontab -e' takes this line instead: {line}"
-    return fail("no-scheduler", "this system has no systemd for its users", hint=hint)
+    return fail(NO_SCHEDULER, "this system has no systemd for its users", hint=hint)
 
 
 def _quoted(word: str) -> str:
@@ -135,7 +136,7 @@ def tell_system(commands: Sequence[Sequence[str]], environment: Mapping[str, str
         program = shutil.which(words[0], path=environment.get("PATH", os.defpath))
         line = " ".join(words)
         if program is None:
-            return fail("no-scheduler", f"the program {words[0]} was not found", hint=f"run it by hand: {line}")
+            return fail(NO_SCHEDULER, f"the program {words[0]} was not found", hint=f"run it by hand: {line}")
         try:
             done = subprocess.run(
                 [program, *words[1:]], capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False

@@ -68,6 +68,12 @@ class Program(NamedTuple):
         """Not the program itself: only what hands the work over, in a Python that loads nothing."""
         return _while_there(self.end_line(tool), *self._needed)
 
+    def end_powershell(self, tool: str) -> str:
+        """The same for PowerShell."""
+        there = " -and ".join(f"(Test-Path {_in_powershell(path)})" for path in self._needed)
+        line = " ".join(map(_in_powershell, (*self._light, tool, *self.words, *self.home)))
+        return f"if ({there}) {{ & {line} }}"
+
     def end_line(self, tool: str) -> str:
         return shell_line([*self._light, tool, *self.words, *self.home])
 
@@ -80,6 +86,10 @@ class Program(NamedTuple):
     @property
     def _needed(self) -> list[str]:
         return [sys.executable] if is_one_file() else [sys.executable, str(HAND_OVER)]
+
+
+def _in_powershell(word: str) -> str:
+    return "'" + word.replace("'", "''") + "'"
 
 
 def _while_there(line: str, *needed: str) -> str:
@@ -261,7 +271,7 @@ def _copilot_cli(program: Program, environment: Mapping[str, str]) -> list[Entry
     end = {
         "type": "command",
         "bash": program.end("copilot_cli"),
-        "powershell": f"if (Test-Path '{sys.executable}') {{ & {program.end_line('copilot_cli')} }}",
+        "powershell": program.end_powershell("copilot_cli"),
         "timeoutSec": _SECONDS_END,
     }
     return [

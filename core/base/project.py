@@ -54,11 +54,9 @@ _RESERVED = frozenset(
 @dataclass(frozen=True)
 class Project:
     """`key` is what makes two folders one project: `commit:…` and `remote:HOST/PATH`, where both are known with a space
-    between them, else `path:` and the root. `name` is its short name as reports print it; `root` its top folder here,
-    a normal absolute path."""
+    between them, else `path:` and the root. `root` is its top folder here, a normal absolute path."""
 
     key: str
-    name: str
     root: str
 
 
@@ -69,7 +67,7 @@ def project_at(folder: str) -> Project | None:
     if not root:
         return None
     key = identity_of(root) or f"path:{root}"
-    return Project(key, re.split(r"[\\/]", root.rstrip("\\/"))[-1], root)
+    return Project(key, root)
 
 
 def same_key(one: str, other: str) -> bool:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 FAILED = "Tell the user once: knowledge memory could not harvest, and 'knowledge status' says why."
+WAITING = "Tell the user once: 'knowledge trust' shows what waits for their word here."
 
 
 def digest_text(state: DigestState) -> str:
@@ -20,22 +21,22 @@ def digest_text(state: DigestState) -> str:
 
 def context_text(context: ContextPrefix) -> str:
     """The text itself; for the hook of a tool the JSON in which that tool takes it, nothing where there is none."""
-    text, row = context.prefix.text, dict[str, object]()
+    text, waits = context.prefix.text, context.prefix.digest.waits
     if not context.hook:
         return text
-    if not text and not context.message:
+    if not (text or context.message or waits):
         return "{}\n" if context.hook == "antigravity" else ""
-    if context.hook in (
-        "cursor",
-        "antigravity",
-    ):  # they show their user nothing of it, and what servers said is no order
-        said = "\n".join(filter(None, (text, FAILED if context.message else "")))
-        row = (
-            {"additional_context": said} if context.hook == "cursor" else {"injectSteps": [{"ephemeralMessage": said}]}
+    if context.hook in ("cursor", "antigravity"):
+        # They show their user nothing of it, and neither what servers said nor the name of a folder is an order.
+        asks = FAILED if context.message else WAITING if waits else ""
+        said = "\n".join(filter(None, (text, asks)))
+        cursor = context.hook == "cursor"
+        return (
+            json.dumps({"additional_context": said} if cursor else {"injectSteps": [{"ephemeralMessage": said}]}) + "\n"
         )
-        return json.dumps(row) + "\n"
-    row = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
-    return json.dumps(row | ({"systemMessage": context.message} if context.message else {})) + "\n"
+    row: dict[str, object] = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
+    told = context.message or waits
+    return json.dumps(row | ({"systemMessage": told} if told else {})) + "\n"
 
 
 COMMANDS = (

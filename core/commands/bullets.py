@@ -179,30 +179,17 @@ def list_tasks(workspace: Workspace, state: str) -> Result[list[Found]]:
 # --- of a project ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ProjectTasks:
-    """Tasks with the names of the projects that they come from ("" for none that is known), the newest first. `project`
-    is the folder asked about, "" for all; `elsewhere` counts the tasks of other projects and of none."""
-
-    project: str
-    tasks: tuple[tuple[Found, str], ...]
-    elsewhere: int
-
-
-def tasks_in(workspace: Workspace, state: str, project: str = "") -> Result[ProjectTasks]:
-    """The tasks that are `open` or `done`: those of a project, and those that the person wrote by hand."""
-    projects = _projects(workspace)
-    here, rows = _here(workspace, project, projects), list_tasks(workspace, state)
-    if isinstance(here, Err):
-        return here
+def tasks_by_date(workspace: Workspace, state: str) -> Result[list[tuple[Found, str]]]:
+    """The tasks that are `open` or `done` and not struck, with the names of the projects that they come from ("" for
+    none that is known); the newest first."""
+    rows = list_tasks(workspace, state)
     if isinstance(rows, Err):
         return rows
     valid = [row for row in rows.value if not row.bullet.struck]
-    own = [row for row in valid if not here.value.root or _is_own(row, projects, here.value)]
-    order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in own))}
-    own.sort(key=lambda row: order[id(row.bullet)], reverse=True)
-    named = tuple((row, _name(row, projects)) for row in own)
-    return Ok(ProjectTasks(here.value.root, named, len(valid) - len(own)))
+    order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in valid))}
+    valid.sort(key=lambda row: order[id(row.bullet)], reverse=True)
+    projects = _projects(workspace)
+    return Ok([(row, _name(row, projects)) for row in valid])
 
 
 @dataclass(frozen=True)
@@ -293,12 +280,6 @@ def _here(workspace: Workspace, project: str, projects: Projects) -> Result[Here
     if isinstance(found, Err):
         return found
     return Ok(here_in(str(found.value or os.path.abspath(workspace.cwd)), projects, workspace.environment))
-
-
-def _is_own(row: Found, projects: Projects, here: Here) -> bool:
-    from core.knowledge.projects import OWN
-
-    return row.bullet.provenance is None or _nearness(row, projects, here) == OWN
 
 
 def _nearness(row: Found, projects: Projects, here: Here) -> int:

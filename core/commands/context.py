@@ -167,8 +167,6 @@ def context(
         from core.commands.daily.autopilot import at_session_start
 
         message = at_session_start(workspace)
-        if (waits := prefix.digest.waits) and not message:
-            message = waits
     return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(notes), hook, message))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import conversation_index as conversation_index
 from core.base import files, locks
-from core.base.figures import size
+from core.base.figures import count, size
 from core.base.result import Err, Ok, Result, fail
 from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
@@ -376,7 +376,7 @@ def _why_nothing(database: Database, wanted: Filters, brought: Brought) -> str:
     number = in_scope(database, wanted)
     if number:
         more = f"; {brought.waiting:,} are not read yet" if brought.waiting else ""
-        them = "1 conversation" if number == 1 else f"{number:,} conversations"
+        them = count(number, "conversation")
         return f"{them}{of}{where} {'was' if number == 1 else 'were'} searched, and none says this{more}"
     yet = " yet" if brought.waiting or not wanted.sources else ""
     said = f"no conversation{of}{where} has been read{yet}, so this does not tell that nothing was said"

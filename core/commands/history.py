@@ -64,7 +64,7 @@ def ledger(
 
 
 def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered) -> Result[list[LedgerRow]]:
-    from core.base.project import project_at
+    from core.base.project import project_root
     from core.harvest.distil import project_entry
 
     found = find_entry(store.entries, sha) if sha else fail("no-entry", "name the conversation: SHA --project DIR")
@@ -73,7 +73,7 @@ def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered
     folder = os.path.abspath(os.path.join(workspace.cwd, os.path.expanduser(project)))
     if project != NO_PROJECT and not os.path.isdir(folder):
         return fail("no-project", "there is no folder of that name", folder, "name the project's folder")
-    if project != NO_PROJECT and project_at(folder) is None:
+    if project != NO_PROJECT and not project_root(folder):
         return fail("no-project", "this folder is no project", folder, "name the folder that you worked in")
     path = found.value[1].get("path")
     rows = [LedgerRow(key, entry) for key, entry in store.entries.items() if entry.get("path") == path]

@@ -180,8 +180,10 @@ class Scope:
 
     def tells_folder(self, path: str) -> bool:
         """The same of all that lies in a folder."""
+        if self.everything:
+            return True
         inside = [place for place in self._elsewhere if is_below(place, os.path.realpath(path))]
-        return (self.tells_file(path) and all(map(self.holds, inside))) or self.everything
+        return self.tells_file(path) and all(map(self.holds, inside))
 
     @cached_property
     def _elsewhere(self) -> tuple[str, ...]:

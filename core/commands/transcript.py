@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core import conversation_index
 from core.base import files
 from core.base.figures import count
 from core.base.late import dataclass
@@ -272,7 +272,7 @@ def _unknown(name: str) -> Err:
 
 
 def _row_of(item: Artifact) -> Held:
-    ended = conversation_index.iso(item.mtime_ns)
+    ended = _iso(item.mtime_ns)
     return Held(0, item.path, "", item.name, item.source, ended=ended, bytes=item.size, trash=item.kind == "trash")
 
 
@@ -378,3 +378,11 @@ def resume_of(row: Held) -> tuple[str, str]:
     if row.trash:
         return "", "it is in the trash; 'knowledge trash restore' puts it back first"
     return resume_command(row.source, row.session, row.name, row.path, row.folder)
+
+
+def _iso(nanoseconds: int) -> str:
+    """A time of the file system as ISO 8601 in UTC, "" for none."""
+    try:
+        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if nanoseconds else ""
+    except (ValueError, OverflowError, OSError):
+        return ""

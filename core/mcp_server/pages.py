@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from core.base.marks import NOTICE as NOTICE
-from core.base.marks import for_prompt
+from core.base.marks import NOTICE, for_prompt
 from core.base.result import Err, ErrorInfo, Result
 from core.base.secrets.redact import redact
 from core.commands.project import Scope, scope_of

@@ -23,12 +23,12 @@ from core.base.marks import for_prompt
 from core.base.project import GLOBAL, slug
 from core.base.result import ErrorInfo, Result
 from core.base.secrets.redact import redact
-from core.commands.bullets import ALL, file_notes_in, tasks_in
+from core.commands.bullets import ALL, file_notes_in, tasks_by_date
 from core.commands.context import ContextPrefix, context
 from core.commands.conversations import ConversationFilters, ConversationHit, read
 from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap, list_facts
-from core.commands.library.ingest import library_ingest, library_losses, names_private_host
+from core.commands.library.ingest import is_address, library_ingest, library_losses, names_private_host
 from core.commands.library.use import Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
 from core.commands.project import ALLOWING, Scope
@@ -38,7 +38,6 @@ from core.commands.statements import Found
 from core.commands.transcript import beginning_and_end
 from core.commands.workspace import Workspace
 from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, sentence, settled, size_of, told_in, value_of
-from core.mcp_server.pages import NOTICE as NOTICE
 from core.mcp_server.pages import RefusedError as RefusedError
 
 MOST, MOST_LISTED, MOST_TOKENS = 50, 200, 12_000
@@ -306,7 +305,7 @@ def get_facts(
     own = [name for name in scope.domains if name != GLOBAL]
     if scope.everything:
         own = sorted({fact.domain for fact in value_of(list_facts(now)).facts})
-    wanted = [slug(name) for name in domains or own or [GLOBAL]]
+    wanted = [name if name in scope.domains else slug(name) for name in domains or own or [GLOBAL]]
     if not (now.config.mcp_all_conversations or set(wanted) <= set(scope.domains)):
         raise RefusedError(f"facts of other projects are not told to agents; {ALLOWING}")
     chosen = value_of(bootstrap(now, wanted, budget=budget))
@@ -365,7 +364,7 @@ def list_tasks(
     who asks what is left to do, or where the work stopped."""
     now = settled(workspace)
     scope = told_in(now, project)
-    everywhere = value_of(tasks_in(now, state, ALL)).tasks
+    everywhere = value_of(tasks_by_date(now, state))
 
     def told(row: Found) -> bool:
         by_hand = row.bullet.provenance is None
@@ -482,12 +481,13 @@ def ingest(
         raise RefusedError(sentence(ErrorInfo("refused-address", why, private[0], "ask the person to do it")))
     scope = told_in(here)
     _refuse_foreign(here, scope, paths)
-    yes = asked and not any("://" in path for path in paths)
+    yes = asked and not any(map(is_address, paths))
     done = value_of(library_ingest(here, list(paths), content_type, yes=yes))
-    told = [row for row in done.documents if "://" in row["path"] or scope.tells_file(row["path"])]
+    told = [row for row in done.documents if is_address(row["path"]) or scope.tells_file(row["path"])]
     rows = [{name: row[name] for name in ("id", "path", "title", "content_type", "chunks", "status")}
             for row in told[:LISTED]]  # fmt: skip
-    problems = [str(error) for error in done.errors if not error.path or scope.tells_file(error.path)]
+    may_tell = [one for one in done.errors if not one.path or is_address(one.path) or scope.tells_file(one.path)]
+    problems = [str(error) for error in may_tell]
     head = {"count": len(told), "documents": rows, "unchanged": done.unchanged}
     return safe(here, head | {"warnings": [*problems, *done.warnings]})
 
@@ -512,14 +512,14 @@ def _refuse_foreign(now: Workspace, scope: Scope, paths: Sequence[str]) -> None:
     """An agent takes in what is its project's, and what is of none."""
     for path in paths:
         place = _place(now, path)
-        if "://" not in place and os.path.lexists(place) and not scope.tells_folder(place):
+        if not is_address(place) and os.path.lexists(place) and not scope.tells_folder(place):
             why = "this belongs to another project, to all of them, or is kept by this program"
             raise RefusedError(sentence(ErrorInfo("other-project", why, place, ALLOWING)))
 
 
 def _place(workspace: Workspace, path: str) -> str:
     """The file or address that a path names in the end."""
-    if "://" in path:
+    if is_address(path):
         return path
     try:
         return os.path.realpath(workspace.cwd / os.path.expanduser(path))

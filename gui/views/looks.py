@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from core.base.figures import age, count
+from core.base.project import is_below
 from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.titles import NO_TOOL, Called
 from core.knowledge.categories import CATEGORIES as STORED
@@ -156,7 +157,7 @@ def plain_name(source: str) -> str:
 def short_folder(folder: str) -> str:
     """A path with the home of the person as `~`."""
     home = os.path.expanduser("~")
-    return "~" + folder[len(home) :] if folder == home or folder.startswith(home + os.sep) else folder
+    return "~" + folder[len(home) :] if is_below(folder, home) else folder
 
 
 class Ages:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.agents.timers import NO_SCHEDULER
 from core.base.installed import uninstall_command
 from core.base.paths import user_folder
 from core.base.result import Err, Ok, Result
 from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
 from core.commands.daily.schedule import schedule
 from core.commands.workspace import Workspace
-
-NO_SCHEDULER = "no-scheduler"
 
 
 @dataclass

@@ -16,6 +16,7 @@ from core.commands.library.cluster import Travelling
 from core.commands.library.documents import errors_json, with_library
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
+from core.library.fetch import is_address as is_address
 
 if TYPE_CHECKING:
     from core.commands.daily.connect import Ask
@@ -134,7 +135,7 @@ def library_losses(workspace: Workspace, paths: Sequence[str], type: str = "") -
 
 def names_private_host(source: str) -> bool:
     """Whether a source is an address that says itself that it is on this computer or in its network."""
-    from core.library.fetch import is_address, private_host
+    from core.library.fetch import private_host
 
     try:
         return is_address(source) and bool(private_host(source))
@@ -143,7 +144,7 @@ def names_private_host(source: str) -> bool:
 
 
 def _named(source: str) -> str:
-    return source if "://" in source else Path(source).name
+    return source if is_address(source) else Path(source).name
 
 
 def _ingested(report: IngestReport, library: Library) -> Ingested:

@@ -24,9 +24,9 @@ from core.commands.panel.conversations import name_of
 from core.commands.panel.titles import NO_TOOL, UNCALLED, Called, Titles, called
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
+from core.knowledge.ledger import UNDONE
 
 HARVESTED, FAILED, TOO_LARGE, TRASHED, LOST = "harvested", "harvest-failed", "too-large", "trashed", "lost"
-UNDONE = "undone"
 """What became of a conversation: it was read; it stays, for it could not be read or is too large; it went unread, into
 the trash or for good."""
 FATE_WORDS: Mapping[str, str] = MappingProxyType({
