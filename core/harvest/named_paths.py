@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.project import is_below, is_working_place, repository_root
+from core.base.project import is_working_place, repository_root
 from core.knowledge.file_notes import (
     NoteRecords,
     SourceFile,
@@ -67,7 +67,8 @@ def note_roots(folder: str, roots: Sequence[str]) -> list[str]:
 
 
 def _within(path: str, roots: Sequence[str]) -> bool:
-    return any(is_below(path, root.rstrip("/")) for root in roots)
+    # not is_below: the paths of notes have slashes on every system
+    return any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
 def source_file(text: str, roots: Sequence[str]) -> SourceFile | None:
