@@ -8,6 +8,7 @@ said that it may be (core/base/trust.py), and even then cannot close the tags, o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from core.base import files
 from core.base.conflict import conflict_line, without_marks
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter
 from core.base.homes import own_target, why_foreign_file, why_refused
-from core.base.late import dataclass
 from core.base.marks import for_prompt
 from core.base.search_entry import SearchEntry
 from core.base.trust import ALLOW, OWN_FILE, read_trust

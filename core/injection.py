@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +22,6 @@ from core.base import files
 from core.base.config import Config, load_config
 from core.base.conflict import without_marks
 from core.base.homes import closed_folder, is_home
-from core.base.late import dataclass
 from core.base.marks import for_prompt, without_images
 from core.base.paths import PROJECT_FOLDER, Paths, cache_folder, choose_home, project_paths
 from core.base.project import GLOBAL

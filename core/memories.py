@@ -12,6 +12,7 @@ import re
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import merge
 from itertools import repeat
@@ -19,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.late import dataclass
 from core.base.ready import file_states, keep_rows, kept_rows
 from core.base.result import ErrorInfo, Ok
 from core.base.search_entry import SearchEntry

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,6 @@ from core.base import files
 from core.base.conflict import without_marks
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter, render_frontmatter
 from core.base.homes import own_target
-from core.base.late import dataclass, field
 from core.base.markdown import sanitise_line
 from core.base.marks import BREAKS, tame_line, without_invisible
 from core.base.result import Ok, Result, fail

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 from core.base.choices import PROGRAMS
-from core.base.late import dataclass
 from core.base.result import Result
 
 PRICES_FILE = Path(__file__).resolve().parents[2] / "assets" / "prices.toml"

@@ -17,11 +17,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from core.base.config_text import edits, line_of, parsed, parsed_file, read_settings, table_of
-from core.base.late import dataclass, replace
 from core.base.paths import user_folder
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import (

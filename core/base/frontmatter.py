@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
-
-from core.base.late import dataclass, field, late
 
 # More than this is no frontmatter: YAML that nests deeper than the stack could stand in it.
 LIMIT_BYTES = 8192
 FENCE = re.compile(r"---[ \t]*\Z")
-TIMESTAMP = late(
+TIMESTAMP = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?"
     r"(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?\Z"
 )

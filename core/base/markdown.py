@@ -6,17 +6,18 @@ A bullet is `- {text} [from: {conversation}, {YYYY-MM-DD}]`. Files are split on 
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from dataclasses import dataclass
 
 from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
-from core.base.late import dataclass, late
 from core.base.marks import tame_line
 from core.base.marks import without_invisible as without_invisible
 
 ITEM_CHARACTERS = 500
 
-_PROVENANCE = late(r"\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]\Z")
-_SPACE = late(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
+_PROVENANCE = re.compile(r"\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]\Z")
+_SPACE = re.compile(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
 
 
 BY_HAND = "by-hand"
@@ -131,7 +132,7 @@ def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
 
 ARROW = " -> "
 """Joins the steps of a playbook on its line."""
-_CODE = late(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
 
 
 def without_emphasis(text: str) -> str:

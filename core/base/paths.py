@@ -6,9 +6,8 @@ import hashlib
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from core.base.late import dataclass
 
 APPLICATION = "manual_slop"
 PROJECT_FOLDER = ".manual_slop"

@@ -16,10 +16,9 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PureWindowsPath
-
-from core.base.late import dataclass, late
 
 GLOBAL = "global"
 """The domain of what is the user's in every project."""
@@ -32,16 +31,16 @@ MOST_COMMITS = 5000
 by its remote alone."""
 GIT_SECONDS = 2.0
 MOST_CONFIG_BYTES = 256 << 10
-_OTHER = late(r"[^\w.-]+|_*-+_*")
-_WINDOWS = late(r"[A-Za-z]:[\\/]")
-_WORK_TREES = late(r"(?P<name>[^.].*?)[._-]{1,2}worktrees")
-_SECTION = late(r'\s*\[remote "(?P<name>[^"]*)"\]\s*(?:[#;].*)?')
-_URL = late(r'\s*url\s*=\s*"?(?P<url>[^"\s]+)"?\s*', re.IGNORECASE)
-_ADDRESS = late(
+_OTHER = re.compile(r"[^\w.-]+|_*-+_*")
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]")
+_WORK_TREES = re.compile(r"(?P<name>[^.].*?)[._-]{1,2}worktrees")
+_SECTION = re.compile(r'\s*\[remote "(?P<name>[^"]*)"\]\s*(?:[#;].*)?')
+_URL = re.compile(r'\s*url\s*=\s*"?(?P<url>[^"\s]+)"?\s*', re.IGNORECASE)
+_ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]*://(?:[^/@]*@)?(?P<host>\[[^\]/]+\]|[^/:@\[]+)(?::\d*)?/(?P<path>[^?#]*)(?:[?#].*)?", re.I
 )
-_SHORT = late(r"(?:[^/@:]+@)?(?P<host>[^/@:]{2,}):(?P<path>[^?#:][^?#]*)(?:[?#].*)?")
-_COMMIT = late(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHORT = re.compile(r"(?:[^/@:]+@)?(?P<host>[^/@:]{2,}):(?P<path>[^?#:][^?#]*)(?:[?#].*)?")
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SYSTEM = frozenset({
     "etc", "usr", "bin", "sbin", "lib", "lib64", "boot", "proc", "sys", "dev", "run", "var", "net", "system", "library",
 })  # fmt: skip

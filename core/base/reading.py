@@ -13,11 +13,11 @@ import os
 import stat
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from core.base import disk
-from core.base.late import dataclass
 
 BUFFER_BYTES = 1 << 20
 PAUSES = (0.0, 0.01, 0.03, 0.06)

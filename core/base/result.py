@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
-
-from core.base.late import dataclass
 
 T = TypeVar("T")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TypeAlias
 
 from core.base.choices import PROVIDERS
-from core.base.late import dataclass
 from core.base.result import Err, Ok, Result, fail
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...]

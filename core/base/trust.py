@@ -20,12 +20,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from core.base import files
 from core.base.homes import why_foreign, why_foreign_file, why_refused
-from core.base.late import dataclass, field
 from core.base.paths import PROJECT_FOLDER, project_paths, user_folder
 from core.base.result import ErrorInfo, Ok, Result, fail
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from core.base import files, locks
-from core.base.late import dataclass
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail

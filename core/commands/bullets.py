@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.base.choices import ANY_CATEGORY
-from core.base.late import dataclass
 from core.base.markdown import parse_bullets
 from core.base.result import Err, Ok, Result, fail
 from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said

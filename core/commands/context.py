@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 from core.agents.hand_over import is_ours
 from core.base import files
 from core.base.frontmatter import render_frontmatter
-from core.base.late import asdict, dataclass
 from core.base.marks import for_prompt
 from core.base.project import is_working_place
 from core.base.result import Err, Ok, Result, fail

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from itertools import groupby
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.homes import ADVICE, unwritable_folder
-from core.base.late import replace
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting
 from core.commands.harvest_options import (

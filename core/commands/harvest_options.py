@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base.answer import price
-from core.base.late import dataclass, field, replace
 from core.base.paths import asking_folder, shipped_root
 from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources, days_kept, set_sources

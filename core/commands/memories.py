@@ -5,13 +5,13 @@ beside them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import locks
 from core.base.homes import why_refused
-from core.base.late import dataclass, replace
 from core.base.markdown import sanitise_line
 from core.base.marks import tame
 from core.base.paths import Paths, project_paths

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.homes import is_home, why_foreign_file, why_refused
-from core.base.late import dataclass, replace
 from core.base.markdown import Bullet, parse_bullets, split_lines, split_provenance
 from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
 from core.base.project import GLOBAL, folders_around, is_below, project_root, repository_root

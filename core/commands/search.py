@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,6 @@ from core.base import files
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.figures import count
 from core.base.homes import own_target
-from core.base.late import asdict, dataclass, field, replace
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import SearchEntry, SearchSource

@@ -9,12 +9,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
-from core.base.late import asdict, dataclass, field
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation

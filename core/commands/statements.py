@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.choices import ANY_CATEGORY
-from core.base.late import dataclass, replace
 from core.base.markdown import BY_HAND, Bullet, parse_bullets
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from core.base import files
-from core.base.late import asdict, dataclass, field, replace
 from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.base.result import Err, ErrorInfo, Ok, Result

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
 from core.base.homes import ADVICE, closed_folder, refusal_of_newer, why_foreign
-from core.base.late import dataclass, replace
 from core.base.paths import Paths, cache_folder, choose_home
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed

@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
-from core.base.late import late
 from core.conversations.conversation import Conversation
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_YEAR_FIRST = late(
+_YEAR_FIRST = re.compile(
     r"(?<![^\W_])(20\d\d)(?:(?:([-./_])\s?|年\s?)(\d{1,2})(?:\2\s?|月\s?)(\d{1,2})(?!\d)|(\d\d)(\d\d)(?![^\W_T]|T\D))"
 )
-_YEAR_LAST = late(r"(?<!\d)(\d{1,2})([-./])(\d{1,2})\2(20\d\d)(?!\d)")
-_NAMED_MONTH = late(
+_YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})([-./])(\d{1,2})\2(20\d\d)(?!\d)")
+_NAMED_MONTH = re.compile(
     rf"(?<![a-z\d])(?:(\d{{1,2}})[ ._-])?({'|'.join(_MONTHS)})[a-z]{{0,6}}[ ._-]+"
     r"(?:(\d{1,2})(?:st|nd|rd|th)?,?[ ._-]+)?(20\d\d)(?!\d)",
     re.IGNORECASE,

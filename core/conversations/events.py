@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from core.base.late import late
-
 OUTPUT_HEAD, OUTPUT_TAIL = 800, 1200
 """Of what a call gave back so many characters of its beginning and its end stay with the event."""
 
@@ -207,8 +205,8 @@ _PATHS = (
 )  # fmt: skip
 _WORDS = ("pattern", "query", "q", "url", "search_term", "Query", "regex", "search", "name_pattern", "prompt")
 _TASKS = ("prompt", "message", "task", "description", "objective", "instructions")
-_PATCHED = late(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
-_PATCHES = late(
+_PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATCHES = re.compile(
     r"\s*(?:cd\s+\S+\s*&&\s*)?(?:apply_?patch|git apply)\b[^\n]*\n?\*\*\* Begin Patch\n.*?\n\*\*\* End Patch"
     r"\s*(?:['\"]|\n\s*['\"]?\w+['\"]?)?\s*\Z",
     re.DOTALL,
@@ -311,20 +309,20 @@ def _asked(row: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
 
 # --- what a result tells ---------------------------------------------------------------------------------------------
 
-_STATUS = late(
+_STATUS = re.compile(
     r"(?:^|\n)(?:[<\[(]?(?:Process|Command|The command)?\s*(?:exited|finished|failed|completed)?\s*(?:with\s*)?"
     r"(?:exit[ _-]?(?:code|status)|return[ _-]?code|code)\s*[:=]?\s*(-?\d{1,5}))\b",
     re.IGNORECASE,
 )
-_COMMITTED = late(
+_COMMITTED = re.compile(
     r"^\[(?P<branch>[^\s\]]+(?: \([^)]*\))?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.M
 )
-_COMMITS = late(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+commit\b")
-_PUSHES = late(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+push\b[^\n;&|]*")
-_PUSHED = late(r"(?:->|Everything up-to-date|\[new branch\]|set up to track)")
-_NOT_PUSHED = late(r"(?:\[rejected\]|error: failed to push|fatal:|remote rejected)")
-_OPENED = late(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
-MESSAGE = late(
+_COMMITS = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+commit\b")
+_PUSHES = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+push\b[^\n;&|]*")
+_PUSHED = re.compile(r"(?:->|Everything up-to-date|\[new branch\]|set up to track)")
+_NOT_PUSHED = re.compile(r"(?:\[rejected\]|error: failed to push|fatal:|remote rejected)")
+_OPENED = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
+MESSAGE = re.compile(
     r"""\s-(?:[a-zA-Z]*m|-message)[= ]\s*(?:"\$\(cat <<-?\s*['"]?(?P<end>\w+)['"]?\s*\n(?P<here>.*?)\n\s*(?P=end)"""
     r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')"""
     r"""|\s(?:-F|--file)[= ]-\s*<<-?\s*['"]?(?P<stop>\w+)['"]?\s*\n(?P<file>.*?)\n\s*(?P=stop)""",

@@ -9,11 +9,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from core import __version__
-from core.base.late import dataclass, field, replace
 from core.harvest.steps import CLASSES, UNDONE_BY_YOU, Classified, Fate, HarvestPlan, Limits, Step
 from core.knowledge.ledger import UNDONE, restored_paths
 from core.knowledge.ledger_index import LedgerOnDemand

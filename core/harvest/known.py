@@ -14,9 +14,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-from core.base.late import dataclass, field
 from core.base.markdown import Bullet, sanitise_line
 from core.base.marks import for_prompt
 from core.base.paths import Paths

@@ -13,12 +13,12 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from core.base import files
 from core.base.answer import Answer, Generate
-from core.base.late import asdict, dataclass
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.knowledge.spending import Purse, Spent, account_trouble
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-from core.base.late import late
-
 # Verbs of orders in their plain form; they count where a clause begins. Nouns that often begin a fact (test, build,
 # log, report) are left out.
 _VERBS = (
@@ -50,7 +48,7 @@ _LEADS = (
     "afterwards|before that|you|agents?|assistants?|bitte|immer|nie|zuerst|dann|veuillez|toujours|ne|por favor|siempre|"
     "nunca|sempre|per favore|altijd|proszę|zawsze|пожалуйста|всегда|никогда|сначала|затем"
 )
-_BEGINS = late(
+_BEGINS = re.compile(
     rf"(?:^|[.!?:;,•→\"“„«»—–>]\s|\s-+\s|\b\d{{1,2}}[.)]\s|[\"“„«])[\s*_\"'“„«]*"
     rf"(?:(?:{_LEADS})\b,?\s+){{0,3}}(?:{_VERBS})(?![\w'’])"
 )
@@ -69,19 +67,19 @@ _NO_ORDER_BEHIND = (
     "users?"
 )
 _ONE_WORD = r"[^\s,.!?:;]+"
-_WHEN = late(
+_WHEN = re.compile(
     rf"(?:^|[.!?:;•→\"“„«—–>-]\s|\b\d{{1,2}}[.)]\s)[\s*_\"'“„«]*(?:{_OPENERS})\b(?:[ ,]+{_ONE_WORD}){{0,7}}?"
     rf"[ ,]+(?!(?:{_NO_ORDER_BEHIND})[ ,]){_ONE_WORD}[ ,]+"
     rf"(?:{_VERBS})\s+(?!(?:is|are|was|were|do|does|did|has|ha|will|ist|est|es|é|è)\b)(?=\S)"
 )
 # A command behind the words that say when it is to be run.
-_COMMANDS = late(
+_COMMANDS = re.compile(
     r"[,:;—–]\s{1,3}[`\"']?(?:sudo |\$ )?(?:bash|sh|cd|chmod|curl|wget|docker|echo|git|go|make|node|npm|npx|pip3?|"
     r"pipx|pnpm|powershell|python3?|rm|scp|source|ssh|uvx?|yarn|cargo|brew|apt(?:-get)?)\s+\S"
     r"|[,:;—–]\s{1,3}[`\"']?(?:\./|~/)\w"
 )
 # Words that oblige, wherever they stand.
-_OBLIGES = late(
+_OBLIGES = re.compile(
     r"\b(?:must|should|shall|ought to|ha(?:s|ve) to|needs? to|(?:is|are) to(?= \w)|(?:is|are|be) "
     r"(?:required|supposed|expected|obliged|obligated|advised|recommended|instructed|encouraged|asked|told) to|"
     r"make sure|be sure|ensure|remember to|from now on|going forward|in future|mandatory|obligatory|compulsory|"
@@ -98,7 +96,7 @@ _OBLIGES = late(
     r"gerekir|gerekiyor|zorunlu\w*)\b|\w(?:malı|meli)(?:dır|dir|sın|sin|yız|yiz)?\b"
 )
 # Scripts without blanks between words.
-_OTHER = late(
+_OTHER = re.compile(
     "请|務必|务必|必须|必須|应该|應該|应当|一律|不要|切勿|禁止|始终|需要先|以后都|从现在起|每次.{0,12}(?:都|要|先)"
     "|(?:^|[。,,:：;；、！!]|先|再|然后|接着)\\s*(?:运行|运⾏|执行|執行|安装|下载|发送|删除|使用|上传|打开|复制|忽略|关闭)"
     "|ください|下さい|しなさい|べき|なければ(?:なりません|ならない|いけ)|必ず|しないで|こと。?$|禁止"
@@ -106,7 +104,7 @@ _OTHER = late(
     "|يجب|قم ب|لا تقم|شغّ?ل|نفّ?ذ|ينبغي|चाहिए|करें|कीजिए|ต้อง|โปรด"
 )
 # A command that fetches and runs, or sends something away, is an order in every language.
-_HARMS = late(
+_HARMS = re.compile(
     r"\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|base64)\b[^\n]{0,300}\|\s{0,3}(?:sudo )?"
     r"(?:\w{0,3}sh|python3?|node|perl|ruby|iex|pwsh)\b"
     r"|\b(?:sh|bash|zsh|source|eval|iex|\.) ?(?:-c )?[\"'(<$ ]{1,4}(?:curl|wget|irm|iwr)\b"
@@ -116,21 +114,21 @@ _HARMS = late(
 
 
 # What code and the names of commits say is no order: only what is said of them.
-_CODE = late(r"`([^`\n]+)`")
-_NAME = late(r"[\w.-]+(?:\(\))?")
-_COMMIT = late(r"\bcommits? §|\bcommits? [0-9a-f]{7,40}\b")
-_DOES_WHAT = late(
+_CODE = re.compile(r"`([^`\n]+)`")
+_NAME = re.compile(r"[\w.-]+(?:\(\))?")
+_COMMIT = re.compile(r"\bcommits? §|\bcommits? [0-9a-f]{7,40}\b")
+_DOES_WHAT = re.compile(
     r"[^`\n]*`\s+(?:(?:do|does|did|doesn't|is|are|was|were|has|can|will)\b"
     r"|(?!(?:always|as|this|its|across|unless|plus|us)\b)[a-z]{2,}s\b)"
 )
 # How a thing must be is a fact about code that names it, where nobody is told when to do something.
-_INVARIANT = late(
+_INVARIANT = re.compile(
     r"§ (?:must|has to|have to|needs? to)(?: not)? be "
     r"(?:set|given|present|unique|sorted|valid|an?|in|at|one|absolute|relative)\b(?! to\b)"
     r"|\b(?:must|has to|have to|needs? to)(?: not)? (?:be (?:listed|named|declared|sorted|unique|one of)"
     r"|match|equal|contain|inherit|implement|return)\b(?: \w+){0,3} §"
 )
-_OCCASION = late(r"\b(?:before|after|when|whenever|while|until|each|every time|always|first|prior|during|now)\b")
+_OCCASION = re.compile(r"\b(?:before|after|when|whenever|while|until|each|every time|always|first|prior|during|now)\b")
 
 
 def is_order(text: str, *, commands: bool = True) -> bool:
@@ -156,7 +154,7 @@ def _without_code(found: re.Match[str]) -> str:
 
 
 # What the user wants, in the words of somebody else: told by a tool, it would guide as an order does.
-_WANTS = late(
+_WANTS = re.compile(
     r"\b(?:the |our |this )?(?:users?|person|developer|owner|maintainers?|human|operator|team|we|i) (?:\w+ ){0,3}?"
     r"(?:prefer|want|like|wish|expect|insist|ask|require|approve|agree|allow|decide|accept|trust)(?:s|d|ed)?\b"
     r"|\b(?:nutzer|benutzer|utilisateur|usuario|utente|gebruiker|użytkownik|пользовател\w+)\b|ユーザー|用户|使用者|사용자"
@@ -169,7 +167,7 @@ def guides(text: str, *, commands: bool = True) -> bool:
 
 
 # How an assistant says that it only reads out what somebody wrote.
-_READS_OUT = late(
+_READS_OUT = re.compile(
     r"\b(?:page|site|website|readme|docs?|documentation|file|output|tool|result|article|post|comment|issue|guide|text|"
     r"message|error|log|server|response|instructions?|script|notes?|report|it|author|section|ticket|email|helper"
     r"|sub-?agent|reviewer|seite|datei|"
@@ -186,7 +184,7 @@ _READS_OUT = late(
 
 
 # A name, and what it wants: "Rowlib wants", "@mfox says". Not what the person or the assistant wants.
-_NAMED = late(
+_NAMED = re.compile(
     r"(?<![\w-])`?@?([A-Z][\w.-]{1,40}|[a-z]+[A-Z]\w{1,40}|[\w-]+[./_][\w./-]{1,40}|[\w-]+-[\w-]{1,40})`? "
     r"(?:also |now |only )?(?:wants?|asks?|requires?|recommends?|suggests?|says?|tells?|instructs?|demands?|insists?|"
     r"advises?|expects?|needs?|proposes?|prescribes?|mandates?|calls for|would like|claims?|states?)\b"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from core.base.figures import count, size
-from core.base.late import replace
 from core.base.paths import Paths
 from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, plan_steps
 from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from core.base.late import dataclass, field
 from core.base.result import ErrorInfo
 from core.harvest.steps import CLASSES, Fate, HarvestPlan
 from core.knowledge.categories import CATEGORIES

@@ -5,11 +5,11 @@ what a run is told: its limits, how to distil, where notes may be bound, how pat
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.base.figures import count
-from core.base.late import dataclass, field
 from core.base.result import ErrorInfo
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EDITOR_WAIT, EditorWait

@@ -30,7 +30,6 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from core.base.late import late
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import MESSAGE, Command, Commit, Compaction, Edit, PullRequest, Push, Question
 from core.harvest.orders import is_order, reads_out, speaks_for
@@ -60,35 +59,39 @@ MOST_ECHOES = 50
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
 """Categories whose items are followed, not only read: what counts as done is not done, or looked at, again."""
 
-_INVISIBLE = late(
+_INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
 )
-_CHUNK = late(r"[^\s\"'`<>()\[\]{},;|*“”„«»‘’，。、；：！？（）「」]+")
-_WORD = late(r"[^\W_]+")
-_DENSE = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
-_INNER = late(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
-_HASH = late(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
+_CHUNK = re.compile(r"[^\s\"'`<>()\[\]{},;|*“”„«»‘’，。、；：！？（）「」]+")
+_WORD = re.compile(r"[^\W_]+")
+_DENSE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_INNER = re.compile(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
+_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
 """The name of a commit says nothing by itself."""
-_ADDRESS = late(
+_ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]*://[^/]+|[\w.+-]+@[\w-]+\.[\w.]+|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]|$)|"
     r"(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|sh|invalid|example|test|co|app|ai|xyz|info|biz|ru|cn|site|online|top|me|to|cc|"
     r"link|cloud|tech|zip|gg|ly|de|uk|fr|eu|us)(?:[:/]|$)"
 )
-_SUFFIX = late(r"(?:ing|ed|es|e|s|en|er|n)$")
-_SENTENCE = late(r"(?<=[.!?。！？])\s+|\n+")
-_STEP_MARK = late(r"&&|\|\||[;\n→]|->|(?<=[.!?])\s+|(?:^|\s)\(?\d{1,2}[.)]\s|\s[—–•]\s|,?\s+\bthen\b\s|[。；]|\*\*:?")
-_FAILED = late(
+_SUFFIX = re.compile(r"(?:ing|ed|es|e|s|en|er|n)$")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_STEP_MARK = re.compile(
+    r"&&|\|\||[;\n→]|->|(?<=[.!?])\s+|(?:^|\s)\(?\d{1,2}[.)]\s|\s[—–•]\s|,?\s+\bthen\b\s|[。；]|\*\*:?"
+)
+_FAILED = re.compile(
     r"exit(?:ed)?(?: with)?(?: code| status)?:? {0,3}[1-9]|returned (?:a )?non-zero|command not found|"
     r"no such file or directory|"
     r"permission denied|could not resolve host|connection refused|^traceback|^fatal\b|^error\b|^<tool_use_error>|"
     r"doesn't want to proceed|\brejected\b|\bdenied\b|interrupted|timed out|not recognized as",
     re.IGNORECASE | re.MULTILINE,
 )
-_DEED = late(
+_DEED = re.compile(
     r"(?:^|[;&|(\n])[ \t]*(?:\w+=\S*[ \t]+)*(?:git(?:[ \t]+-[cC][ \t]+\S+)*[ \t]+(?:commit|push)"
     r"|(?:gh[ \t]+pr|glab[ \t]+mr)[ \t]+create)\b"
 )
-_SAID_IN_COMMAND = late(
+_SAID_IN_COMMAND = re.compile(
     r"""\s--?(?:title|body|t|b)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""", re.DOTALL
 )
 """What a command publishes beside a commit's message: words, which a tool may have said before, and no deed."""
@@ -99,7 +102,7 @@ _TEXTS = (
     "issues?|tickets?|bug|reports?|pull request|pr|reviews?|comments?|feedback|logs?|outputs?|errors?|traceback|trace|"
     "e-?mails?|messages?|pages?|articles?|readme|docs|documentation|posts?|threads?|notes?|instructions"
 )
-_ANNOUNCED = late(
+_ANNOUNCED = re.compile(
     rf"\b(?:here(?:'s| is| are)|this|these|following|below|from|see|got|get|gives?|shows?|pasted?)\b[^\n:]{{0,80}}"
     rf"\b(?:{_TEXTS})\b[^\n:]{{0,40}}:[ \t]*\n"
     rf"|^[ \t#*]*(?:{_TEXTS})\b[^\n:]{{0,40}}:[ \t*]*\n"
@@ -110,7 +113,7 @@ _ANNOUNCED = late(
 )
 MOST_SEARCHED = 20_000
 """So far into a message somebody's text is announced, in characters."""
-_PRINTED = late(
+_PRINTED = re.compile(
     r"^[ \t]*(?:@?[\w-]+ (?:opened|closed) (?:this (?:issue|pull request)|on \w+ \d)|@?[\w-]+ commented (?:on )?\w+|"
     r"(?:Reported by|Reporter|Labels|Assignees?|Milestone|Reply-To) ?: |From: .*\nSubject: |"
     r"[#*\s]*(?:describe the bug|steps to reproduce|to reproduce|expected behaviou?r|actual behaviou?r|"
@@ -118,7 +121,7 @@ _PRINTED = late(
     re.IGNORECASE | re.MULTILINE,
 )
 # Where a template has a place for what the user asks, the fence there is theirs.
-_SHOWN = late(
+_SHOWN = re.compile(
     r"^## User Input\n\n(?P<slot>`{3,})[^\n]*\n.*?^(?P=slot)[ \t]*$"
     r"|^[ \t]*(?P<fence>`{3,}|~{3,}|\"{3})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
     r"|^>[^\n]*$|^[ \t]*[\"“„«「『][^\n]{20,}[\"”“»」』][.,]?[ \t]*$",

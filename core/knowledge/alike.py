@@ -11,9 +11,9 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from core.base.late import dataclass
 from core.base.markdown import BY_HAND, Bullet
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.same import Statement, mark_of_text, normalised, statements

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from core.base.late import dataclass
 from core.base.markdown import Bullet, sanitise_line, split_provenance
 from core.base.result import Err, Ok, Result, fail
 from core.knowledge.categories import CATEGORY, QUARANTINE, TASKS_FILE

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from core.base import files
-from core.base.late import dataclass
 from core.base.paths import Paths
 from core.knowledge.hunks import FileEdit, edit_from_json
 

@@ -9,13 +9,13 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
-from core.base.late import dataclass, replace
 from core.base.markdown import Bullet
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths

@@ -13,13 +13,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from core.base import files
 from core.base.conflict import may_conflict, roles_of
-from core.base.late import dataclass, replace
 from core.base.markdown import BY_HAND, Provenance, bullet_line, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail

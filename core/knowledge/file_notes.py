@@ -23,11 +23,11 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from core.base import files, locks
-from core.base.late import dataclass
 from core.base.paths import Paths
 from core.base.system import birth_ns
 from core.knowledge.lines import missing_lines

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from core.base.late import dataclass, replace
 from core.base.result import Ok, Result
 from core.knowledge.categories import is_done_heading, is_open_heading
 

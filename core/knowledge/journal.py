@@ -19,6 +19,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,6 @@ from core.base.checked_lines import Record as Record
 from core.base.checked_lines import decode as decode
 from core.base.checked_lines import decode_line as decode_line
 from core.base.checked_lines import encode as encode
-from core.base.late import dataclass, field
 from core.knowledge.lines import PlannedFile
 
 

@@ -11,11 +11,11 @@ import os
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.base import files
 from core.base.conflict import roles_of
-from core.base.late import dataclass, field, replace
 from core.base.locks import folder_lock
 from core.knowledge.categories import NEW_TASKS, TASKS_FILE, is_done_heading, is_open_heading
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, swap_in

@@ -19,12 +19,12 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from core.base import files
 from core.base.checked_lines import Record, append, each, opened, unfinished
 from core.base.homes import FORMAT, require_known, write_format
-from core.base.late import dataclass
 from core.base.paths import Paths
 from core.knowledge.changes import Change, append_changes, change_of, parse_change, read_changes, sync_changes
 from core.knowledge.hunks import FileEdit, apply_hunks, bare, split

@@ -18,12 +18,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import Any
 
-from core.base.late import dataclass, late
 from core.base.markdown import Bullet, sanitise_name
 from core.base.paths import Paths, cache_folder
 from core.base.project import (
@@ -54,19 +54,19 @@ _OF_HOST = ("", "home", "manual_slop", "plain")
 Projects = Mapping[str, Set[str]]
 """A conversation's name as provenances tell it -> the root of every project that its conversations worked in."""
 
-_PREFERS = late(
+_PREFERS = re.compile(
     r"(?:\W*(?:the )?(?:user|person|developer|owner)\b.{0,40}?\bprefer(?:s|red)?\b|\W*(?:I|we) prefer\b|\W*prefers?\b)",
     re.IGNORECASE,
 )
-_SYSTEM = late(
+_SYSTEM = re.compile(
     r"\bon (?:windows|macos|mac os|wsl\d?|linux|debian|ubuntu|fedora|arch|git bash|powershell)\b", re.IGNORECASE
 )
-_TOOL = late(
+_TOOL = re.compile(
     r"\b(?:gh|git|npm|npx|pnpm|yarn|pip|pipx|uv|docker|podman|brew|apt|winget|ssh|scp|rsync|tmux|vim|nvim|emacs|"
     r"vs ?code|bash|zsh|fish|powershell|curl|wget|make|kubectl|terraform|gpg|jq|rg|grep|sed|awk)\b",
     re.IGNORECASE,
 )
-_PLACE = late(
+_PLACE = re.compile(
     r"[\w.~*}\])][/\\](?:[^/\\]|$)|(?:^|[\s`'\"(])[~.]?/\w"
     r"|\b\w+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|rb|toml|ya?ml|json|md|sh|lock|cfg|ini)\b|\w+\(\)|#\d+"
 )

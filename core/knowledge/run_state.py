@@ -10,9 +10,9 @@ whose lock nobody holds is that of a run that was ended from outside, whatever e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from core.base import files, locks
-from core.base.late import dataclass
 from core.base.paths import Paths
 from core.knowledge.changes import EDIT_RUN, Change
 from core.knowledge.digest import HEADER, written_once

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from core.base.late import dataclass
 from core.base.markdown import Bullet, Provenance
 
 _MARKS = str.maketrans("", "", "`*_\"'“”‘’")

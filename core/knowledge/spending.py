@@ -12,13 +12,13 @@ import math
 import re
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from core.base import files
 from core.base.homes import advice
-from core.base.late import dataclass
 
 KEPT_DAYS = 70
 """So many days stand in the account: the month now, and the one before for who looks."""

@@ -16,10 +16,10 @@ import re
 import stat
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.base import files
-from core.base.late import dataclass
 from core.base.locks import folder_lock
 
 

@@ -7,6 +7,7 @@ import inspect
 import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -23,7 +24,6 @@ from mcp_types.version import is_version_at_least
 from pydantic import AnyUrl, BaseModel, Field, ValidationError
 
 from core import __version__
-from core.base.late import replace
 from core.base.markdown import sanitise_line
 from core.base.marks import NOTICE
 from core.base.project import project_root

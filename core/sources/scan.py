@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.late import dataclass, field, late
 from core.base.paths import Paths
 from core.sources.artifact import Artifact, HashCache, hash_artifacts
 
-_SPLIT = late(r"split\.(?P<until>\d{8})\.(?P<split>[^/]+)\Z")
-_NAME = late(r"(?P<sha>[0-9a-f]{64})(?:\.\d+)?\Z")
+_SPLIT = re.compile(r"split\.(?P<until>\d{8})\.(?P<split>[^/]+)\Z")
+_NAME = re.compile(r"(?P<sha>[0-9a-f]{64})(?:\.\d+)?\Z")
 
 
 def sha_in_trash(name: str) -> str:
@@ -171,7 +172,7 @@ def _read_owners(loaded: dict[str, Any], folder: str, saved: set[str], owners: d
     return whole
 
 
-_SHA256 = late(r"[0-9a-f]{64}\Z")
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from core.base.late import late
 from core.base.markdown import sanitise_name
 from core.sources.artifact import HOME, Artifact
 
@@ -373,9 +372,9 @@ RESUME = {
 }
 """Source -> the command line that goes on with one of its conversations, as the tools' own help has it (late 2026)."""
 
-_ID = late(r"[A-Za-z0-9][\w.-]{3,127}\Z")
-_UUID = late(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
-_BROKEN = late(r"[\x00-\x1f\x7f]")
+_ID = re.compile(r"[A-Za-z0-9][\w.-]{3,127}\Z")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_BROKEN = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def resume_command(source: str, session: str, name: str, path: str, folder: str) -> tuple[str, str]:

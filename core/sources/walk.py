@@ -14,12 +14,12 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.late import dataclass, field
 from core.base.paths import ASKED, asking_folder
 from core.base.result import ErrorInfo
 from core.conversations.turns import path_of

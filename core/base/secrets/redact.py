@@ -16,10 +16,10 @@ import binascii
 import re
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from core.base.late import dataclass, field, late
 from core.base.secrets.look_through import look_through
 from core.base.secrets.names import STEMS, named_secrets
 from core.base.secrets.near import NEAR_STEMS, NUMBERED_NEEDS, near_words
@@ -50,26 +50,26 @@ class _Found(NamedTuple):
 
 
 _KEY, _SHAPE, _PACKED, _CONTEXT, _NAMED, _LIBRARY = range(6)
-_PEM_HEAD = late(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_END = late(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_REST = late(r"(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|\s)+[A-Za-z0-9+/]+={1,2})?")
+_PEM_HEAD = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_REST = re.compile(r"(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|\s)+[A-Za-z0-9+/]+={1,2})?")
 _PEM_BYTES = 20_000
-_PACKED_WORD = late(r"[A-Za-z0-9+/]{20,}(?:\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,}){0,400}={0,2}")
-_WORD = late(r"[A-Za-z0-9+/_-]{20,}")
-_TOKEN_END = late(r"[^\w.~+/=-]")
-_TOKEN_START = late(
+_PACKED_WORD = re.compile(r"[A-Za-z0-9+/]{20,}(?:\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,}){0,400}={0,2}")
+_WORD = re.compile(r"[A-Za-z0-9+/_-]{20,}")
+_TOKEN_END = re.compile(r"[^\w.~+/=-]")
+_TOKEN_START = re.compile(
     r"(?:[\"'`]?[ \t]{0,4}[+\\]?[ \t]{0,4}\r?\n[ \t>|#*]{0,16}[\"'`]?"
     r"|[\"'`][ \t]{0,4}(?:[+.][ \t]{0,4}|[ \t])[\"'`])(?=[\w./+=-])"
 )
-_GOES_ON = late(
+_GOES_ON = re.compile(
     r"(?P<cut>\\?)\r?\n(?P<in>[ \t>|]{0,24})(?P<rest>[A-Za-z0-9+/_.~-]{6,300}={0,2})(?=[ \t\"',;]*(?:\r?\n|$))"
 )
 _WRAPPED_PIECES = 12
-_KEEP = late(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
+_KEEP = re.compile(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
 _RUN = b"x" * 20
 _TABLE = bytes(0x78 if (chr(code).isalnum() and code < 128) or chr(code) in "+/" else 0x20 for code in range(256))
 _CARD_NEEDS = r"[0-9]{4}[ -]?[0-9]{4,6}[ -]?[0-9]{4,5}"
-_NUMBER_OF_ELSE = late(
+_NUMBER_OF_ELSE = re.compile(
     r"(?i)(?:id|ids|uuid|trace|span|order|user|account|time|stamp|nonce|seed|hash|build|run|job|request|session|message|chat"
     r"|channel|issue|ticket|tweet|status|size|offset|inode|version|revision|serial|tracking|invoice|count|total|bytes|sku"
     r"|isbn|ean|phone|no|nr|#)s?[\"'`]?[ \t]{0,3}[:=#]?[ \t]{0,3}[\"'`]?$"
@@ -303,7 +303,7 @@ def _mixes(piece: str) -> bool:
     )
 
 
-_CASES = late(r"[a-z][A-Z]\w*[A-Z][a-z]\w*[A-Z]|[A-Z]{2}[a-z]\w*[a-z][A-Z]{2}")
+_CASES = re.compile(r"[a-z][A-Z]\w*[A-Z][a-z]\w*[A-Z]|[A-Z]{2}[a-z]\w*[a-z][A-Z]{2}")
 
 
 def _end_of_word(text: str, place: int) -> int:

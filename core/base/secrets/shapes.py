@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from core.base.late import late
 from core.base.secrets.values import has_digit, is_chosen, is_phrase, is_placeholder
 
 
@@ -35,7 +34,7 @@ _E = r"(?![A-Za-z0-9])"
 def _shape(
     kind: str, prefilter: str, regex: str, caseless: bool = False, check: Callable[[str], bool] | None = None
 ) -> Pattern:
-    return Pattern(kind, prefilter, late(regex, re.I if caseless else 0), caseless, check)
+    return Pattern(kind, prefilter, re.compile(regex, re.I if caseless else 0), caseless, check)
 
 
 def _token(kind: str, prefix: str, rest: str) -> Pattern:
@@ -291,7 +290,7 @@ def _is_cookie(secret: str) -> bool:
     return len(secret) >= 8 and has_digit(secret) and _no_variable(secret) and not _UUID.match(secret)
 
 
-_UUID = late(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.I)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.I)
 
 
 def _is_card(number: str) -> bool:
@@ -552,7 +551,7 @@ SEEDS: tuple[Pattern, ...] = (
 IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PROMPTS + PIPES + STATEMENTS + SEEDS
 """Shapes that only the words around them give away; each begins with its `prefilter`."""
 
-CARD = late(
+CARD = re.compile(
     r"(?<![\w.#%/-])(?:(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|4[4-9]\d|5\d\d)|62\d\d"
     r"|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?!\d|[.,-]\d|\w|%)"
     r"|3[47]\d\d([ -]?)\d{6}\2\d{5}(?!\d|[.,-]\d|\w|%)"
@@ -561,7 +560,7 @@ CARD = late(
 """A card number as it is printed; `is_card` looks at its sum."""
 is_card = _is_card
 
-PGPASS = late(
+PGPASS = re.compile(
     r"(?<![^\s=`\"'>|])(?:[A-Za-z0-9-][\w.-]{0,80}|\*|\[[0-9a-f:]{2,40}\]):(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,60}|\*)"
     r":[A-Za-z_*][\w.@-]{0,60}:(?P<secret>[^\s:&`\"']{4,120})(?![^\s&`\"'])"
 )

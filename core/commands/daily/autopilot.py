@@ -11,13 +11,13 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
-from core.base.late import asdict, dataclass, replace
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Clock, Workspace, utc_now

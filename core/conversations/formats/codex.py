@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from core.base.late import late
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.messages import arguments
 from core.conversations.records import LineSource, Record, json_lines, object_keys, parse_object
@@ -330,13 +329,13 @@ def _key(row: _Entry) -> tuple[str, int]:
 
 
 # What Codex writes around the output of a command: how long it took, how many tokens it had, and the sandbox's word.
-_AROUND = late(
+_AROUND = re.compile(
     r"(?:Chunk ID: \w+\n)?(?:Exit code: (?P<code>-?\d+)\n)?Wall time: [\d.]+ seconds\n"
     r"(?:Process exited with code (?P<exited>-?\d+)\n)?(?P<more>Process running with session ID \d+\n)?"
     r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n?"
 )
 _NO_PATCH = "apply_patch verification failed"
-_DENIED = late(
+_DENIED = re.compile(
     r"failed in sandbox [^\n]{0,120}?exit code: (?P<code>-?\d+), stdout: (?P<out>.*?)(?:, stderr: (?P<err>.*))?\Z",
     re.DOTALL,
 )
