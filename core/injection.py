@@ -52,6 +52,8 @@ class ShownDigest:
     warning: str = ""
     waits: str = ""
     """What waits for the user's word, as a sentence."""
+    block: str = ""
+    """The text between its fences, as a prompt gets it."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def stable_prefix(
     local = project_paths(project).context if project is not None and own else None
     context = load_context(paths.context, local, secrets=config.redact, environment=environment)
     digest = shown_digest(paths, config, project, around, environment, users_only=users_only)
-    known = knowledge_block(digest.text, secrets=config.redact)
+    known = digest.block
     notes: tuple[str, ...] = ()
     if facts is None and config.bootstrap_facts:
         facts, notes = _facts(paths, config, project or around, environment)
@@ -180,44 +182,44 @@ def _shown_digest(
 ) -> ShownDigest:
     if not config.digest_enabled:
         return ShownDigest("", "switched off: digest_enabled = false")
-    text = without_marks(files.read_or_empty(paths.digest).decode("utf-8", "replace"))
-    if not text.strip():
-        there = files.exists(paths.digest)
-        why = "digest.md is empty" if there else "there is no digest.md ('knowledge digest on' writes it)"
-        return ShownDigest("", f"not injected: {why}")
-    ready = ShownDigest(text, READY)
-    if config.digest_scope == "global" or (project is None and around is None):
-        return ready
-    here = str(project if project is not None else around)
     variables = os.environ if environment is None else environment
+    here = "" if config.digest_scope == "global" else str(project or around or "")
     unsure: list[ShownDigest] = []
 
-    def made() -> list[str] | None:
-        """The text, the reason and what waits; None for the digest as it is."""
-        found, sure = _digest_here(paths, config, here, variables, text, users_only)
-        unsure.extend([found] if found is not None and not sure else [])
-        return [found.text, found.why, found.waits] if found is not None else None
+    def made() -> list[str]:
+        """The fields of what is shown."""
+        found, sure = _digest_here(paths, config, here, variables, users_only)
+        unsure.extend([] if sure else [found])
+        block = knowledge_block(found.text, secrets=config.redact)
+        return [found.text, found.why, found.warning, found.waits, block]
 
     inputs = [paths.knowledge / row.file for row in CATEGORY.values() if row.file]
     inputs += [paths.ledger, paths.digest, paths.state / CONFIRMED, trust_file(variables)]
-    inputs += [above / ".git" for above in (Path(here), *Path(here).parents)]
+    inputs += [above / ".git" for above in (Path(here), *Path(here).parents) if here]
     place = cache_folder(paths.home, variables) / "ready" / f"digest-{sha256(os.fsencode(here)).hexdigest()[:16]}"
+    # A hook waits for this at each start of a session: made new it takes more than the 0.1 s that a hook may take.
     shown = kept_ready(
         place,
         inputs,
         made,
-        asked=[here, config.digest_scope, config.digest_max_bytes, users_only],
-        read=lambda kept: None if kept is None else [str(kept[at]) for at in range(3)],
+        asked=[here, config.digest_scope, config.digest_max_bytes, config.redact, users_only],
+        read=lambda kept: [str(kept[at]) for at in range(5)],
         whole=lambda: not unsure,
     )
-    return unsure[0] if unsure else ready if shown is None else ShownDigest(shown[0], shown[1], waits=shown[2])
+    return unsure[0] if unsure else ShownDigest(*shown)
 
 
 def _digest_here(
-    paths: Paths, config: Config, folder: str, environment: Mapping[str, str], text: str, users_only: bool
-) -> tuple[ShownDigest | None, bool]:
-    """The digest of the project that a folder belongs to, None where that is the digest as it is; and whether the
-    ledger could be asked."""
+    paths: Paths, config: Config, folder: str, environment: Mapping[str, str], users_only: bool
+) -> tuple[ShownDigest, bool]:
+    """The digest of the project that a folder ("" for none) belongs to, and whether the ledger could be asked."""
+    text = without_marks(files.read_or_empty(paths.digest).decode("utf-8", "replace"))
+    if not text.strip():
+        there = files.exists(paths.digest)
+        why = "digest.md is empty" if there else "there is no digest.md ('knowledge digest on' writes it)"
+        return ShownDigest("", f"not injected: {why}"), True
+    if not folder:
+        return ShownDigest(text, READY), True
     only = config.digest_scope == "project"
     known = known_projects(paths, environment)
     if isinstance(known, Err):
@@ -227,7 +229,7 @@ def _digest_here(
         return ShownDigest("", f"not injected: {so}", warning), False
     here = here_in(folder, known.value, environment)
     if not (here.root or users_only):
-        return None, True
+        return ShownDigest(text, READY), True
     waits = waiting_sentence(here) if here.waits else ""
     if not text.startswith(HEADER):
         none = ShownDigest("", "not injected: digest.md is your own text, and digest_scope is project", waits=waits)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -19,19 +18,14 @@ from hypothesis import strategies as st
 import core.injection
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result
-from core.cli import kept_context
-from core.cli import main as kept_main
-from core.cli.kept_context import kept_answer
 from core.cli.main import main
 from core.commands.context import context
 from core.commands.status import status
-from core.commands.workspace import Workspace, open_workspace, utc_now
+from core.commands.workspace import Workspace, open_workspace
 from core.injection import Prefix, join_prompt, knowledge_block, prompt_prefix
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.ledger import write_ledger
 from tests.cli_call import call
-from tests.spoken_home import wait_until_settled
-from tests.waiting import PATIENCE_SECONDS
 
 # --- injection: The digest in a prompt: a cache that stays warm, a switch that really switches, a fence that nobody
 # can close; and the one call by which a host gets it all.
@@ -285,29 +279,6 @@ def knowledge(place: Path) -> Path:
     return place.parents[1] / ".manual_slop/knowledge"
 
 
-def kept_file(place: Path) -> Path:
-    """Where the answer lies."""
-    [kept] = (place.parents[2] / "cache").rglob("start/*")
-    return kept
-
-
-def test_the_same_words_get_the_same_answer(place: Path) -> None:
-    """And without the program: a hook has one twentieth of a second."""
-    _, said, _ = call("context")
-    assert "port 8080" in said
-    assert kept_answer(["context"]) == said
-    script = (
-        "import sys\nfrom core.cli.main import run\nsys.argv = ['knowledge', 'context']\n"
-        "try:\n    run()\nfinally:\n    print(sorted({'argparse', 'typing', 'pathlib', 'hashlib'} & set(sys.modules)))"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS
-    )
-    # The interpreter's own version is part of the question: ours asked in this process, so it is the same.
-    assert done.stdout == f"{said}[]\n", done.stderr
-
-
 def link_home(place: Path) -> None:
     home = knowledge(place).parent
     home.rename(home.with_name("moved"))
@@ -346,104 +317,11 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-def test_the_hook_of_a_tool_gets_a_kept_answer_while_nothing_is_to_be_caught_up_with(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That is what every session waits for. A harvest that is due, a failure, or our own question still count."""
-    asked, state = ["context", "--hook", "claude_code"], knowledge(place) / ".state"
-    state.mkdir(exist_ok=True)
-    monkeypatch.setattr("core.commands.daily.connect.hand_over", lambda *_: True)
-    assert "port 8080" in call(*asked)[1]
-    assert kept_answer(asked) is None  # no harvest has run by itself: one is handed over each time
-    at = utc_now().isoformat()
-    (state / "autopilot.json").write_text(json.dumps({"at": at}))
-    said = call(*asked)[1]
-    assert kept_answer(asked) == said and "port 8080" in json.loads(said)["hookSpecificOutput"]["additionalContext"]
-    assert kept_answer(["context", "--hook", "codex"]) is None
-    with monkeypatch.context() as ours:
-        ours.setenv("KNOWLEDGE_HARVEST", "1")
-        assert kept_answer(asked) is None
-    later = time.time() + 400 * 3600
-    with monkeypatch.context() as long_after:
-        long_after.setattr(time, "time", lambda: later)
-        assert kept_answer(asked) is None
-    (state / "ended").write_text("/a/session\n")
-    assert kept_answer(asked) is None
-
-
 @pytest.mark.parametrize("change", CHANGES)
-def test_whatever_changes_is_asked_anew(change: str, place: Path) -> None:
-    """What an agent is told at its start must be what the person's files and settings say now."""
-    assert kept_answer(["context"]) is not None
+def test_whatever_changes_is_told_at_once(change: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an agent is told at its start must be what the user's files and settings say now, whatever is kept."""
+    assert "port 8080" in call("context")[1]
     CHANGES[change](place)
-    assert kept_answer(["context"]) is None
-
-
-def test_other_words_another_folder_and_another_home_are_other_questions(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for words in (["context", "--json"], ["context", "--config", "x"], ["context", "--home", "/x"], ["status"], []):
-        assert kept_answer(words) is None
-    monkeypatch.chdir(place.parent)
-    assert kept_answer(["context"]) is None
-    monkeypatch.chdir(place)
-    assert kept_answer(["context"]) is not None
-    monkeypatch.setenv("MANUAL_SLOP_HOME", str(place))
-    assert kept_answer(["context"]) is None
-
-
-def test_what_was_edited_while_the_answer_was_made_is_not_taken_for_old(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A pipe that nobody reads holds an answer up for as long as it likes; by then the files say something else."""
-    usual = kept_main._printed
-    wait_until_settled()
-
-    def clock() -> float:
-        return time.clock_gettime(time.CLOCK_REALTIME)
-
-    def printed(*given: Any, **named: Any) -> bool:
-        done = usual(*given, **named)
-        tell(place)
-        monkeypatch.setattr(time, "time", lambda: clock() + 60)
-        return done
-
-    kept_file(place).unlink()
-    monkeypatch.setattr(time, "time", clock)
-    monkeypatch.setattr(kept_main, "_printed", printed)
-    assert "Tabs in" not in call("context")[1]
-    assert kept_answer(["context"]) is None
-
-
-def test_a_group_that_others_join_is_asked_about_anew(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that a group may write is the person's alone while nobody else is in the group."""
-    rows = json.loads(kept_file(place).read_bytes())["paths"]
-    assert {"/etc/group", "/etc/passwd"} <= {row[0] for row in rows}
-    home = knowledge(place).parent
-    assert all(os.stat(home).st_gid in row[1:] for row in rows if row[0] == str(home))
-    [named] = [row for row in rows if row[0] == "/etc/group"]
-    seen = kept_context.seen
-    monkeypatch.setattr(kept_context, "seen", lambda *asked: [*named[:-1], 0] if asked[0] == named[0] else seen(*asked))
-    assert kept_answer(["context"]) is None
-
-
-def test_a_pipe_or_a_link_in_the_place_of_an_answer_is_passed_over(place: Path) -> None:
-    kept = kept_file(place)
-    kept.rename(kept.with_name("moved"))
-    kept.symlink_to("moved")
-    assert kept_answer(["context"]) is None
-    kept.unlink()
-    os.mkfifo(kept, 0o600)
-    assert kept_answer(["context"]) is None, "and nobody waits for who writes into it"
-
-
-def test_an_answer_that_others_could_have_written_is_passed_over(place: Path) -> None:
-    """Who can write it could speak to every agent; a damaged one must not stop a session either."""
-    kept = kept_file(place)
-    kept.chmod(0o644)
-    assert kept_answer(["context"]) is None
-    kept.chmod(0o600)
-    assert kept_answer(["context"]) is not None
-    kept.write_text('{"asked": 1}')
-    assert kept_answer(["context"]) is None
-    assert call("context")[0] == 0
+    told = call("context")[:2]
+    shutil.rmtree(place.parents[2] / "cache", ignore_errors=True)
+    assert call("context")[:2] == told

@@ -21,7 +21,6 @@ from core.base.paths import Paths
 from core.base.ready import kept_ready
 from core.base.result import fail
 from core.commands import alike
-from core.commands.memories import memories_archive, memories_restore, recall_command, save
 from core.commands.status import status
 from core.commands.workspace import Workspace
 from core.knowledge import ledger_index
@@ -29,7 +28,6 @@ from core.knowledge.digest import current_digest
 from core.knowledge.ledger import read_ledger, seen_ledger, write_ledger
 from core.knowledge.ledger_index import LedgerOnDemand
 from core.knowledge.same import mark_of_text
-from core.memories import Shelf, all_of, load_memories, newest_first, next_id, recall
 from core.sources.incremental import earlier_by_path
 from tests.made_home import make_home, value
 from tests.waiting import PATIENCE_SECONDS
@@ -151,98 +149,6 @@ def test_offers_of_a_ledger_that_could_not_be_read_are_counted_again(
         stumbling.setattr(alike, "seen_ledger", lambda paths: fail("ledger-unreadable", "it cannot be read"))
         assert value(status(workspace)).outdated == 0
     assert value(status(workspace)).outdated == 1
-
-
-@pytest.mark.parametrize("change", [rewritten, replaced])
-def test_a_memory_that_changed_is_recalled_as_it_is(change: Change, tmp_path: Path) -> None:
-    """And one that went is gone, with or without what is kept of it."""
-    workspace = home(tmp_path)
-    saved = [value(save(workspace, f"number {number}: port 8080")) for number in range(4)]
-
-    def texts() -> list[str]:
-        return [row.content for row in value(recall_command(workspace, "port")).memories]
-
-    assert texts() == texts() == [f"number {number}: port 8080" for number in (3, 2, 1, 0)]
-    change(saved[1].memory.path)
-    saved[2].memory.path.unlink()
-    assert texts() == ["number 3: port 8080", "number 1: port 9090", "number 0: port 8080"]
-    (kept,) = (workspace.cache / "ready").glob("memories-*")
-    head, _, body = kept.read_bytes().partition(b"\n")
-    kept.write_bytes(head.replace(b'[["', b'[["0') + b"\n" + body)
-    assert texts() == ["number 3: port 8080", "number 1: port 9090", "number 0: port 8080"]
-    assert value(save(workspace, "another")).memory.id == 5
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_a_damaged_cache_of_memories_costs_nobody_a_memory(seed: int, tmp_path: Path) -> None:
-    """Whatever byte of it is another, and wherever it ends."""
-    chance = random.Random(seed)
-    workspace = home(tmp_path)
-    texts = [f"number {number}: port 8080" for number in range(3)]
-    for text in texts:
-        value(save(workspace, text))
-
-    def recalled() -> list[str]:
-        return [found.content for found in value(recall_command(workspace, "port")).memories][::-1]
-
-    assert recalled() == recalled() == texts
-    (kept,) = (workspace.cache / "ready").glob("memories-*")
-    data = bytearray(kept.read_bytes())
-    if seed < 4:
-        data = data[: chance.randrange(len(data))]
-    for _ in range(chance.choice([1, 1, 5]) if data else 0):
-        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    kept.write_bytes(data)
-    assert recalled() == texts
-    assert value(save(workspace, texts[1])).already
-    assert value(save(workspace, "another")).memory.id == 4
-
-
-DAMAGE = ("break", "link", "key", "source")
-
-
-def test_what_is_kept_of_memories_answers_as_the_files_do(tmp_path: Path) -> None:
-    """Whatever was saved, edited, archived, brought back, or removed by hand in between, in whichever order; and a key
-    in a memory lies in no second place."""
-    chance, workspace = random.Random(11), home(tmp_path)
-    folder, key = workspace.paths.memories, "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
-    words = ["Port", "straße", "two\nlines", "x", "port 80", "lines x"]
-    for step in range(160):
-        there = sorted(path.name for path in folder.glob("*.md"))
-        name = chance.choice(there) if there else ""
-        act = chance.choice(["save", "save", "again", "edit", "archive", "restore", "remove", *DAMAGE])
-        if act == "save" or not name:
-            value(save(workspace, f"{chance.choice(words)} {chance.choice(words)} {step}", tag=["a", "b"][: step % 3]))
-        elif act == "again":
-            one = chance.choice(load_memories([("global", folder)]).memories or (None,))
-            if one is not None and key not in one.content:
-                assert value(save(workspace, one.content)).already
-        elif act == "archive":
-            memories_archive(workspace, name)
-        elif act == "restore":
-            gone = sorted(path.name for path in (folder / "archive").glob("*.md"))
-            memories_restore(workspace, chance.choice(gone)) if gone else None
-        elif act == "remove":
-            (folder / name).unlink()
-        elif act == "link":
-            elsewhere = tmp_path / f"{step}.md"
-            (folder / name).rename(elsewhere)
-            (folder / name).symlink_to(elsewhere)
-        else:
-            old, new = {"break": ("created", "creat"), "source": ("source: user-told", f"source: {key}")}.get(
-                act, ("", "")
-            )
-            more = {"edit": f"edited {step}\n", "key": f"The token is {key}\n"}.get(act, "")
-            (folder / name).write_text((folder / name).read_text().replace(old, new) + more)
-        shelves = [[Shelf("global", folder, cache=cache)] for cache in (workspace.cache, None)]
-        for query in ("", "port", "LINES x", "two\nlines", "x port", "STRASSE", "nothing of it"):
-            kept, read = (list(recall(one, query)) for one in shelves)
-            assert kept == read == [row for row in newest_first(read) if row in read], query
-        assert all_of(shelves[0]) == all_of(shelves[1])
-        folders = [("global", folder)]
-        assert load_memories(folders, cache=workspace.cache) == load_memories(folders), "every field, the checksum too"
-        assert next_id(shelves[0][0], workspace.cache) == next_id(shelves[1][0])
-        assert key.encode() not in b"".join(path.read_bytes() for path in workspace.cache.rglob("*") if path.is_file())
 
 
 # --- single entries of a large ledger --------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base import ready
 from core.base.result import Err, Ok, fail
 from core.commands.memories import memories_archive, memories_edit, recall_command, save
 from core.commands.search import SearchReport
@@ -520,18 +519,3 @@ def test_editors_line_ends_and_marks(tmp_path: Path) -> None:
 )
 def test_summary_is_the_first_line_of_at_most_80_characters(first: str, summary: str) -> None:
     assert Memory(1, "", first).summary == summary
-
-
-def test_a_memory_that_was_deleted_leaves_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its words stood there until one in fifty of the others had changed."""
-    monkeypatch.setattr(ready, "SETTLED_SECONDS", -3600.0)
-    folder, cache = tmp_path / "memories", tmp_path / "cache"
-    for number in range(60):
-        put(folder, number + 1, f"memory number {number}")
-    door = put(folder, 61, "the code of the door is blue")
-    load_memories([("global", folder)], cache=cache)
-    (kept,) = (cache / "ready").iterdir()
-    assert "of the door" in kept.read_text()
-    door.unlink()
-    assert len(load_memories([("global", folder)], cache=cache).memories) == 60
-    assert "of the door" not in kept.read_text()

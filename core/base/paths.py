@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,17 +85,9 @@ def user_folder(environment: Mapping[str, str]) -> Path:
     named = environment.get("XDG_CONFIG_HOME", "")
     if os.path.isabs(named):
         return Path(named) / APPLICATION
-    if _is_plain_linux(named):
-        return Path(os.path.expanduser("~/.config")) / APPLICATION
     import platformdirs
 
     return platformdirs.user_config_path(APPLICATION)
-
-
-def _is_plain_linux(named: str) -> bool:
-    """Whether the folders are those below the person's own: what `platformdirs` says on Linux where no variable names
-    another, without a tenth of a start for its modules."""
-    return sys.platform == "linux" and not named.strip() and os.path.isabs(os.environ.get("HOME", "/"))
 
 
 ASKED = "asked-by-knowledge"
@@ -117,8 +108,6 @@ def cache_folder(home: Path, environment: Mapping[str, str]) -> Path:
     named = environment.get("XDG_CACHE_HOME", "")
     if os.path.isabs(named):
         return Path(named) / APPLICATION / "knowledge" / key
-    if _is_plain_linux(named):
-        return Path(os.path.expanduser("~/.cache")) / APPLICATION / "knowledge" / key
     import platformdirs
 
     return platformdirs.user_cache_path(APPLICATION) / "knowledge" / key

@@ -1,19 +1,16 @@
 """Values that are made of files, kept ready in the cache folder while every one of these files is what it was.
 
 A start that needs a number out of forty megabytes must not read them. Deleting what is kept costs time and nothing
-else; what cannot be read, has another shape or is of another version of the program is made anew. (The answer of
-`knowledge context` is kept in a way of its own, in cli/kept_context.py: it is looked up before this file is loaded.)
+else; what cannot be read, has another shape or is of another version of the program is made again.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import stat
-import sys
 import time
 from binascii import crc32
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -97,45 +94,6 @@ def _state(path: Path) -> list[int]:
 def state_of(found: os.stat_result) -> list[int]:
     """Device, inode, size, and when it changed (nanoseconds)."""
     return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
-
-
-# --- a row for each file in a folder ---------------------------------------------------------------------------------
-
-
-def file_states(folder: Path, ending: str) -> dict[str, str]:
-    """Name -> state of each file of a folder with that ending; "" for one whose state does not tell whether it changes
-    (a link, or changed so lately that its times could stay the same when it changes once more). Raises OSError."""
-    settled, found = int((time.time() - SETTLED_SECONDS) * 1e9), {}
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            name = entry.name
-            if not name.endswith(ending) or name[0] == ".":
-                continue
-            try:
-                seen = entry.stat(follow_symlinks=False)
-            except OSError:
-                found[name] = ""
-                continue
-            changed, known = seen.st_mtime_ns, seen.st_ctime_ns
-            tells = changed < settled > known and stat.S_ISREG(seen.st_mode)
-            found[name] = f"{seen.st_dev} {seen.st_ino} {seen.st_size} {changed} {known}" if tells else ""
-    return found
-
-
-def kept_rows(place: Path, columns: int) -> list[tuple[str, ...]]:
-    """The rows that were kept at a place, in their order; none where they are damaged or of another version."""
-    body = kept_bytes(place, [sys.hexversion, columns])
-    if not body:
-        return []
-    cells = body.decode("utf-8", "surrogatepass").split("\n")
-    number = len(cells) // columns
-    return list(zip(*(cells[at : at + number] for at in range(0, len(cells), number)), strict=True))
-
-
-def keep_rows(place: Path, rows: Sequence[tuple[str, ...]], columns: int) -> None:
-    """Keep rows of so many texts without line breaks: column by column, which a start takes apart fastest."""
-    body = "\n".join("\n".join(column) for column in zip(*rows, strict=True)).encode("utf-8", "surrogatepass")
-    keep_bytes(place, [sys.hexversion, columns], body)
 
 
 # --- much of which a start needs little ------------------------------------------------------------------------------

@@ -64,7 +64,6 @@ COMMANDS = (
         PROJECT,
         option("--hook", "as the hook of this tool wants it, such as claude_code", "TOOL"),
         words=OURS,
-        kept=True,
     ),
     single(
         "mcp",

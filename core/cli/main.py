@@ -5,13 +5,10 @@ Exit status: 0 done, 1 something failed (named on stderr), 2 wrong usage, 130 st
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
+from typing import TYPE_CHECKING
 
-from core.cli.kept_context import keep_answer, kept_answer
-
-TYPE_CHECKING = False  # whoever gets a kept answer does not wait for `typing` either
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO, Any, NoReturn
@@ -25,34 +22,16 @@ STOPPED = "knowledge: stopped; nothing is lost, run the command again to continu
 
 def run() -> NoReturn:
     """The entry point of the `knowledge` program."""
-    # A process that lives for one command holds many small records and next to no cycles: look for those seldom, and
-    # not once more at the end, when all memory is given back anyway.
-    gc.set_threshold(200_000)
     # A timer or a daemon may start us with its streams closed.
     sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     code = 1
     try:
-        kept = kept_answer(sys.argv[1:])
-        if kept is None:
-            out = sys.stdout
-            if sys.argv[1:2] == ["mcp"]:
-                from core.cli.first_answers import answer_first
-
-                answer_first(sys.argv[1:])
-            try:
-                code = main(sys.argv[1:], out)
-            finally:
-                sys.stdout = out
-        else:
-            _tolerate_any_text(sys.stdout)
-            sys.stdout.write(kept)
-            code = 0
+        code = main(sys.argv[1:])
         sys.stdout.flush()
     except OSError as error:
         # Somebody read the beginning only (`knowledge ledger | head`): no error. A disk that is full was reported.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0 if isinstance(error, BrokenPipeError) else 1
-    gc.freeze()
     sys.exit(code)
 
 
@@ -76,7 +55,7 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
         return 2
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
-    return _guarded(row, options, out, err, arguments)
+    return _guarded(row, options, out, err)
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
@@ -94,11 +73,11 @@ def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
     return parse(arguments)
 
 
-def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str], arguments: Sequence[str]) -> int:
+def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     """Run it; what nobody foresaw is one sentence, unless the person wants to see it."""
     debug = options.pop("debug", False)
     try:
-        return _dispatch(row, options, out, err, arguments)
+        return _dispatch(row, options, out, err)
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
@@ -127,10 +106,8 @@ def _refusal(error: OSError | ImportError) -> str:
     return f"{plain}; nothing is lost, mend that (knowledge --debug tells more), then run the command again."
 
 
-def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str], arguments: Sequence[str]) -> int:
+def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     """Open the home, run the command, print what came of it."""
-    import time
-    from contextlib import suppress
     from pathlib import Path
 
     from core.base.result import Err
@@ -145,7 +122,6 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
             _tell(str(found.error), err)
             return 2 if found.error.code == "usage" else 1
         return 0 if _printed(row, found.value, out, err, as_json=as_json, quiet=quiet) else 1
-    begun = time.time()
     opened = open_workspace(home, Path(config) if config else None)
     if isinstance(opened, Err):
         _tell(str(opened.error), err)
@@ -168,11 +144,6 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
         _tell(f"made a new home: {workspace.paths.home}", err)
     if not _printed(row, result.value, out, err, as_json=as_json, quiet=quiet):
         return 1
-    if row.kept and not as_json:
-        from core.cli.text import visible
-
-        with suppress(OSError):
-            keep_answer(arguments, workspace, result.value, visible(row.text(result.value)), begun)
     failed = _report_problems(row, workspace, result.value, err, as_json=as_json, quiet=quiet)
     if pressed():
         print(STOPPED, file=err)

@@ -73,8 +73,6 @@ class Command(NamedTuple):
     words: str = FOREIGN
     """Whose its text is, since what is piped may end in a prompt. OURS: our own, or it went through the gate already;
     FOREIGN: it loses its marks; NAMED: it names files that other programs made, so it loses secrets as well."""
-    kept: bool = False
-    """Its text is kept, and printed again before the program is loaded while nothing has changed (kept_context.py)."""
     afterwards: Callable[[Any, IO[str]], None] | None = None
     """What follows a report without errors, for a person; gets the result and stderr."""
     subcommands: tuple[Command, ...] = ()

@@ -244,7 +244,7 @@ def save(
     scope = "project" if where is not workspace.paths else "global"
 
     def write() -> tuple[Memory, bool]:
-        shelf = Shelf(scope, where.memories, cache=workspace.cache)
+        shelf = Shelf(scope, where.memories)
         readable = may_read(workspace, where.home.parent)  # or tags of somebody else would be trusted with the words
         same = shelf.same(
             content,
@@ -253,7 +253,7 @@ def save(
         )
         if same:
             return same, True
-        return write_memory(shelf, content, tags, now(), workspace.cache, source), False
+        return write_memory(shelf, content, tags, now(), source), False
 
     written = _locked(where, write)
     if isinstance(written, Err):
@@ -293,12 +293,7 @@ def _searched(
     if isinstance(hits, Err):
         return [], (f"there may be more matches: the search index is unavailable ({hits.error})",)
     wanted = [hit.entry.path for hit in hits.value.hits]
-    by_path = {
-        str(shelf.folder / row[0]): shelf.memory(row)
-        for shelf in shelves
-        for row in shelf.rows
-        if any(path.endswith(row[0]) for path in wanted)
-    }
+    by_path = {str(row.path): row for shelf in shelves for row in shelf.rows}
     return [by_path[path] for path in wanted if path in by_path], hits.value.warnings
 
 
@@ -407,8 +402,7 @@ def _shelves(
         Shelf(
             scope,
             where.memories / ARCHIVE if archived else where.memories,
-            lambda scope, path: scope == "global" or readable(path),
-            workspace.cache,
+            lambda scope, path: readable(path),
         )
         for scope, where in places(workspace, found.value)
     ]

@@ -3,7 +3,6 @@ it needs of memory."""
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
@@ -124,13 +123,7 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     inside, whole = _unpacked(data)
     if inside is None:
         return Conversation(name, "packed" if whole else "overpacked", (), skipped=1)
-    on = gc.isenabled()
-    gc.disable()  # very many small records and no cycles: looking for cycles again and again is a third of the time
-    try:
-        found = _reader(inside).read(name, inside)
-    finally:
-        if on:
-            gc.enable()
+    found = _reader(inside).read(name, inside)
     asked = next((turn.text for turn in found.turns if turn.role == "user"), "")
     found = replace(found, turns=(), skipped=0) if asked.lstrip().startswith(OPENINGS) else found
     return found if whole else replace(found, skipped=found.skipped + 1)

@@ -5,7 +5,6 @@ What a plan leaves out is told in sentences: which conversations they are about 
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -30,18 +29,6 @@ def plan_harvest(
     paths: Paths, options: HarvestOptions, entries: Mapping[str, Mapping[str, Any]], now: datetime, cache: HashCache
 ) -> HarvestPlan:
     """Stages 1 and 2. Reads only; `cache` is updated in place. Raises OSError."""
-    collecting = gc.isenabled()
-    gc.disable()  # very many small records and no cycles: looking for cycles again and again is a third of the time
-    try:
-        return _plan(paths, options, entries, now, cache)
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _plan(
-    paths: Paths, options: HarvestOptions, entries: Mapping[str, Mapping[str, Any]], now: datetime, cache: HashCache
-) -> HarvestPlan:
     found = scan(paths, cache) if options.home else Scan(())
     if not options.places:
         return _judged(paths, options, entries, now, found, cache, {})

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 Row = tuple[str, float, float]
-"""What was measured, its figure, and what that may be at the most."""
+"""What was measured, its figure, and what that may be at most: infinity where it is only told."""
 ROUNDS = 5
 
 

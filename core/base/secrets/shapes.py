@@ -9,12 +9,14 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from core.base.secrets.values import has_digit, is_chosen, is_phrase, is_placeholder
 
 
-class Pattern(NamedTuple):
+@dataclass(frozen=True)
+class Pattern:
     """One shape of secret. The group `secret` is replaced, or the whole match where there is none.
 
     `prefilter` is a literal that any match begins with, or contains where the shape is `inner`; it is sought in the
@@ -23,23 +25,22 @@ class Pattern(NamedTuple):
 
     kind: str
     prefilter: str
-    regex: re.Pattern[str]
+    expression: str
     caseless: bool = False
     check: Callable[[str], bool] | None = None
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Compiled when the prefilter was met: all three hundred take longer than most commands."""
+        return re.compile(self.expression, re.I if self.caseless else 0)
 
 
 _E = r"(?![A-Za-z0-9])"
 
 
-def _shape(
-    kind: str, prefilter: str, regex: str, caseless: bool = False, check: Callable[[str], bool] | None = None
-) -> Pattern:
-    return Pattern(kind, prefilter, re.compile(regex, re.I if caseless else 0), caseless, check)
-
-
 def _token(kind: str, prefix: str, rest: str) -> Pattern:
     """A token that its `prefix` and its length give away, whatever stands before it."""
-    return _shape(kind, prefix, re.escape(prefix) + rest)
+    return Pattern(kind, prefix, re.escape(prefix) + rest)
 
 
 def _word(kind: str, prefix: str, rest: str) -> Pattern:
@@ -49,7 +50,7 @@ def _word(kind: str, prefix: str, rest: str) -> Pattern:
     with plain letters.
     """
     plain = re.escape(prefix)
-    return _shape(kind, prefix, rf"{plain}(?<![A-Za-z0-9]{plain}){rest}")
+    return Pattern(kind, prefix, rf"{plain}(?<![A-Za-z0-9]{plain}){rest}")
 
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -94,13 +95,13 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("azure-storage-key", "AccountKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     _token("azure-shared-key", "SharedAccessKey=", r"(?P<secret>[A-Za-z0-9+/]{30,}={0,2})"),
     _token("azure-signature", "sig=", r"(?<=[?&;]sig=)(?P<secret>[\w%+/-]{30,}={0,2})"),
-    _shape("azure-client-secret", "Q~", r"[\w~.]{3}\dQ~[\w~.-]{31,34}"),
-    _shape("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{8,}\.eyJ[\w-]{4,}(?:\.[\w-]{8,})?"),
+    Pattern("azure-client-secret", "Q~", r"[\w~.]{3}\dQ~[\w~.-]{31,34}"),
+    Pattern("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{8,}\.eyJ[\w-]{4,}(?:\.[\w-]{8,})?"),
     _word("jwt", "eyJ", r"[\w-]{8,600}\.eyJ[\w-]{4,}\.[\w-]{8,}"),
-    _shape("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{14,}\.(?:[\w-]{10,}|)\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"),  # encrypted: five parts
+    Pattern("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{14,}\.(?:[\w-]{10,}|)\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"),  # encrypted: five parts
     _word("sendgrid-key", "SG.", r"[\w-]{16,40}\.[\w-]{30,}"),
-    _shape("telegram-token", ":", r":(?<=\d{8}:)(?P<secret>[\w-]{35})(?![\w-])"),
-    _shape("discord-token", ".", r"[MNO](?<![\w.-][MNO])[\w-]{23,25}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])"),
+    Pattern("telegram-token", ":", r":(?<=\d{8}:)(?P<secret>[\w-]{35})(?![\w-])"),
+    Pattern("discord-token", ".", r"[MNO](?<![\w.-][MNO])[\w-]{23,25}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])"),
     _token("discord-webhook", "/api/webhooks/", r"(?P<secret>\d{15,20}/[\w-]{40,})"),
     _word("twilio-key", "SK", r"[0-9a-f]{32}" + _E),
     _token("pypi-token", "pypi-", r"[\w-]{40,}"),
@@ -135,14 +136,14 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("replicate-token", "r8_", r"[A-Za-z0-9]{37}" + _E),
     _token("rubygems-key", "rubygems_", r"[a-f0-9]{48}" + _E),
     _token("sentry-token", "sntry", r"[su]_[\w+/=-]{40,}"),
-    _shape("sentry-dsn", "@o", r"(?<=://)(?P<secret>[0-9a-f]{32})(?::[0-9a-f]{32})?@o?\d*"),
+    Pattern("sentry-dsn", "@o", r"(?<=://)(?P<secret>[0-9a-f]{32})(?::[0-9a-f]{32})?@o?\d*"),
     _token("supabase-key", "sbp_", r"[a-f0-9]{40}" + _E),
     _token("supabase-key", "sb_secret_", r"[\w-]{22,}"),
     _token("tailscale-key", "tskey-", r"[a-z]+-[\w-]{16,}"),
     _token("vault-token", "hvs.", r"[\w-]{24,}"),
     _token("vault-token", "hvb.", r"[\w-]{60,}"),
     _token("vault-token", "hvr.", r"[\w-]{24,}"),
-    _shape("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}"),
+    Pattern("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}"),
     _token("xai-key", "xai-", r"[A-Za-z0-9]{60,}"),
     _token("atlassian-token", "ATATT3", r"[\w=-]{60,}"),
     _token("atlassian-token", "ATCTT3", r"[\w=-]{60,}"),
@@ -165,7 +166,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("heroku-key", "HRKU-", r"[\w-]{36,64}"),
     _word("infracost-key", "ico-", r"[A-Za-z0-9]{32}" + _E),
     _token("intra42-secret", "s-s4t2", r"(?:ud|af)-[a-f0-9]{64}"),
-    _shape("maxmind-key", "_mmk", r"(?<!\w)[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
+    Pattern("maxmind-key", "_mmk", r"(?<!\w)[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
     _word("mapbox-token", "sk.eyJ", r"[\w-]{40,}\.[\w-]{20,}"),
     _word("octopus-key", "API-", r"[A-Z0-9]{26}" + _E),
     _token("openshift-token", "sha256~", r"[\w-]{43}(?![\w-])"),
@@ -205,7 +206,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("asana-token", "2/", r"\d{15,17}/\d{15,17}:[a-f0-9]{32}"),
     _token("mongodb-key", "mdb_", r"s[ak]_(?:id|sk)_[\w-]{24,}"),
     _token("private-key", "nsec1", r"[a-z0-9]{58}" + _E),
-    _shape("private-key", "prv", r"(?<![A-Za-z0-9])[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
+    Pattern("private-key", "prv", r"(?<![A-Za-z0-9])[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
     _token("private-key", "b3BlbnNzaC1rZXktdjE", r"[A-Za-z0-9+/=]{20,}(?:\s{1,8}[A-Za-z0-9+/=]{16,}){0,400}"),
     *(
         _token("private-key", head, r"[A-Za-z0-9+/]{20,}(?:\s{1,8}[A-Za-z0-9+/]{16,}){0,400}={0,2}")
@@ -215,7 +216,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("password-hash", "$argon2", r"[id]{1,2}\$[\w=,$+/.-]{40,}"),
     _token("password-hash", "$6$", r"(?:rounds=\d+\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}"),
     _token("password-hash", "$y$", r"[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}"),
-    _shape("url-password", "@tcp(", r"(?<![\w/:])[\w.-]{1,40}:(?P<secret>[^\s\"'`/:]{3,60})@tcp\("),
+    Pattern("url-password", "@tcp(", r"(?<![\w/:])[\w.-]{1,40}:(?P<secret>[^\s\"'`/:]{3,60})@tcp\("),
     _token("vault-block", "$ANSIBLE_VAULT;", r"[\w.;]{1,40}\r?\n(?P<secret>(?:[ \t]{0,24}[0-9a-f]{20,80}\r?\n?){1,200})"),
     _token("session-cookie", "_gitlab_session=", r"(?P<secret>[0-9a-f]{32})"),
 )  # fmt: skip
@@ -307,12 +308,12 @@ def _is_card(number: str) -> bool:
 def _command(name: str, rest: str, *, plain: bool = False) -> Pattern:
     """A program `name` that is given a password, after `rest` of its command line."""
     value = r"(?P<secret>[^\s\"'|;]{3,80})" if plain else _SHELL
-    return _shape("password", name, re.escape(name) + rest + value, check=_no_variable)
+    return Pattern("password", name, re.escape(name) + rest + value, check=_no_variable)
 
 
 def _said(prefix: str, rest: str) -> Pattern:
     """A password behind words that say so, in small or large letters."""
-    return _shape("password", prefix, re.escape(prefix) + rest, True, _no_variable)
+    return Pattern("password", prefix, re.escape(prefix) + rest, True, _no_variable)
 
 
 _COOKIES = (
@@ -326,73 +327,73 @@ _KUBECONFIG = {
 }
 """What kubectl writes into its settings, as base64; the certificates tell whose cluster it is and are of no other use."""
 ANYWHERE: tuple[Pattern, ...] = (
-    _shape("url-password", "://",
+    Pattern("url-password", "://",
            r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
            check=_is_url_password),
-    _shape("url-password", "curl ",
+    Pattern("url-password", "curl ",
            r"curl (?:[^\n]{0,400}?[ ])?-(?:[a-zA-Z]{0,6}u|-user|-proxy-user"
            r"|U)[ =]?(?:\"[^\s:\"'/]{1,80}:(?P<d>[^\"\n]{3,120})\"|'[^\s:\"'/]{1,80}:(?P<s>[^'\n]{3,120})'"
            r"|[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,}))",
            check=_no_variable),
-    _shape("bearer-token", "bearer", r"bearer[\s:+=\"']{1,3}(?P<secret>[A-Za-z0-9._~+/-]{16,}=*)", True, _is_bearer),
-    _shape("basic-credentials", "basic", r"basic[ \t+]{1,3}(?P<secret>[A-Za-z0-9+/_-]{8,}={0,2})", True, _is_basic),
-    _shape("authorization", "authorization",
+    Pattern("bearer-token", "bearer", r"bearer[\s:+=\"']{1,3}(?P<secret>[A-Za-z0-9._~+/-]{16,}=*)", True, _is_bearer),
+    Pattern("basic-credentials", "basic", r"basic[ \t+]{1,3}(?P<secret>[A-Za-z0-9+/_-]{8,}={0,2})", True, _is_basic),
+    Pattern("authorization", "authorization",
            r"authorization\\?[\"']?\s?[:=,]\s{0,3}\\?[\"']?(?:(?:token|apikey|api-key|key|digest|negotiate|ntlm|ssws"
            r"|splunk"
            r"|genie|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})"
            r"(?![A-Za-z0-9._~+/=:(-])",
            True, _is_bearer),
-    _shape("basic-credentials", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
+    Pattern("basic-credentials", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
            check=_is_basic),
     *(
-        _shape("password", name, re.escape(name) + r"[\"']?[ ]?[=:]?[ ]?[\[(][ ]?(?:[^,()\n]{1,120},[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"']"
+        Pattern("password", name, re.escape(name) + r"[\"']?[ ]?[=:]?[ ]?[\[(][ ]?(?:[^,()\n]{1,120},[ ]?)?[\"'][\w.@\\-]{1,60}[\"'],\s{0,4}[\"']"
         r"(?P<secret>[^\"'\n]{4,80})[\"']\s?[,)\]]",
                True, _is_argument)
         for name in ("auth", "login", "authenticate", "credential", "credentials", "pdo", "mysqli", "sql_connect", "getconnection")
     ),
-    _shape("password", "wifi:", r"WIFI:[^\n]{0,120}?;P:(?P<secret>(?:\\.|[^;\\\n]){4,80});", True),
-    _shape("password", "securestring", r"SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']", True, _no_variable),
+    Pattern("password", "wifi:", r"WIFI:[^\n]{0,120}?;P:(?P<secret>(?:\\.|[^;\\\n]){4,80});", True),
+    Pattern("password", "securestring", r"SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']", True, _no_variable),
     *(
-        _shape("password", name,
+        Pattern("password", name,
                re.escape(name) + r"[a-z]{0,7}\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\\\"'`,()]{4,60})",
                True, _is_login)
         for name in ("cred", "log in", "login", "logged in", "sign in", "zugangsdaten", "identifiants", "credenciales", "логин")
     ),
     *(
-        _shape("password", name, name + r"=\{(?P<secret>(?:[^{}\n]|\}\}){3,80})\}(?=[;\"'\s]|$)", True, _is_odd)
+        Pattern("password", name, name + r"=\{(?P<secret>(?:[^{}\n]|\}\}){3,80})\}(?=[;\"'\s]|$)", True, _is_odd)
         for name in ("pwd", "password")
     ),
     *(
-        _shape("password", name, name + r"\w{0,20}\n[^\n]{0,200}?\binput_value=(?:'(?P<s>[^'\n]{3,120})'|\"(?P<d>[^\"\n]{3,120})\")", True, _no_variable)
+        Pattern("password", name, name + r"\w{0,20}\n[^\n]{0,200}?\binput_value=(?:'(?P<s>[^'\n]{3,120})'|\"(?P<d>[^\"\n]{3,120})\")", True, _no_variable)
         for name in ("password", "passwd", "secret", "token", "api_key")
     ),
     *(
-        _shape("session-cookie", name, name + r"/[^\t\n]{0,200}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\t(?P<secret>\S{8,4000})", True, _is_cookie)
+        Pattern("session-cookie", name, name + r"/[^\t\n]{0,200}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\t(?P<secret>\S{8,4000})", True, _is_cookie)
         for name in ("\ttrue\t", "\tfalse\t")
     ),
     *(
-        _shape("url-password", name, re.escape(name) + r"[^&\s]{1,60}&(?:p|pw)=(?P<secret>[^&\s\"'#]{3,120})", True, _no_variable)
+        Pattern("url-password", name, re.escape(name) + r"[^&\s]{1,60}&(?:p|pw)=(?P<secret>[^&\s\"'#]{3,120})", True, _no_variable)
         for name in ("?u=", "?user=", "?usr=", "?login=")
     ),
     *(
-        _shape("password", name, name + r"[a-z]{0,8}[^\n:/]{0,24}?[: ][ \t]?(?:admin|root|administrator|sa|postgres|guest|pi"
+        Pattern("password", name, name + r"[a-z]{0,8}[^\n:/]{0,24}?[: ][ \t]?(?:admin|root|administrator|sa|postgres|guest|pi"
         r"|ubuntu)[ \t]?[/:][ \t]?(?P<secret>[^\s/,.;:\"'`()]{4,40})(?![\w/:])", True, _no_variable)
         for name in ("cred", "login", "log in", "logged in")
     ),
-    _shape("password", "invalid user ", r"invalid user (?P<secret>\S{5,60})(?= from)", True, _is_login),
+    Pattern("password", "invalid user ", r"invalid user (?P<secret>\S{5,60})(?= from)", True, _is_login),
     *(
-        _shape("private-key", name, name + r"\s?(?P<secret>(?:\s{1,24}(?:[0-9a-f]{2}:){2,20}(?:[0-9a-f]{2})?){1,40})", True)
+        Pattern("private-key", name, name + r"\s?(?P<secret>(?:\s{1,24}(?:[0-9a-f]{2}:){2,20}(?:[0-9a-f]{2})?){1,40})", True)
         for name in ("priv:", "privateexponent:", "prime1:", "prime2:")
     ),
-    _shape("signature", "/private-", r"/private-(?P<secret>[0-9a-f]{16,64})\b", True),
+    Pattern("signature", "/private-", r"/private-(?P<secret>[0-9a-f]{16,64})\b", True),
     _token("okta-token", "SSWS ", r"(?P<secret>00[\w-]{40})"),
-    _shape("aws-secret-key", "aws",
+    Pattern("aws-secret-key", "aws",
            r"aws.{0,20}?(?:secret|private).{0,20}?key.{0,12}?[=:\s\"'>]\s*"
            r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", True),
-    _shape("cloudflare-key", "cloudflare",
+    Pattern("cloudflare-key", "cloudflare",
            r"cloudflare[\w-]{0,20}(?:token|key)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[\w-]{37,40})(?![\w-])", True),
     *(
-        _shape(
+        Pattern(
             kind,
             name,
             name
@@ -403,24 +404,24 @@ ANYWHERE: tuple[Pattern, ...] = (
         for name, kind in _KUBECONFIG.items()
     ),
     *(
-        _shape("signature", f"{name}=", re.escape(name) + r"(?<=[?&;]" + re.escape(name) + r")=(?P<secret>[\w%+/=~.-]{16,2000})", True, _is_random)
+        Pattern("signature", f"{name}=", re.escape(name) + r"(?<=[?&;]" + re.escape(name) + r")=(?P<secret>[\w%+/=~.-]{16,2000})", True, _is_random)
         for name in ("signature", "hmac", "hash", "md5", "policy", "hdnts", "hdnea", "token", "access_token", "auth", "key", "code", "ticket", "jwt", "st", "sas")
     ),
     *(
-        _shape("webhook", path, re.escape(path) + r"(?P<secret>[\w/-]{16,200})", True, _is_random)
+        Pattern("webhook", path, re.escape(path) + r"(?P<secret>[\w/-]{16,200})", True, _is_random)
         for path in ("/hooks/", "/hook/", "webhook.site/", "/webhook/", "/webhooks/", "with/key/", "/bot/v2/hook/", "hc-ping.com/", "/ping/")
     ),
-    _shape("private-key", "<d>", r"<D>(?P<secret>[A-Za-z0-9+/=\s]{40,})</D>", True),
-    _shape("private-key", "secret key\n", r"secret key\n(?P<secret>[A-Za-z0-9+/=]{40,})", True),
-    _shape("private-key", '"d"', r"\"d\"\s{0,3}:\s{0,3}\"(?P<secret>[\w-]{40,})\""),
-    _shape("signature", "x-amz-", r"x-amz-(?:signature|security-token)=(?P<secret>[\w%+/=-]{32,})", True),
+    Pattern("private-key", "<d>", r"<D>(?P<secret>[A-Za-z0-9+/=\s]{40,})</D>", True),
+    Pattern("private-key", "secret key\n", r"secret key\n(?P<secret>[A-Za-z0-9+/=]{40,})", True),
+    Pattern("private-key", '"d"', r"\"d\"\s{0,3}:\s{0,3}\"(?P<secret>[\w-]{40,})\""),
+    Pattern("signature", "x-amz-", r"x-amz-(?:signature|security-token)=(?P<secret>[\w%+/=-]{32,})", True),
 )  # fmt: skip
 COOKIES: tuple[Pattern, ...] = (
-    _shape("session-cookie", "cookie:",
+    Pattern("session-cookie", "cookie:",
            r"cookie:[^\S\n]{0,2}(?:[^=;,\s\"']{1,60}=[^;\s\"']{0,400};[^\S\n]?){0,12}?[^=;,\s\"']{1,60}="
            r"(?P<secret>[^;\s\"',\\]{8,400})", True, _is_cookie),
     *(
-        _shape(
+        Pattern(
             "session-cookie",
             name,
             rf"{re.escape(name)}(?<![A-Za-z]{re.escape(name)})[\"']?[ \t]?=[ \t]?[\"']?(?P<secret>[^;\s\"',&`]{{12,400}})",
@@ -429,7 +430,7 @@ COOKIES: tuple[Pattern, ...] = (
         )
         for name in _COOKIES
     ),
-    _shape("session-cookie", "session=", r"session=(?P<secret>[^;\s\"',&]{20,400})", True, _is_cookie),
+    Pattern("session-cookie", "session=", r"session=(?P<secret>[^;\s\"',&]{20,400})", True, _is_cookie),
 )  # fmt: skip
 COMMANDS: tuple[Pattern, ...] = (
     _command("sshpass", r"[ \t]+(?:-[eP]\s?\S+[ \t]+)?-p[ \t]?"),
@@ -461,34 +462,34 @@ COMMANDS: tuple[Pattern, ...] = (
     _command("chpasswd", r"[ \t]*<<<[ \t]*[\"']?[\w.-]{1,40}:", plain=True),
     _command("sudo", r"[ \t]+-S[^\n|;<]{0,60}<<<[ \t]*"),
     _command("zip", r"\b[^\n|;]{0,120}?[ \t]-P[ \t]"),
-    _shape(
+    Pattern(
         "password",
         "net use",
         r"net use[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}/user:\S{1,60}[ \t]{1,4}"
         r"(?P<secret>[^\s/]\S{3,60})",
         check=_no_variable,
     ),
-    _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
+    Pattern("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
 )
 PROMPTS: tuple[Pattern, ...] = (
-    _shape(
+    Pattern(
         "password",
         "assword",
         r"assword:?[\"')\]]{0,4}[^\n]{0,12}\r?\n[ \t\w.]{0,20}?\bsend(?:line)?[ (]{1,2}b?[\"'](?P<secret>(?:[^\"'\n\\]"
         r"|\\[^rn\n]){4,80})(?:\\[rn]){0,2}[\"']",
         check=_no_variable,
     ),
-    _shape("password", "user ", r"user \S{1,60}\r?\n(?:[^\n]{0,120}\n)?PASS (?P<secret>\S{3,120})", True),
-    _shape(
+    Pattern("password", "user ", r"user \S{1,60}\r?\n(?:[^\n]{0,120}\n)?PASS (?P<secret>\S{3,120})", True),
+    Pattern(
         "basic-credentials",
         "auth plain",
         r"auth plain[ \t](?:\r?\n[^\n]{0,20})?(?P<secret>[A-Za-z0-9+/]{12,}={0,2})",
         True,
     ),
-    _shape(
+    Pattern(
         "basic-credentials", "334 ugfzc3dvcmq6", r"334 UGFzc3dvcmQ6\s{1,3}(?P<secret>[A-Za-z0-9+/]{4,}={0,2})", True
     ),
-    _shape(
+    Pattern(
         "private-key",
         "-----begin openvpn static",
         r"-----BEGIN OpenVPN Static key V1-----\s(?P<secret>[0-9a-f\s]{32,1200})",
@@ -496,21 +497,21 @@ PROMPTS: tuple[Pattern, ...] = (
     ),
 )
 PIPES: tuple[Pattern, ...] = (
-    _shape("basic-credentials", "echo -n ",
+    Pattern("basic-credentials", "echo -n ",
            r"echo -n[ \t]+[\"']?[\w.@-]{1,60}:(?P<secret>[^\s\"'|]{3,80}[\"']?[ \t]*\|[ \t]*"
            r"(?:openssl )?base64\b[^\n]{0,40}(?:\n[A-Za-z0-9+/]{8,}={0,2})?)",
            check=_no_variable),
-    _shape("password", "printf ",
+    Pattern("password", "printf ",
            r"printf[ \t]+(?P<secret>[^\n|]{4,160}?)[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-S|passwd|chpasswd)|docker[ \t]+login"
            r"|cryptsetup|passwd|chpasswd|kinit)\b",
            check=_has_literal),
-    _shape("password", "chpasswd",
+    Pattern("password", "chpasswd",
            r"chpasswd[^\n|]{0,40}<<-?[ \t]*[\"']?(?P<end>\w{1,12})[\"']?\n(?P<secret>[^\0]{4,600}?)\n[ \t]*(?P=end)\b", check=_no_variable),
-    _shape("password", "echo ",
+    Pattern("password", "echo ",
            r"echo[ \t]{1,4}[\"']?[\w.-]{1,40}:(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}"
            r"(?:sudo[ \t]+)?chpasswd",
            check=_no_variable),
-    _shape("password", "echo ",
+    Pattern("password", "echo ",
            r"echo[ \t]{1,4}[\"']?(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}"
            r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}-S|docker[ \t]+login|cryptsetup|passwd|kinit)", check=_no_variable),
 )  # fmt: skip
@@ -531,7 +532,7 @@ STATEMENTS: tuple[Pattern, ...] = (
     _said("net use",
           r"[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}(?:/user:\S{1,60}[ \t]{1,4})?"
           r"(?P<secret>[^\s/]\S{3,60})(?=[ \t]{1,4}/user:)"),
-    _shape("snmp-community", "community", r"community[ \t]+(?P<secret>\w{4,40})[ \t]+(?:ro|rw)\b", True),
+    Pattern("snmp-community", "community", r"community[ \t]+(?P<secret>\w{4,40})[ \t]+(?:ro|rw)\b", True),
     _said("requirepass", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
     _said("masterauth", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
     _said("username ", r"\S{1,60}[ \t]{1,4}(?:privilege[ \t]{1,4}\d{1,2}[ \t]{1,4}(?:password|secret)[ \t]{1,4}(?:\d[ \t]{1,4})?"
@@ -542,11 +543,11 @@ STATEMENTS: tuple[Pattern, ...] = (
     _said("enable secret", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
 )  # fmt: skip
 SEEDS: tuple[Pattern, ...] = (
-    _shape("one-time-seed", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}?secret=(?P<secret>[A-Za-z2-7]{16,})"),
-    _shape("one-time-seed", "otpauth-migration://", r"otpauth-migration://[^\s\"'<>]{0,60}?data=(?P<secret>[\w%+/=-]{16,})"),
-    _shape("private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,100}){1,200})",
+    Pattern("one-time-seed", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}?secret=(?P<secret>[A-Za-z2-7]{16,})"),
+    Pattern("one-time-seed", "otpauth-migration://", r"otpauth-migration://[^\s\"'<>]{0,60}?data=(?P<secret>[\w%+/=-]{16,})"),
+    Pattern("private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,100}){1,200})",
            True),
-    _shape("signature", "x-goog-signature=", r"x-goog-signature=(?P<secret>[\w%+/=-]{32,})", True),
+    Pattern("signature", "x-goog-signature=", r"x-goog-signature=(?P<secret>[\w%+/=-]{32,})", True),
 )  # fmt: skip
 IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PROMPTS + PIPES + STATEMENTS + SEEDS
 """Shapes that only the words around them give away; each begins with its `prefilter`."""
