@@ -26,10 +26,13 @@ from typing import TYPE_CHECKING, Any
 from core.base import files, locks
 from core.base.paths import Paths
 from core.base.project import project_root
+from core.conversations.days import day_of
+from core.conversations.searched import searched, title_of
 from core.search import conversations as index
 from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
+from core.sources.sessions import StoreCache, list_sessions
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, project_at
 from core.sources.walk import (
     artifact_at,
@@ -278,7 +281,6 @@ class _Look:
     def _sessions(self, stores: Sequence[Artifact]) -> list[Artifact]:
         """The conversations in databases and exports. A store that did not change is not opened: its conversations are
         those that the last look found."""
-        from core.sources.sessions import StoreCache, list_sessions
 
         kept = json.loads(index.remembered(self._database, "stores") or "{}")
         now: dict[str, list[Any]] = {}
@@ -330,7 +332,6 @@ class _Look:
 
     def _read(self, new: Sequence[Artifact], known: Mapping[str, index.Known], until: float) -> Sequence[Artifact]:
         """Read one after the other while there is time; what is left comes back."""
-        from core.sources.sessions import StoreCache
 
         done, total = 0, len(new)
         with StoreCache(self._where.copies) as stores:
@@ -434,7 +435,6 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Hel
 def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.Held, list[index.Piece]]:
     """A very long transcript, line by line: its turns are shortened and forgotten one by one."""
     from core.conversations.read import stream_turns
-    from core.conversations.searched import searched
 
     pieces: list[index.Piece] = []
     kept: list[Turn] = []
@@ -527,7 +527,6 @@ def _edge(data: bytes) -> str:
 def _pieces(
     turns: Sequence[Turn], first: int, conversation: Conversation, secrets: Secrets, item: Artifact
 ) -> list[index.Piece]:
-    from core.conversations.searched import searched
 
     day = _day_of(conversation, item)
     made = []
@@ -542,7 +541,6 @@ def _described(
     row: index.Held, found: Conversation, turns: Sequence[Turn], count: int, secrets: Secrets, item: Artifact
 ) -> index.Held:
     """What is known of a conversation, cleared."""
-    from core.conversations.searched import title_of
 
     first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
     folder = found.folder or folder_at(item.path)
@@ -586,6 +584,5 @@ def _day(when: str) -> str:
 
 
 def _day_of(conversation: Conversation, item: Artifact) -> str:
-    from core.conversations.days import day_of
 
     return day_of(conversation, os.path.basename(item.path), item.mtime_ns)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from core.base.result import Err, ErrorInfo, Result
 from core.commands.workspace import Workspace, open_workspace
 from gui.geometry import Geometry, grown, least_size, on_screen, read_geometry, remembered, write_geometry
-from gui.toolkit.window import Glfw, display_problem, find_glfw, monitor_scale
+from gui.toolkit.keys import KeyGate
+from gui.toolkit.window import FrameLoop, Glfw, display_problem, find_glfw, monitor_scale, window_context
 
 if TYPE_CHECKING:
     from gui.panel import KnowledgePanel
@@ -85,8 +86,6 @@ def refuse(error: ErrorInfo, status: int = 1) -> int:
 def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Workspace | None = None) -> int:
     """One window with the panel in it; remembers its place at the end. `own` is the person's home beside a demo's."""
     from gui.panel import KnowledgePanel
-    from gui.toolkit.keys import KeyGate
-    from gui.toolkit.window import FrameLoop, window_context
 
     wakes: list[FrameLoop] = []
     interrupted: list[int] = []

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from platformdirs import user_state_path
+
 from core.base.result import Ok, Result, fail
 
 FILE_NAME = "panel.json"
@@ -43,7 +45,6 @@ class Geometry:
 
 def state_folder() -> Path:
     """The folder that the system keeps for such things, outside of the person's own files."""
-    from platformdirs import user_state_path
 
     return user_state_path("manual_slop", appauthor=False)
 

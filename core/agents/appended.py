@@ -14,6 +14,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
 from core.base.config_text import value_span
 from core.base.result import Err, Ok, Result, fail
 
@@ -88,7 +91,6 @@ def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) ->
 
 
 def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
-    import tomlkit
 
     line_end = line_end_of(text)
     bare = not text.removeprefix(MARK)
@@ -99,7 +101,6 @@ def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
 
 def _inside(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str | None:
     """The table as the last member of the inline table above it."""
-    import tomlkit
 
     mark = MARK if text.startswith(MARK) else ""
     plain = text.removeprefix(mark)
@@ -138,8 +139,6 @@ def _cut_off(text: str, path: Sequence[str]) -> str:
 
 
 def _taken_out(text: str, path: Sequence[str]) -> str | None:
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
 
     try:
         document = tomlkit.parse(text.removeprefix(MARK))

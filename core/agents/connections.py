@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -490,7 +491,6 @@ def _why_idle(entry: Entry, program: Program, data: bytes) -> list[str]:
 
 def _programs(entry: Entry) -> list[str]:
     """The programs and scripts by their whole path that an entry starts."""
-    import shlex
 
     value = entry.value
     if not isinstance(value, dict):

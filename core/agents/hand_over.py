@@ -15,6 +15,7 @@ or a harvest would harvest itself.
 from __future__ import annotations
 
 import os
+import select
 import sys
 
 TYPE_CHECKING = False
@@ -37,7 +38,6 @@ def told() -> dict[str, Any]:
     """What a tool says on its standard input as a JSON object; {} for nothing."""
     if os.name != "posix":
         return {}
-    import select
 
     data = b""
     while len(data) < MOST_BYTES and select.select([0], [], [], WAIT_SECONDS)[0]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -102,7 +103,6 @@ def _launchd(words: Sequence[str], home: Path) -> Timer:
 
 
 def _task_scheduler(words: Sequence[str], folder: Path) -> Timer:
-    import subprocess
 
     program, arguments = escape(words[0]), escape(subprocess.list2cmdline(words[1:]))
     text = (
@@ -130,7 +130,6 @@ def _task_scheduler(words: Sequence[str], folder: Path) -> Timer:
 
 def tell_system(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> Err | None:
     """Run the commands in their order; the first that fails ends it."""
-    import subprocess
 
     for words in commands:
         program = shutil.which(words[0], path=environment.get("PATH", os.defpath))

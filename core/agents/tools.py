@@ -16,6 +16,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -369,7 +370,6 @@ def agent_name(typed: str) -> str:
 
 def own_program(home: tuple[str, ...], digest: str) -> Program:
     """This program as others should start it: by its whole path, for what they start may have another PATH."""
-    from importlib.util import find_spec
 
     if is_one_file():
         return Program((sys.executable,), home, find_spec("mcp") is not None, digest)

@@ -5,6 +5,7 @@ or the user's own prices.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -65,7 +66,6 @@ def _dollars(million_in: float, million_out: float, input_tokens: int, output_to
 @cache
 def _table() -> dict[str, dict[str, dict[str, float]]]:
     """Maker -> model name -> {"input": dollars, "output": dollars}; empty where the file is missing."""
-    import tomllib
 
     try:
         document: dict[str, Any] = tomllib.loads(PRICES_FILE.read_text("utf-8"))

@@ -14,7 +14,9 @@ believed. Nothing is written here; that is `core.base.files`.
 
 from __future__ import annotations
 
+import copy
 import hashlib
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -288,7 +290,6 @@ def _plain(name: object) -> str:
 
 def shown_value(value: Value) -> str:
     """A value as a person would write it, not longer than a line."""
-    import json
 
     words = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
     return words if len(words) <= 120 else words[:117] + "..."
@@ -376,7 +377,6 @@ def changed_config(data: bytes, key: str, value: Value) -> Result[bytes]:
 
 
 def _proven(before: dict[str, Any], text: str, setting: Setting, value: object) -> bool:
-    import copy
 
     again = parsed(text.encode("utf-8"), "")
     if isinstance(again, Err):

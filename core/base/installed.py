@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -71,7 +72,6 @@ def shell_line(words: Sequence[str]) -> str:
     """A command line for the shell of this system."""
     if sys.platform != "win32":
         return shlex.join(words)
-    import subprocess
 
     return subprocess.list2cmdline(words)
 

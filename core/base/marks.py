@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Set as AbstractSet
+from html import unescape
 from typing import NamedTuple
 
 # --- characters that nobody sees -------------------------------------------------------------------------------------
@@ -323,7 +324,6 @@ def _without_scripts(text: str) -> str:
 
 
 def _closed_off(found: re.Match[str]) -> str:
-    from html import unescape  # two thousand names: for a text with an address in it only
 
     mark, ahead = found[0], found.string[found.end() : found.end() + _LOOK_AHEAD]
     address = _NO_LETTER.sub("", unescape(unescape(ahead[1:] if mark == "]" else ahead))).lower()

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PureWindowsPath
 
+from core.base import files
+
 GLOBAL = "global"
 """The domain of what is the user's in every project."""
 UNPLACED = "unplaced"
@@ -284,6 +286,5 @@ def _root_commit(root: str, changed: int) -> str:
 
 def _small(path: str) -> str:
     """A file of a repository as text. Raises OSError, also for what is no plain file, and ValueError."""
-    from core.base import files
 
     return files.read_file(path, MOST_CONFIG_BYTES).data.decode("utf-8", "replace")

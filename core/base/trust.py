@@ -24,10 +24,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.base import files
+from core.base import files, locks
 from core.base.homes import why_foreign, why_foreign_file, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths, user_folder
 from core.base.result import ErrorInfo, Ok, Result, fail
+from core.base.system import birth_ns
 
 MAX_BYTES = 4 << 20
 LOCK_SECONDS = 5.0
@@ -99,7 +100,6 @@ def place_of(path: Path) -> Path:
 
 def folder_mark(folder: Path) -> str:
     """Which folder this is. Device numbers are left out: some systems give others after every start."""
-    from core.base.system import birth_ns
 
     try:
         return f"folder {os.stat(folder).st_ino}:{birth_ns(os.path.realpath(folder)) or ''}"
@@ -152,7 +152,6 @@ def forget(environment: Mapping[str, str], paths: Iterable[str]) -> Result[None]
 
 
 def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dict[str, Yes]]) -> Result[None]:
-    from core.base import locks
 
     file = trust_file(environment)
     try:

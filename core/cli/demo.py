@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from subprocess import DEVNULL, Popen
 from typing import IO, TYPE_CHECKING
 
 from core.cli.harvest import harvest_text
@@ -31,7 +33,6 @@ def demo_text(demo: Demo) -> str:
 
 def _program() -> str:
     """How this program can be called from here: after `make run` its folder is not on the PATH."""
-    import shutil
 
     if shutil.which("knowledge"):
         return "knowledge"
@@ -55,7 +56,6 @@ def open_panel(demo: Demo, err: IO[str]) -> None:
     if not has_display():
         print("There is no display here; on one, 'knowledge-panel --demo' shows the same in a window.", file=err)
         return
-    from subprocess import DEVNULL, Popen
 
     Popen(
         [sys.executable, "-m", "gui", "--home", demo.home],

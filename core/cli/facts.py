@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from core.base.choices import FACT_CATEGORIES, FACT_FORMATS
@@ -107,8 +110,6 @@ def _marks(fact: Fact) -> str:
 
 def _csv(facts: tuple[Fact, ...]) -> str:
     """One row a fact. A text that a spreadsheet would run as a formula gets an apostrophe in front."""
-    import csv
-    import io
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -121,7 +122,6 @@ def _csv(facts: tuple[Fact, ...]) -> str:
 
 
 def _markdown(facts: tuple[Fact, ...]) -> str:
-    from itertools import groupby
 
     rows: list[str] = []
     for (domain, category), held in groupby(facts, key=lambda fact: (fact.domain, fact.category)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.base.choices import PROVIDERS
@@ -203,7 +204,6 @@ def _named(report: HarvestReport) -> list[str]:
 
 def _local_day(when: str) -> str:
     """The day of an ISO 8601 time as the person's clock has it; what cannot be read comes back as it is."""
-    from datetime import datetime
 
     try:
         return f"{datetime.fromisoformat(when).astimezone():%Y-%m-%d}"
@@ -213,7 +213,6 @@ def _local_day(when: str) -> str:
 
 def _day(mtime_ns: int) -> str:
     """The day as the person's clock has it, "" for a time that no calendar has."""
-    from datetime import datetime
 
     try:
         return f"{datetime.fromtimestamp(mtime_ns / 1e9):%Y-%m-%d}" if mtime_ns > 0 else ""

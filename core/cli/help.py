@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.base.result import Ok, fail
 from core.cli.table import OURS, optional, single
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ class Help(NamedTuple):
 def show_help(topic: str = "") -> Result[Help]:
     """The pages and the text of one. An unknown topic is an error that names those there are."""
     from core.base.paths import shipped_root
-    from core.base.result import Ok, fail
 
     folder = shipped_root() / "assets" / "docs"
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}

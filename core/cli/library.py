@@ -18,6 +18,7 @@ from core.cli.table import (
     whole_number,
 )
 from core.cli.text import count, one_line, short
+from core.library.use.tasks import outcomes_text
 
 if TYPE_CHECKING:
     from core.commands.library.documents import Changed, Copied, LibraryState, Shelf
@@ -225,7 +226,6 @@ def undone_text(value: Undone | list[ChangeRun]) -> str:
 
 
 def reflected_text(found: Reflection) -> str:
-    from core.library.use.tasks import outcomes_text
 
     lately = f" in the last {count(found.days, 'day')}" if found.days else ""
     rows = [f"{count(found.traces, 'trace')} recorded{lately}"]

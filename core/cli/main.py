@@ -6,8 +6,11 @@ Exit status: 0 done, 1 something failed (named on stderr), 2 wrong usage, 130 st
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
+
+from core.cli.text import errors_of, grouped, one_line, to_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,7 +159,6 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
 def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: bool, quiet: bool) -> bool:
     """Print the report. False, with a sentence, where the output cannot be written."""
     from core.cli.table import NAMED, OURS
-    from core.cli.text import to_json, visible
 
     if as_json:
         ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
@@ -182,7 +184,6 @@ def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: b
 
 def _paged(text: str) -> bool:
     """Show a text page by page with the pager of the person's choice. False where there is none, or no need."""
-    import shlex
     import shutil
     import subprocess
 
@@ -203,7 +204,6 @@ def _report_problems(
     row: Command, workspace: Workspace, value: Any, err: IO[str], *, as_json: bool, quiet: bool
 ) -> bool:
     """Warnings and failures that a report carries, on stderr. True when something failed."""
-    from core.cli.text import errors_of, grouped, one_line, visible
 
     for warning in () if quiet else getattr(value, "warnings", ()):
         if warning not in workspace.loaded.warnings:  # those were reported before
@@ -226,7 +226,6 @@ def _cleared(row: Command, sentence: str) -> str:
 
 
 def _tell(sentence: str, err: IO[str]) -> None:
-    from core.cli.text import visible
 
     print(visible(f"knowledge: {sentence}"), file=err)
 

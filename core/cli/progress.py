@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
-from core.cli.text import short
+from core.cli.text import short, visible
 
 if TYPE_CHECKING:
     from core.harvest.report import Progress, Report
@@ -44,7 +45,6 @@ def asker(stream: IO[str], quiet: bool) -> Callable[[str, str, Sequence[str], in
     def ask(shown: str, question: str, choices: Sequence[str], default: int) -> int | None:
         if quiet or not (sys.stdin and sys.stdin.isatty() and stream.isatty()):
             return None
-        from core.cli.text import visible
 
         plain = tuple(choices) == ("no", "yes")
         rows = [] if plain else [f"  {at}  {words}" for at, words in enumerate(choices, start=1)]
@@ -113,8 +113,6 @@ def interruptible(enabled: bool) -> Iterator[Callable[[], bool]]:
 
     with ExitStack() as afterwards:
         if enabled:
-            import signal  # it makes a table of all signals, and most commands take no time
-
             with suppress(ValueError):  # not in the main thread: whoever runs us there cancels in another way
                 afterwards.callback(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, handle))
         yield lambda: bool(pressed)

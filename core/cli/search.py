@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.base.choices import SEARCH_KINDS, SPOKEN_ROLES
+from core.base.markdown import split_lines
 from core.cli.table import NAMED, Argument, flag, listed, needed, option, repeated, single, whole_number
 from core.cli.text import count, one_line, size
 
@@ -43,7 +45,6 @@ def search_text(report: FoundReport) -> str:
 
 
 def _entry(number: int, hit: Any) -> Iterator[str]:
-    from core.base.markdown import split_lines
 
     entry = hit.entry
     lines = split_lines(entry.text) or [""]
@@ -60,7 +61,6 @@ def _entry(number: int, hit: Any) -> Iterator[str]:
 
 def _conversation(number: int, hit: Any) -> Iterator[str]:
     """Its title and day, what was said in its best turn, and what it is."""
-    from core.base.markdown import split_lines
 
     yield f"{number}. {one_line(hit.title) or '(no title)'} [{hit.day}]"
     if hit.text:
@@ -135,7 +135,6 @@ def _readable(talk: Any) -> Iterator[str]:
 
 def _body(turn: Any) -> Iterator[str]:
     """Words as they are; what a tool gave back by its first and last lines."""
-    from core.base.markdown import split_lines
 
     lines = split_lines(turn.text.strip())  # all are indented: none can pass for a line of ours
     if turn.role != "tool":
@@ -186,7 +185,6 @@ def _period(talk: Any) -> str:
 
 def _clock(time: str) -> str:
     """The time of a turn as the person's clock has it."""
-    from datetime import datetime
 
     try:
         return f"  {datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}" if time else ""

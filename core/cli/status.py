@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.cli.table import flag, single
@@ -62,7 +63,6 @@ def status_text(state: Status) -> str:
 
 def _autopilot_rows(last: Autopilot) -> list[str]:
     """The last harvest that nobody waited for: what it did, what it left, what it cost, why it could not."""
-    from datetime import datetime
 
     try:
         ago = f"{age(datetime.fromisoformat(last.at).timestamp())} ago"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
 
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
 from core.cli.table import MODULE, SECOND_NAMES, Argument, Command, command
@@ -134,7 +135,6 @@ def _options(row: Command, *, valued: bool = False) -> list[str]:
 
 
 def _sentence(what: str, typed: str, known: Collection[str], row: Command | None) -> str:
-    from difflib import get_close_matches
 
     near = get_close_matches(typed, known, n=1, cutoff=0.6)
     sentence = f"{what}; the nearest is {near[0]}" if near else what

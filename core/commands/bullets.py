@@ -16,12 +16,25 @@ from typing import TYPE_CHECKING, Any
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import parse_bullets
 from core.base.result import Err, Ok, Result, fail
+from core.commands.project import find_project
 from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
+from core.harvest.named_paths import allowed_path
 from core.knowledge import edit as edits
 from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
+from core.knowledge.projects import (
+    NOWHERE,
+    OTHER,
+    UNTOLD,
+    Here,
+    domain_in,
+    facts_about,
+    here_in,
+    known_projects,
+    nearness,
+)
 from core.knowledge.same import by_date
 
 if TYPE_CHECKING:
@@ -145,7 +158,6 @@ class Notes:
 
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
-    from core.knowledge.projects import facts_about  # who changes a bullet needs nothing of projects
 
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
     asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
@@ -160,8 +172,6 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
     about = facts_about(facts, current, _projects(workspace), workspace.environment)
     named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
-        from core.harvest.named_paths import allowed_path
-
         roots = [os.path.expanduser(root) for root in workspace.config.file_roots]
         return Ok(Notes(current, "", tuple(named), allowed_path(os.path.expanduser(current), roots) is None))
     file = f"files/{note.name}"
@@ -217,7 +227,6 @@ def listing(
     """What `knowledge list` shows: the statements of a project and of the user, or with `project` "all" every one; of
     one category (`tasks` are the open ones) or of all, with `done` the tasks that are done. Struck ones are left out.
     """
-    from core.knowledge.projects import OTHER
 
     projects = _projects(workspace)
     here = _here(workspace, project, projects)
@@ -255,14 +264,12 @@ def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[
     repository, in this clone or another, and which about another one of that name, projects.py decides."""
     if project in ("", ALL) or path.startswith("~"):
         return notes(workspace, path)
-    from core.commands.project import find_project
 
     found = find_project(workspace, project)
     return found if isinstance(found, Err) else notes(workspace, os.path.join(found.value or workspace.cwd, path))
 
 
 def _projects(workspace: Workspace) -> Projects:
-    from core.knowledge.projects import known_projects
 
     # A ledger that cannot be read costs the way from a line to its project, and no more.
     known = known_projects(workspace.paths, workspace.environment)
@@ -271,8 +278,6 @@ def _projects(workspace: Workspace) -> Projects:
 
 def _here(workspace: Workspace, project: str, projects: Projects) -> Result[Here]:
     """The project that is meant; without a root for all. A folder of no project, such as `~`, stands for all."""
-    from core.commands.project import find_project
-    from core.knowledge.projects import Here, here_in
 
     if project == ALL:
         return Ok(Here(""))
@@ -283,7 +288,6 @@ def _here(workspace: Workspace, project: str, projects: Projects) -> Result[Here
 
 
 def _nearness(row: Found, projects: Projects, here: Here) -> int:
-    from core.knowledge.projects import nearness
 
     return nearness((row.bullet,), projects, here)
 
@@ -297,7 +301,6 @@ def _nearest(one: Said, projects: Projects, here: Here) -> Said:
 
 def _name(row: Found, projects: Projects) -> str:
     """What the projects of a task are called, as the fact index calls them."""
-    from core.knowledge.projects import NOWHERE, UNTOLD, domain_in
 
     source = row.bullet.provenance.source if row.bullet.provenance is not None else ""
     roots = [root for root in projects.get(source, ()) if root not in (NOWHERE, UNTOLD)]

@@ -7,6 +7,7 @@ first, and what is left is reported. `build` reads all of it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -21,9 +22,10 @@ from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, t
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.conversation_index import Brought, look, place_of
+from core.harvest.report import Progress
 from core.knowledge.projects import here_in, known_projects
 from core.search import conversations as stored
-from core.search import store
+from core.search import store, turn_vectors
 from core.search.candidates import Filters
 from core.search.conversation_query import (
     Found,
@@ -37,6 +39,7 @@ from core.search.conversation_query import (
 )
 from core.search.conversation_query import unread as unread_number
 from core.search.days import Span, day_span, question
+from core.search.vectors import embed_one
 from core.sources.tools import EXPORTS, FILES, NAMES, known_name, title_of
 
 if TYPE_CHECKING:
@@ -180,7 +183,6 @@ def build(
 ) -> Result[BuildReport]:
     """Read every conversation that is not in the index yet, and look through project folders for more. What it will
     take is told first; a stop loses nothing, and the next build goes on. Err where the index cannot be written."""
-    from core.harvest.report import Progress
 
     if not workspace.config.search_conversations:
         hint = "'knowledge config set search_conversations true' switches it on"
@@ -240,7 +242,6 @@ def build_vectors(
 ) -> Result[tuple[int, int]]:
     """Make the vectors of turns that are missing, once the index is as new as the files; how many turns have one now,
     and how many have none. Err when the embedder fails, or the index cannot be written."""
-    from core.search import turn_vectors
 
     built = build(workspace, cancelled=cancelled)
     if isinstance(built, Err) or not built.value.turns:
@@ -251,7 +252,6 @@ def build_vectors(
 
 def _of_a_tool(words: str) -> tuple[str, tuple[str, ...]]:
     """`codex sessions about X` without its first words, and the source that they name; () for none."""
-    import re
 
     said = re.match(r"\W*(?:in |from |which |my |the )*(?P<tool>[\w -]{3,20}?) (?:sessions?|conversations?|chats?)\b"
                     r"(?: (?:about|where|in which|that|when|with|on|of))?", words, re.IGNORECASE)  # fmt: skip
@@ -264,8 +264,6 @@ def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | 
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip() or not stored.totals(database)[1]:
         return None, ""
-    from core.search import turn_vectors
-    from core.search.vectors import embed_one
 
     name = embedder_name(workspace)
     if not turn_vectors.are_there(database, name):

@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rapidfuzz import process
+
 from core.base import files
 from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
@@ -500,7 +502,6 @@ def _placed(workspace: Workspace, fact_id: str) -> Result[Placed]:
 
 
 def _nearest(found: FactFiles, fact_id: str) -> str:
-    from rapidfuzz import process
 
     near = process.extractOne(fact_id, list(found.placed), score_cutoff=60)
     return f"the nearest id is {near[0]}" if near is not None else "'knowledge facts list' shows their ids"

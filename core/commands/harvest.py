@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.homes import ADVICE, unwritable_folder
+from core.base.markdown import split_provenance
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting
+from core.commands.daily.autopilot import run_by_itself
 from core.commands.harvest_options import (
     HarvestRequest,
     connect_or_refuse,
@@ -26,7 +28,9 @@ from core.commands.harvest_options import (
     unpriced,
     window_tokens,
 )
+from core.commands.library.cluster import on_cluster
 from core.commands.sources import chosen_sources, elsewhere
+from core.commands.statements import bullets_of
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.classify import fate_of
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
@@ -35,7 +39,7 @@ from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.changes import read_changes
-from core.knowledge.ledger import Entry, seen_ledger
+from core.knowledge.ledger import Entry, rebuild, seen_ledger
 from core.knowledge.ledger_index import LedgerOnDemand
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
@@ -131,7 +135,6 @@ def _little_found(report: HarvestReport) -> list[str]:
 
 def _settled(workspace: Workspace, run: str) -> list[str]:
     """What a run took out of the files, in a sentence. Raises OSError."""
-    from core.base.markdown import split_provenance  # a dry run needs nothing of bullets
 
     changes = [row for row in read_changes(workspace.paths) if row.run == run]
     lines = [line for row in changes for line in row.removed if line.startswith("- ") and line not in row.added]
@@ -147,7 +150,6 @@ def _settled(workspace: Workspace, run: str) -> list[str]:
 def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
     """What stands in the files since this run, by category, the best first: what more conversations said before what
     was said once, the newest before the older. Nothing of what waits in the quarantine. Raises OSError."""
-    from core.commands.statements import bullets_of  # a dry run needs nothing of bullets
 
     came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
     if not came:
@@ -239,8 +241,6 @@ def harvest_command(
         again=again,
     )
     if since_last and apply:
-        from core.commands.daily.autopilot import run_by_itself  # only where nobody waits for it
-
         return run_by_itself(workspace, request, ended or (), harvest, progress=progress, cancelled=cancelled)
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
 
@@ -318,8 +318,6 @@ def _apply(
         if generate is None and options.limits.provider != "offline" and not request.no_harvest:
             generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
             if workspace.config.workers:
-                from core.commands.library.cluster import on_cluster
-
                 far = on_cluster(workspace, options.limits.provider, request.model)
                 if isinstance(far, Err):
                     return far
@@ -399,7 +397,6 @@ def import_memories(
 ) -> Result[ImportReport]:
     """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
     from core.harvest.imports import plan_import, run_import
-    from core.knowledge.ledger import rebuild
 
     if not path.strip():
         return fail("usage", "which file or folder?", hint="'knowledge import .' takes the current folder")

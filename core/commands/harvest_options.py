@@ -20,6 +20,8 @@ from core.harvest.meter import read_usage
 from core.harvest.steps import QUIET_SECONDS, DistilSettings, HarvestOptions, Limits, read_prompt
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EditorWait
+from core.llm.credentials import keys_from
+from core.llm.wire import ModelSettings
 from core.sources.artifact import HOME
 from core.sources.tools import ALL, NAMES, places
 
@@ -205,13 +207,11 @@ def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
 
 def keys_of(workspace: Workspace) -> KeyFinder:
     """Where keys of providers are looked for: the environment, and `credentials.toml` beside the settings."""
-    from core.llm.credentials import keys_from
 
     return keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
 
 
 def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
-    from core.llm.wire import ModelSettings
 
     config = workspace.config
     return ModelSettings(

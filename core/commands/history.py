@@ -8,6 +8,7 @@ from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.base.project import project_root
 from core.base.result import Err, Ok, Result, fail
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
@@ -64,7 +65,6 @@ def ledger(
 
 
 def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered) -> Result[list[LedgerRow]]:
-    from core.base.project import project_root
     from core.harvest.distil import project_entry
 
     found = find_entry(store.entries, sha) if sha else fail("no-entry", "name the conversation: SHA --project DIR")

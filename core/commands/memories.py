@@ -18,7 +18,10 @@ from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
+from core.commands.runs import settled, undone_elsewhere
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
+from core.knowledge.edit import change_file
+from core.knowledge.hunks import bare, line_break, made
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import Memories, Shelf, all_of, archive_memory, recall, restore_memory, write_memory
 from core.memories import newest_first as newest_first
@@ -318,8 +321,6 @@ def memories_edit(
     """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the person looked at.
     Secrets in the new words: as in `save`."""
     # Saving, recalling and listing need nothing of edits and their history.
-    from core.commands.runs import settled, undone_elsewhere
-    from core.knowledge.edit import change_file
 
     chosen = _chosen(workspace, which, project, seen=seen)
     if isinstance(chosen, Err):
@@ -438,7 +439,6 @@ def choose_memory(found: Memories, which: str) -> Result[Memory]:
 
 def _with_body(lines: list[str], content: str) -> Result[list[Hunk]]:
     """Other text below the frontmatter, which stays as the person has it."""
-    from core.knowledge.hunks import bare, line_break, made
 
     close = next((at for at, line in enumerate(lines[1:], start=1) if bare(line).rstrip() == "---"), None)
     if close is None:

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,9 +29,19 @@ from core.base.secrets.redact import redact
 from core.commands.project import find_project, lines_of, may_read, places, project_warnings
 from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_now
 from core.context_files import GLOBAL, PROJECT, entries, read_context
+from core.factindex.index import NAME, fact_in
 from core.factindex.listing import fact_file_names
+from core.harvest.report import Progress
+from core.knowledge.check import Finding
 from core.knowledge.entries import sources as bullet_sources
 from core.memory_file import read_memory
+from core.search.candidates import Filters
+from core.search.index import differences, open_index
+from core.search.query import remarks as of_reasons
+from core.search.query import search as find
+from core.search.store import COLUMNS, Row, counted
+from core.search.vectors import embed_one, open_vectors
+from core.search.words import storable
 
 if TYPE_CHECKING:
     from core.commands.conversations import BuildReport, ConversationFilters, ConversationHit, ConversationHits
@@ -219,10 +230,6 @@ def search(
     if isinstance(asked, Err):
         return asked
     here = asked.value
-    from core.search.candidates import Filters
-    from core.search.query import search as find
-    from core.search.store import counted
-    from core.search.words import storable
 
     within = storable(str(here or "")) if project else ""
     scope = lines_of(workspace, here) if project and here is not None and keep is None else None
@@ -249,8 +256,6 @@ def search(
 
 def _why_nothing(index: Index, project: str, keep: Callable[[SearchEntry], bool] | None) -> str:
     """Why no entry was found: nothing is known yet, of the project or at all, or what is known does not say it."""
-    from core.search.candidates import Filters
-    from core.search.store import COLUMNS, Row
 
     where = f" of {project}" if project else " here" if keep is not None else ""
     if keep is not None:
@@ -269,13 +274,11 @@ def _why_nothing(index: Index, project: str, keep: Callable[[SearchEntry], bool]
 
 def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence[str] = ()) -> list[str]:
     """What is to be said of an answer as a whole; of an empty one why it is empty."""
-    from core.search.query import remarks as of_reasons
 
     return of_reasons(query, [hit.why for hit in hits]) if hits else [one for one in nothing if one]
 
 
 def _opened(workspace: Workspace, project: Path | None) -> Result[Index]:
-    from core.search.index import open_index
 
     try:
         return Ok(open_index(search_folder(workspace, project), search_sources(workspace, project)))
@@ -288,7 +291,6 @@ def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...
     files that people edit, and it is the index that follows time."""
     if not any(hit.entry.kind == "fact" for hit in hits):
         return tuple(hits)
-    from core.factindex.index import NAME, fact_in
 
     try:
         data = files.read_or_empty(workspace.paths.knowledge / NAME)
@@ -374,7 +376,6 @@ def _filters(
     kind: str, since: str, before: str, tag: Sequence[str] | None, project: str, source: Sequence[str] | None, role: str
 ) -> Result[ConversationFilters]:
     """What was asked for, days as dates. Err for a filter that is none, or for two that exclude each other."""
-    from datetime import date
 
     from core.commands.conversations import ConversationFilters, first_day, sources_named
 
@@ -423,7 +424,6 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip():
         return None, ""
-    from core.search.vectors import embed_one, open_vectors
 
     embed = embedder_of(workspace)
     if isinstance(embed, Err):
@@ -471,8 +471,6 @@ def build_vectors(
         return asked
     if isinstance(embed, Err):
         return embed
-    from core.harvest.report import Progress
-    from core.search.vectors import open_vectors
 
     def step(name: str, done: int, total: int) -> None:
         progress(Progress(done, total, name, "made"))
@@ -502,7 +500,6 @@ def build_vectors(
 
 def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
     """Make the index anew and return the number of its entries. Raises OSError."""
-    from core.search.index import open_index
 
     index = open_index(search_folder(workspace, project), search_sources(workspace, project), anew=True)
     index.close()
@@ -512,12 +509,10 @@ def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
 def check_index(workspace: Workspace) -> Iterator[Finding]:
     """For the doctor: how the index of the home differs from the files. It is a projection, so this is a note; no
     index is no finding."""
-    from core.knowledge.check import Finding
 
     folder = search_folder(workspace, None)
     if not files.exists(folder):
         return
-    from core.search.index import differences
 
     try:
         found = differences(folder, search_sources(workspace, None))

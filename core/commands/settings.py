@@ -19,6 +19,7 @@ from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_ke
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
 from core.knowledge.projects import here_in, known_projects
+from core.llm.wire import is_loopback
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,6 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
 def reads_here(config: Config) -> bool:
     """Whether what reads the conversations is asked on this computer: by its address, where it has one."""
     from core.llm.generate import LOCAL, PROVIDERS
-    from core.llm.wire import is_loopback
 
     spec = PROVIDERS.get(config.provider)
     return config.provider == LOCAL or is_loopback(config.base_url or (spec.base_url if spec is not None else ""))

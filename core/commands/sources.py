@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from core.knowledge.ledger import Entry, seen_ledger
 from core.sources.artifact import HOME as HOME
 from core.sources.artifact import Artifact
 from core.sources.scan import read_protection, scan_conversations
+from core.sources.sessions import StoreCache, list_sessions
 from core.sources.tools import ALL as ALL
 from core.sources.tools import EXPORTS, FILES, SOURCES, Place, known_as, places
 from core.sources.tools import NAMES as NAMES
@@ -128,7 +130,6 @@ def unknown_sources(unknown: Sequence[str]) -> str:
 
 def _near(text: str) -> str:
     """The known name that is most like what was typed, as the end of a sentence; "" when none is like it."""
-    from difflib import get_close_matches
 
     typed = text.strip().lower().replace("-", "_").rpartition("/")[2]
     near = get_close_matches(typed, [*NAMES, ALL], n=1, cutoff=0.6)
@@ -175,7 +176,6 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
 
 def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Sessions:
     """The conversations in these stores; those of `asked` folders were named by the person."""
-    from core.sources.sessions import StoreCache, list_sessions  # the start of a dry run does not wait for it
 
     with StoreCache(workspace.cache / "stores") as opened:
         return list_sessions(stores, opened, asked)

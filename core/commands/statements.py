@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rapidfuzz import fuzz, process, utils
+
 from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import BY_HAND, Bullet, parse_bullets
@@ -251,7 +253,6 @@ def _shown(row: Found) -> str:
 
 
 def _nearest(rows: list[Found], wanted: str) -> str:
-    from rapidfuzz import fuzz, process, utils
 
     texts = [row.bullet.text for row in rows]
     near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)

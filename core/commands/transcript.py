@@ -17,11 +17,17 @@ from core.base.project import project_root
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
+from core.conversations.read import read_conversation, why_unread
+from core.conversations.render import TOOLS
+from core.conversations.turns import cut
+from core.knowledge.journal import read_plans
 from core.knowledge.ledger import Entry, seen_ledger
+from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search.conversations import Held
 from core.sources.artifact import HOME, Artifact
-from core.sources.scan import scan_conversations
+from core.sources.scan import scan_conversations, sha_in_trash
+from core.sources.sessions import StoreCache, list_sessions
 from core.sources.tools import ALL, FILES, NAMES, SOURCE, known_as, known_name, places, resume_command, title_of
 from core.sources.walk import artifact_at, harvested_at_paths, survey
 
@@ -94,7 +100,6 @@ def tool_of(row: Held) -> str:
     """What people call the tool of a conversation."""
     if row.source not in (HOME, FILES):
         return title_of(row.source)
-    from core.conversations.render import TOOLS
 
     return TOOLS.get(row.tool, "") or title_of(row.source)
 
@@ -113,7 +118,6 @@ class Shown:
 
 def beginning_and_end(text: str, head: int, tail: int) -> str:
     """A long text without its middle, and with a line that says how much is missing."""
-    from core.conversations.turns import cut
 
     return cut(text, head, tail)
 
@@ -248,7 +252,6 @@ def locate(
 def _called(where: Where, name: str, *, anywhere: bool) -> list[Artifact]:
     """The conversations of that name, or at that path, as they lie on the disk: for those that the index does not hold.
     Project folders are not looked through. Without `anywhere` a path outside of the known places is none."""
-    from core.sources.sessions import StoreCache, list_sessions
 
     path = os.path.abspath(os.path.expanduser(name))
     item = artifact_at(path, HOME, os.path.basename(path)) if anywhere else None
@@ -283,9 +286,7 @@ KEPT = 3
 
 def _read(workspace: Workspace, row: Held) -> Result[Cleared]:
     """The whole conversation without secrets."""
-    from core.conversations.read import read_conversation, why_unread
     from core.conversations.readable import cleared
-    from core.sources.sessions import StoreCache
 
     inside = "#" in row.path and not os.path.lexists(row.path)
     try:
@@ -322,9 +323,6 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
     where they cannot be read."""
     from core.commands.panel.conversations import given_by
     from core.conversations.readable import HarvestedItem
-    from core.knowledge.journal import read_plans
-    from core.knowledge.same import mark_of_text
-    from core.sources.scan import sha_in_trash
 
     entries = known_entries(workspace)
     own = sha_in_trash(os.path.basename(row.path)) if row.trash else ""

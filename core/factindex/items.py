@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import yaml
+
 from core.factindex.facts import KEYS
 
 BOM = "\ufeff"
@@ -275,7 +277,6 @@ class Read:
 
 def read_block(block: Block) -> Read:
     """The values of one item. What the library cannot read is named in `problem`."""
-    import yaml
 
     written = block.as_yaml()
     try:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rapidfuzz import fuzz
+
 from core.factindex.facts import GLOBAL, Fact, normalised
 
 LIKENESS = 82.0
@@ -35,7 +37,6 @@ def similar_pairs(facts: Iterable[Fact]) -> list[Pair]:
     Two texts are compared only when they share one of their rarest words, so the time grows with the number of facts
     and not with its square.
     """
-    from rapidfuzz import fuzz
 
     rows = [(fact, normalised(fact.fact)) for fact in facts]
     words = [frozenset(word for word in text.split() if len(word) > 2) or frozenset((text,)) for _, text in rows]

@@ -32,6 +32,7 @@ from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest, project_entry
 from core.harvest.orders import guides
+from core.harvest.pipeline import new_run, write_digest
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import recover
 from core.harvest.report import HarvestReport, add_counts
@@ -239,7 +240,6 @@ def _is_fetched(folders: list[str]) -> bool:
 
 def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> Result[ImportReport]:
     """Import for good. Err when there is nothing, when another run holds the lock, or the store cannot be used."""
-    from core.harvest.pipeline import new_run, write_digest
 
     limits = replace(options.limits, provider=SOURCE, reclaim="never", keep=True, harvest=True)
     unquoted = replace(options, limits=limits, distil=replace(options.distil, quotes="off"))

@@ -13,9 +13,11 @@ from typing import Any
 from core.base.figures import count, size
 from core.base.paths import Paths
 from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, plan_steps
+from core.harvest.proofs import Proofs
 from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step
 from core.sources.artifact import Artifact, HashCache, hash_artifacts
 from core.sources.scan import Scan, scan
+from core.sources.sessions import StoreCache, hash_sessions, list_sessions
 from core.sources.tools import FILES, disambiguate
 from core.sources.walk import survey
 
@@ -32,7 +34,6 @@ def plan_harvest(
     found = scan(paths, cache) if options.home else Scan(())
     if not options.places:
         return _judged(paths, options, entries, now, found, cache, {})
-    from core.sources.sessions import StoreCache, hash_sessions, list_sessions  # for those who have other tools read
 
     elsewhere = survey(options.places)
     with StoreCache(options.copies) as opened:
@@ -147,7 +148,6 @@ def _never(_sha256: str, _entry: Mapping[str, Any]) -> bool:
 
 
 def _proofs(paths: Paths) -> Callable[[str, Mapping[str, Any]], bool]:
-    from core.harvest.proofs import Proofs
 
     return Proofs(paths).is_proven
 

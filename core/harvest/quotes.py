@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rapidfuzz import fuzz
+
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Edit, PullRequest
 from core.harvest.support import pieces
@@ -118,7 +120,6 @@ def find_quote(quote: str, source: Source) -> str | None:
     longest = max(parts, key=len)[:FUZZY_CHARACTERS]
     if len(longest) < SHORT:
         return None
-    from rapidfuzz import fuzz
 
     for name, text in (("said", source.said), ("tool", source.tool)):
         if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=CLOSE_ENOUGH) > 0:

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from rapidfuzz import fuzz
+
 from core.base import files
 from core.base.markdown import Bullet, Provenance, bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths
@@ -167,7 +169,6 @@ def _moved(text: str, words: str, line: str, moved: dict[str, str]) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    from rapidfuzz import fuzz
 
     first, second = normalised(one), normalised(other)
     return not differs_in_value(first, second) and fuzz.token_sort_ratio(first, second) >= ALIKE

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rapidfuzz import fuzz, process
+
 from core.base.markdown import BY_HAND, Bullet
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.same import Statement, mark_of_text, normalised, statements
@@ -104,7 +106,6 @@ def placed(category: str, file: str, bullets: Sequence[Bullet]) -> list[Placed]:
 
 def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
     """Pairs of one category whose texts are alike by at least `least` of 100, the likest first."""
-    from rapidfuzz import fuzz, process
 
     texts = [normalised(row.bullet.text) for row in rows]
     # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 from core.base.result import Ok, Result
@@ -137,7 +138,6 @@ def becoming(text: str, lines: list[str]) -> Result[list[Hunk]]:
     """The hunks that make a file's lines those of `text`, the last of the file first."""
     wanted = split(text.encode("utf-8"))[1]
     hunks: list[Hunk] = []
-    from difflib import SequenceMatcher  # for who puts another text in place only
 
     for tag, start, stop, first, last in reversed(SequenceMatcher(None, lines, wanted, False).get_opcodes()):
         if tag != "equal":

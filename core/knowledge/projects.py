@@ -39,6 +39,7 @@ from core.base.project import (
 )
 from core.base.ready import kept_ready
 from core.base.result import Err, Ok, Result
+from core.base.trust import read_trust
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text
 
@@ -199,7 +200,6 @@ def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | No
     same = [other for other, one in places.items() if (other == root and own) or same_key(one, key)]
     if not key or set(same) <= own:
         return Here(root, frozenset(own))
-    from core.base.trust import read_trust
 
     trust = read_trust(environment)
     if root != same[0] and not trust.has_repository(Path(root)):

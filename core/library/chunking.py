@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
+from markdown_it import MarkdownIt
+
 from core.library.code_blocks import code_blocks, line_starts
 from core.library.extract import NAMES, Extracted, without_marks
 from core.search.words import STOP_WORDS, words_of
@@ -80,7 +82,6 @@ def _tight(text: str, piece: Piece) -> Piece | None:
 
 def _markdown(text: str) -> Iterator[Piece]:
     """The blocks of a markdown text below their headings; front matter is a block of its own."""
-    from markdown_it import MarkdownIt
 
     lines = line_starts(text)
     path: list[tuple[int, str]] = []

@@ -4,6 +4,7 @@ over what one person began.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -91,7 +92,6 @@ def fill_near(connection: Connection) -> int:
     """Give pgvector its copy of every vector that it has not got; how many those were. 0 where there is no pgvector."""
     if not has_near(connection):
         return 0
-    import struct
 
     missing = "SELECT chunk_id, model, vector FROM embedding WHERE near IS NULL LIMIT 1000"
     change = text("UPDATE embedding SET near = CAST(:near AS vector) WHERE chunk_id = :chunk_id AND model = :model")

@@ -13,6 +13,7 @@ import importlib.util
 import itertools
 import os
 import re
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -127,7 +128,6 @@ def open_library(
 def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
     """Ids of the latest retrievals of a SQLite library that have no record of their use. Quick, for who only wants to
     know whether there is anything to do: loads no packages, waits for nobody, finds nothing where anything is wrong."""
-    import sqlite3
 
     asked = (
         "SELECT id FROM retrieval WHERE id NOT IN (SELECT retrieval_id FROM usage_trace "
@@ -142,7 +142,6 @@ def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
 
 def database_errors() -> tuple[type[Exception], ...]:
     """What a database raises, for who must not load one to name it."""
-    import sqlite3
 
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -269,7 +268,6 @@ def _upgrade(connection: Connection) -> None:
 
 def copy_file(library: Library, target: Path) -> None:
     """Copy SQLite's file as it is at one moment, while others read and write. Raises OSError and sqlite3.Error."""
-    import sqlite3
 
     temporary = files.temporary_name(target)
     try:

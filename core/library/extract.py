@@ -11,11 +11,13 @@ import contextlib
 import ctypes
 import io
 import json
+import logging
 import os
 import re
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -381,7 +383,6 @@ _Read = tuple[str, str, tuple[Part, ...], tuple[str, ...]]
 
 
 def _pdf(data: bytes) -> _Read:
-    import logging
 
     import pypdf
 
@@ -404,7 +405,6 @@ def _pdf(data: bytes) -> _Read:
 
 
 def _docx(data: bytes) -> _Read:
-    import zipfile
 
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
         sizes = [(row.filename.lower(), row.file_size) for row in packed.infolist()]

@@ -9,6 +9,7 @@ and the chunks that are gone from the new one: what was learned of these is left
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import time
 from collections import Counter, defaultdict
@@ -17,7 +18,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 from typing import Any, TypeVar
+from urllib.parse import urljoin
 
+from rapidfuzz import fuzz
+from rapidfuzz.distance import LCSseq
 from sqlalchemy import Connection, delete, func, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
@@ -306,7 +310,6 @@ def _settle(
 def _kept(connection: Connection, made: Sequence[Chunk], old: Sequence[Chunk]) -> list[Chunk | None]:
     """For each chunk of a new text the old one that it is still: the one with the same words, else a used one that
     stands in it."""
-    from rapidfuzz.distance import LCSseq
 
     used = _used(connection, old)
     pool: dict[str, list[Chunk]] = defaultdict(list)
@@ -364,7 +367,6 @@ def _replaced(
 ) -> None:
     """A new chunk below the heading of one that is gone is its newer version. What is left of this very document (it
     was parted otherwise once) goes, unless it was used."""
-    from rapidfuzz import fuzz
 
     by_heading: dict[str, list[Chunk]] = defaultdict(list)
     for chunk in left:
@@ -542,8 +544,6 @@ _REFERENCE = re.compile(r"\]\((?!#)([^)\s]+?)(?:#[^)\s]*)?(?:\s+\"[^\"]*\")?\)")
 
 def _references(connection: Connection, prepared: Prepared, document_id: str, now: datetime) -> None:
     """What a text links to, and what links to it, as far as it is in the library."""
-    import posixpath
-    from urllib.parse import urljoin
 
     if prepared.document.form != "markdown":
         return

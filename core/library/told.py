@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.library import schema
+
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
@@ -44,8 +46,6 @@ _VIEWS = {
 def narrow(connection: Connection, told: Told) -> None:
     """Put views in front of the tables for as long as this transaction lasts; it must be rolled back."""
     from sqlalchemy import select, text
-
-    from core.library import schema
 
     sqlite = connection.dialect.name == "sqlite"
     behind = "main." if sqlite else f'"{connection.execute(text("SELECT current_schema()")).scalar_one()}".'

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import multiprocessing
 import os
 import threading
 import time
@@ -220,7 +221,6 @@ def why_gone(error: BaseException) -> str:
 
 def local_processes(number: int) -> Callable[[], Executor]:
     """Processes of this computer, begun anew rather than forked: a fork would take our locks and connections along."""
-    import multiprocessing
 
     return lambda: ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
 

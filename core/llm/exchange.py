@@ -15,6 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -171,7 +172,6 @@ _of_thread = threading.local()
 def _post(call: Call, connections: Connections, deadline: float, max_bytes: int) -> Reply | TransportError:
     """The blocking part, in the thread. Expected failures become a `TransportError`; all else is a bug and
     raises."""
-    from http.client import HTTPException
 
     import requests
     import urllib3

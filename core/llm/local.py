@@ -15,6 +15,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -110,7 +111,6 @@ def _ready(meant: Path | HubName, settings: ModelSettings, over_http: OverHttp) 
     loaded = _load(file.value, settings.context_tokens or WINDOW)
     if isinstance(loaded, Err):
         return loaded
-    from dataclasses import replace
 
     asked = replace(settings, provider="openai", model=file.value.stem, base_url=f"{loaded.value.address}/v1")
     return over_http(asked, loaded.value.key)

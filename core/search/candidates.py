@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from core.search.store import COLUMNS, TAG_MARK, Row
 from core.search.terms import Query, Term, match_all, match_any, match_prefix
+from core.search.vectors import Nearness
 from core.search.when import match_dates
 from core.search.words import folded
 
@@ -247,7 +248,6 @@ def nearest(
     database: sqlite3.Connection, found: Candidates, near: Mapping[int, float], filters: Filters, wanted: int
 ) -> None:
     """Add the nearest entries by vector that pass the filters."""
-    from core.search.vectors import Nearness
 
     condition, values = filters.sql()
     count = wanted if not filters else len(near)

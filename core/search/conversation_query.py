@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 from core.search import conversations as stored
 from core.search.candidates import AT_PATHS, Filters
 from core.search.conversations import HEADING, Held
+from core.search.index import Index
+from core.search.query import rank_threads
+from core.search.words import Stems
 
 if TYPE_CHECKING:
     from core.search.conversations import Database
@@ -46,9 +49,6 @@ Allowed = Callable[[str], bool]
 
 def answer(database: Database, text: str, filters: Filters, limit: int, near: Near | None = None) -> Answer:
     """What words are about: turns and conversations, best first. `near` is what vectors say (`turn_vectors.near`)."""
-    from core.search.index import Index
-    from core.search.query import rank_threads
-    from core.search.words import Stems
 
     return rank_threads(Index(database, Stems()), text, filters, limit, near)
 

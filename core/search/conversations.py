@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -134,7 +135,6 @@ def open_or_make(folder: Path) -> tuple[Database, bool]:
 
 def is_trouble(error: Exception) -> bool:
     """Whether an error comes from the index, whatever is wrong with it."""
-    import sqlite3
 
     return isinstance(error, sqlite3.Error)
 
@@ -154,7 +154,6 @@ def throw_away(folder: Path) -> None:
 
 
 def _opened(folder: Path) -> Database | None:
-    import sqlite3
 
     database = None
     try:
@@ -169,7 +168,6 @@ def _opened(folder: Path) -> Database | None:
 
 
 def _is_whole(database: Database) -> bool:
-    import sqlite3
 
     try:
         if database.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -82,7 +83,6 @@ def is_same(source: SearchSource, known: store.Held, looks: dict[str, Look]) -> 
 def differences(folder: Path, sources: Sequence[SearchSource]) -> list[str]:
     """How the index on disk differs from what the files say, as sentences; [] when it does not or there is none.
     Reads every file and every entry, and changes nothing."""
-    import sqlite3
 
     if not files.exists(folder / store.FILE):
         return []
@@ -140,7 +140,6 @@ def open_index(
 ) -> Index:
     """The index in `folder`, made or brought up to date as far as needed; `anew` makes it in any case. Never fails: at
     worst it is made in memory and says so. `editor_wait` is how many seconds to wait for another writer."""
-    import sqlite3
 
     stems = Stems()
     looks: dict[str, Look] = {}
@@ -169,7 +168,6 @@ def open_index(
 def _sealed(folder: Path) -> sqlite3.Connection | None:
     """The index as a database; None for one that was not written to its end, cannot be opened or is of another
     version."""
-    import sqlite3
 
     if not store.is_sealed(folder):
         return None
@@ -185,7 +183,6 @@ def _sealed(folder: Path) -> sqlite3.Connection | None:
 
 def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks: dict[str, Look]) -> Index | None:
     """The index, when it is sound and no source changed. Else `looks` gets what was read to know."""
-    import sqlite3
 
     database = _sealed(folder)
     if database is None:
@@ -211,7 +208,6 @@ def _problems(database: sqlite3.Connection) -> list[ErrorInfo]:
 
 def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, looks: Mapping[str, Look]) -> Index | None:
     """The index with every change of the sources brought in; None when it cannot be trusted."""
-    import sqlite3
 
     database = _sealed(folder)
     if database is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -86,7 +87,6 @@ class Held(NamedTuple):
 
 def connect(path: Path | str, *, make: bool = False) -> sqlite3.Connection:
     """Open an index file; with `make`, put its tables into it."""
-    import sqlite3
 
     database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
     try:

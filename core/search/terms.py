@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rapidfuzz.distance import OSA
+
 from core.search.store import places_of
 from core.search.when import Moment, moments_of
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, folded, forms, storable, words_of
@@ -90,7 +92,6 @@ def _spelled_alike(term: Term, between: Callable[[str, str], Iterable[Any]], ste
     alike = list(between(word[:2], f"{word[:2]}\uffff"))
     if not alike or any(other.startswith(stem) for other, _ in alike):
         return term
-    from rapidfuzz.distance import OSA  # as slow to import as a bare Python: only where words are to be compared
 
     best: tuple[int, int, str] | None = None
     for other, number in alike:

@@ -8,6 +8,7 @@ the English language that a stemmer does not know are listed: those that say not
 from __future__ import annotations
 
 import re
+import sqlite3
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
@@ -72,7 +73,6 @@ class Stems:
     """Words to stems, by the very tokenizer of the index, each word looked up once in the life of a process."""
 
     def __init__(self) -> None:
-        import sqlite3
 
         self._known: dict[str, str] = {}
         self._database = sqlite3.connect(":memory:", check_same_thread=False)

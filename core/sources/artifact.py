@@ -10,6 +10,7 @@ import os
 import struct
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from core.base import files
@@ -116,8 +117,6 @@ def hash_artifacts(artifacts: list[Artifact], cache: HashCache) -> dict[str, str
     chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
     started = time.time_ns()
     if len(chunks) > 1:
-        from concurrent.futures import ThreadPoolExecutor
-
         with ThreadPoolExecutor(WORKERS) as pool:
             results = list(pool.map(_hash_chunk, chunks))
     else:

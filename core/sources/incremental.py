@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.conversations.conversation import Turn
 from core.sources.tools import known_as
 
 if TYPE_CHECKING:
@@ -154,6 +155,5 @@ def _context(turns: Sequence[Turn]) -> tuple[Turn, ...]:
         replace(turn, text=f"… {turn.text[-CONTEXT_CHARACTERS:]}") if len(turn.text) > CONTEXT_CHARACTERS else turn
         for turn in turns[-CONTEXT_TURNS:]
     ]
-    from core.conversations.conversation import Turn  # whoever only plans what to read makes none
 
     return (*shown, Turn("system", CONTEXT_ENDS, "", shown[-1].end, shown[-1].end))

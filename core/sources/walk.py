@@ -22,6 +22,7 @@ from typing import Any
 from core.base import files
 from core.base.paths import ASKED, asking_folder
 from core.base.result import ErrorInfo
+from core.conversations.collections.opencode_files import is_storage
 from core.conversations.turns import path_of
 from core.sources.artifact import Artifact
 from core.sources.tools import EXPORTS, FILES, SOURCE, SOURCES, Place, Source, name_in, project_at
@@ -54,7 +55,6 @@ def artifact_at(path: str, source: str, name: str) -> Artifact | None:
 
 def folder_store(path: str, source: str) -> Artifact | None:
     """A folder that holds conversations in many small files; None for any other, and for a link."""
-    from core.conversations.collections.opencode_files import is_storage
 
     try:
         seen = os.lstat(path)

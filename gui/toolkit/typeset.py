@@ -12,6 +12,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
+from pygments.util import ClassNotFound
+
 from gui.toolkit.letters import BREAKABLE, WITHOUT_BLANKS
 
 Style = tuple[int, int, str]
@@ -217,8 +220,6 @@ _PLAIN = ("", "text", "txt", "plain", "plaintext", "output")
 def colours_of(text: str, language: str) -> tuple[Style, ...]:
     """The coloured parts of some code, for a worker; `language` is a language or the path of a file. None for one that
     nobody knows: a guess would be wrong."""
-    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
-    from pygments.util import ClassNotFound
 
     if language.lower() in _PLAIN:
         return ()

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import dearpygui.dearpygui as dpg
+
 from core.base.result import ErrorInfo
 from gui.toolkit.jobs import Jobs
 
@@ -167,7 +169,6 @@ class FrameLoop:
         draw: Callable[[], None] | None = None,
         drawn: Callable[[], object] = lambda: None,
     ) -> None:
-        import dearpygui.dearpygui as dpg
 
         self.jobs = jobs
         self.frames = 0
@@ -288,7 +289,6 @@ class FrameLoop:
 
     def _mouse_moved(self) -> bool:
         """For the loop without GLFW's wait: whether the mouse did something since the last frame."""
-        import dearpygui.dearpygui as dpg
 
         now = (*dpg.get_mouse_pos(local=False), *(dpg.is_mouse_button_down(button) for button in range(3)))
         moved, self._mouse = bool(self._mouse) and now != self._mouse, now
@@ -298,7 +298,6 @@ class FrameLoop:
 @contextlib.contextmanager
 def window_context(title: str, width: int, height: int, x: int, y: int, min_size: tuple[int, int]) -> Any:
     """A Dear PyGui context with one viewport, callbacks in our own hands; everything is given back at the end."""
-    import dearpygui.dearpygui as dpg
 
     dpg.create_context()
     try:

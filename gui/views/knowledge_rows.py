@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from rapidfuzz import fuzz
+
 from core.base.figures import count
 from core.base.markdown import BY_HAND, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
@@ -210,7 +212,6 @@ def found_again(rows: Sequence[Found], old: Found) -> tuple[Found | None, bool]:
     same = [row for row in rows if row.bullet.raw == old.bullet.raw]
     if same:
         return min(same, key=lambda row: abs(row.bullet.line - old.bullet.line)), True
-    from rapidfuzz import fuzz
 
     best: Found | None = None
     most = 0.0

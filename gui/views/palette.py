@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import dearpygui.dearpygui as dpg
+from rapidfuzz import fuzz
 
 from core.base.markdown import without_emphasis
 from core.base.result import Ok, Result
@@ -319,7 +320,6 @@ def near(entries: Sequence[Entry], phrase: str, most: int, without: set[int]) ->
     words = phrase.split()
     if min(map(len, words)) < 3:
         return []  # two letters are near to everything
-    from rapidfuzz import fuzz
 
     scored = []
     for at, row in enumerate(entries[:FUZZY_ROWS]):

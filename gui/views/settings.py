@@ -15,6 +15,7 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
+from core.base.config import SHIPPED_FILE
 from core.base.result import ErrorInfo
 from core.commands.panel.settings import Explained, shipped_help
 from core.commands.settings import Settings, SettingValue
@@ -238,7 +239,6 @@ class SettingsView(FilteredView):
             return
         if settings is not self._seen:
             self._seen = settings
-            from core.base.config import SHIPPED_FILE
 
             self.rows = setting_rows(settings, shipped_help(), str(SHIPPED_FILE))
             if not self.editors:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from html import unescape
 
 _ROUNDS = 3  # an address inside a JSON string inside a JSON string
 _INVISIBLE = (
@@ -159,8 +160,6 @@ def _meant(found: re.Match[str]) -> str:
     if group == "self":
         return said
     if group == "entity":
-        from html import unescape  # two thousand names: for a text with one in it only
-
         return unescape(f"&{said}")
     if group == "styled":
         return unicodedata.normalize("NFKC", said)

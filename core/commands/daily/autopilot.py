@@ -21,6 +21,9 @@ from core.base import files, locks
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Clock, Workspace, utc_now
+from core.harvest.meter import DOUBTFUL, HOPELESS
+from core.knowledge.spending import Account
+from core.llm.wire import is_loopback
 
 if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a harvest
     from core.commands.harvest_options import HarvestRequest
@@ -126,7 +129,6 @@ def run_by_itself(
 
 
 def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now: Clock) -> Result[HarvestReport]:
-    from core.harvest.meter import DOUBTFUL, HOPELESS
     from core.harvest.report import HarvestReport
 
     paths, before = workspace.paths, read_autopilot(workspace.paths)
@@ -169,7 +171,6 @@ def without_budget(workspace: Workspace, request: HarvestRequest) -> Err | None:
     """A refusal where nobody waits, a stranger's server sends a bill, and nobody said how much it may be. A model on
     this computer, a program and the rules need no budget."""
     from core.llm.generate import PROVIDERS
-    from core.llm.wire import is_loopback
 
     config = workspace.config
     provider = request.provider or config.provider
@@ -193,7 +194,6 @@ def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
 
 
 def _state(workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Clock) -> Autopilot:
-    from core.knowledge.spending import Account
 
     at = now().astimezone(UTC).isoformat(timespec="seconds")
     problem = _problem(result, before.problem if before is not None else None, at)
@@ -221,7 +221,6 @@ def _state(workspace: Workspace, result: Result[HarvestReport], before: Autopilo
 
 def _problem(result: Result[HarvestReport], before: Problem | None, at: str) -> Problem | None:
     """What kept a run from its work; None where it did it, even if single conversations failed."""
-    from core.harvest.meter import DOUBTFUL, HOPELESS
 
     if isinstance(result, Err):
         error = result.error
@@ -289,15 +288,6 @@ def at_session_start(workspace: Workspace, now: Clock = utc_now) -> str:
         return ""
     _write(workspace.paths, replace(state, problem=replace(state.problem, told=True)))
     return f"Knowledge memory could not harvest: {state.problem} ('knowledge status' tells more.)"
-
-
-def quiet_until(workspace: Workspace) -> float:
-    """Until when (seconds since 1970) the start of a session has nothing to say or to catch up with, while neither the
-    report nor the note of ended sessions changes; 0.0 where it has now."""
-    state = read_autopilot(workspace.paths)
-    if state is None or files.exists(workspace.paths.ended) or (state.problem is not None and not state.problem.told):
-        return 0.0
-    return _caught_up_until(state)
 
 
 def _caught_up_until(state: Autopilot) -> float:
