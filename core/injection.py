@@ -26,7 +26,7 @@ from core.base.marks import for_prompt, without_images
 from core.base.paths import PROJECT_FOLDER, Paths, cache_folder, choose_home, project_paths
 from core.base.project import GLOBAL
 from core.base.ready import kept_ready
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 from core.base.trust import trust_file
 from core.context_files import Context, load_context
 from core.knowledge.categories import CATEGORY
@@ -78,7 +78,7 @@ def prompt_prefix(
     home: str | Path = "",
     config_file: str | Path | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Result[Prefix]:
+) -> Prefix:
     """What a new conversation of a host begins with, as `knowledge context` gives it.
 
     `project` is the folder that the conversation works in, None for none. The home is `home`, else that of the
@@ -94,15 +94,15 @@ def prompt_prefix(
         folder = Path(os.path.abspath(os.path.expanduser(project))) if project is not None else None
         here = folder if folder is not None else Path.cwd()
     except OSError:
-        return fail("no-folder", "the folder that you are in does not exist any more", hint="name the project's folder")
+        raise KnowledgeError(
+            "no-folder", "the folder that you are in does not exist any more", hint="name the project's folder"
+        ) from None
     loaded = load_config(Path(config_file) if config_file is not None else None, variables, here)
-    if isinstance(loaded, Err):
-        return loaded
-    paths = Paths(choose_home(str(home), loaded.value.home_setting, variables))
+    paths = Paths(choose_home(str(home), loaded.home_setting, variables))
     closed = closed_folder(paths)
     if closed is not None:
-        return fail("closed-home", "you do not have permission to open this home", closed, "name another home")
-    return Ok(stable_prefix(paths, loaded.value.config, folder, environment=variables))
+        raise KnowledgeError("closed-home", "you do not have permission to open this home", closed, "name another home")
+    return stable_prefix(paths, loaded.config, folder, environment=variables)
 
 
 def join_prompt(stable: Iterable[str], knowledge: str, volatile: Iterable[str]) -> str:
@@ -221,8 +221,8 @@ def _digest_here(
     if not folder:
         return ShownDigest(text, READY), True
     only = config.digest_scope == "project"
-    known = known_projects(paths, environment)
-    if isinstance(known, Err):
+    known = attempt(known_projects, paths, environment)
+    if isinstance(known, KnowledgeError):
         # Only the ledger knows which words are whose: without it the fence stays shut.
         so = "nothing of the digest is shown"
         warning = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
@@ -254,11 +254,11 @@ def _facts(
     from core.factindex.bootstrap import from_index  # off unless the settings want facts
 
     variables = os.environ if environment is None else environment
-    known = known_projects(paths, variables)
-    if isinstance(known, Err):
+    known = attempt(known_projects, paths, variables)
+    if isinstance(known, KnowledgeError):
         return "", (f"the conversation starts without the facts: {known.error}",)
     domains = domains_in(here_in(str(folder or ""), known.value, variables), known.value)
-    found = from_index(paths.knowledge, (*domains, GLOBAL), datetime.now(UTC), secrets=config.redact)
-    if isinstance(found, Err):
+    found = attempt(from_index, paths.knowledge, (*domains, GLOBAL), datetime.now(UTC), secrets=config.redact)
+    if isinstance(found, KnowledgeError):
         return "", (f"the conversation starts without the facts: {found.error}",)
     return found.value.text, ()

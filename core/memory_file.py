@@ -31,7 +31,7 @@ from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter, rend
 from core.base.homes import own_target
 from core.base.markdown import sanitise_line
 from core.base.marks import BREAKS, tame_line, without_invisible
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 
 SIGNALS = ("preference", "correction", "decision", "context", "pattern")
 USER_TOLD, DETECTED = "user-told", "detected"
@@ -97,7 +97,7 @@ def trust_of(source: str) -> int:
     return [*AGENTS].index(source) + 1 if source in AGENTS else 0
 
 
-def read_memory(path: Path, scope: str = "global") -> Result[Memory]:
+def read_memory(path: Path, scope: str = "global") -> Memory:
     """One file, of a merge conflict in it both sides; in the home (scope `global`) also one that is linked to and the
     person's own. Err names the file, the line, and the field that is wrong."""
     try:
@@ -105,20 +105,22 @@ def read_memory(path: Path, scope: str = "global") -> Result[Memory]:
         text = without_marks(read.data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = read.data.count(b"\n", 0, error.start) + 1
-        return fail("not-utf8", f"{path}:{line}: this memory is not UTF-8 text; it is skipped")
+        raise KnowledgeError("not-utf8", f"{path}:{line}: this memory is not UTF-8 text; it is skipped") from error
     except OSError as error:
-        return fail("unreadable", f"{path}: this memory cannot be read: {error.strerror or error}; it is skipped")
+        raise KnowledgeError(
+            "unreadable", f"{path}: this memory cannot be read: {error.strerror or error}; it is skipped"
+        ) from error
     parsed = parse_frontmatter(text)
     if parsed.problem:
-        return fail("malformed", f"{path}:{parsed.line}: {parsed.problem}; this memory is skipped")
+        raise KnowledgeError("malformed", f"{path}:{parsed.line}: {parsed.problem}; this memory is skipped")
     wrong = validate_memory(parsed.fields)
     if wrong:
         name, sentence = wrong[0]
-        return fail("bad-field", f"{path}:{field_line(text, name)}: {sentence}; this memory is skipped")
+        raise KnowledgeError("bad-field", f"{path}:{field_line(text, name)}: {sentence}; this memory is skipped")
     fields = parsed.fields
     tags, source, category = tuple(fields.get("tags") or ()), fields.get("source"), fields.get("auto_category")
     written = (fields["id"], fields["created"], parsed.body.strip(), tags, source or USER_TOLD, category or "")
-    return Ok(Memory(*written, path, read.sha256, scope))
+    return Memory(*written, path, read.sha256, scope)
 
 
 def validate_memory(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -158,29 +160,29 @@ def slugify(text: str) -> str:
     return slug or "memory"
 
 
-def clean_content(content: str) -> Result[str]:
+def clean_content(content: str) -> str:
     """What may stand in a memory: no invisible characters, no mark of base/marks.py. Err: nothing, too much.
     Secrets are the caller's matter."""
     clean = tame_line(BREAKS.sub("\n", without_invisible(content))).strip()
     if not clean:
-        return fail("empty", "an empty text is no memory", hint="give some words")
+        raise KnowledgeError("empty", "an empty text is no memory", hint="give some words")
     if len(clean.encode("utf-8")) > CONTENT_BYTES:
-        return fail("too-long", f"a memory has at most {CONTENT_BYTES} bytes", hint="save its gist")
-    return Ok(clean)
+        raise KnowledgeError("too-long", f"a memory has at most {CONTENT_BYTES} bytes", hint="save its gist")
+    return clean
 
 
-def clean_tags(tags: Iterable[str]) -> Result[tuple[str, ...]]:
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Tags as they may stand in the frontmatter, each once, in their order. Err names the one that cannot."""
     clean: list[str] = []
     for tag in tags:
         text = sanitise_line(tag, None)
         if not text or len(text) > TAG_CHARACTERS:
-            return fail("bad-tag", f"a tag must have 1 to {TAG_CHARACTERS} characters: {tag!r:.60}")
+            raise KnowledgeError("bad-tag", f"a tag must have 1 to {TAG_CHARACTERS} characters: {tag!r:.60}")
         if text not in clean:
             clean.append(text)
     if len(clean) > TAGS:
-        return fail("bad-tag", f"a memory has at most {TAGS} tags")
-    return Ok(tuple(clean))
+        raise KnowledgeError("bad-tag", f"a memory has at most {TAGS} tags")
+    return tuple(clean)
 
 
 def new_memory(number: int, content: str, tags: Sequence[str], now: datetime, source: str = "") -> Memory:

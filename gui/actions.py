@@ -131,7 +131,7 @@ def check(shell: Shell) -> None:
     shell.submit("The check of the store", lambda _job: look_over(workspace), finish, lane=RUN)
 
 
-def look_over(workspace: Workspace, repair: bool = False) -> Result[DoctorReport]:
+def look_over(workspace: Workspace, repair: bool = False) -> DoctorReport:
     """What `knowledge doctor` says. It needs half of the program, which a start of the window does not wait for."""
 
     return doctor(workspace, repair=repair)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.base.result import Err, ErrorInfo, Result
+from core.base.result import ErrorInfo, KnowledgeError, Result, attempt, refuse
 from core.commands.workspace import Workspace, open_workspace
 from gui.geometry import Geometry, grown, least_size, on_screen, read_geometry, remembered, write_geometry
 from gui.toolkit.keys import KeyGate
@@ -59,15 +59,15 @@ def begin(words: Sequence[str] | None) -> int:
     problem = display_problem()
     if problem is not None:
         return refuse(problem)
-    own = open_workspace(asked.home, asked.config)
-    if isinstance(own, Err):
+    own = attempt(open_workspace, asked.home, asked.config)
+    if isinstance(own, KnowledgeError):
         return refuse(own.error)
     opened: Result[Workspace] = own
     if asked.demo:
         from core.commands.demo import demo_home
 
-        opened = demo_home(own.value)
-    if isinstance(opened, Err):
+        opened = attempt(demo_home, own.value)
+    if isinstance(opened, KnowledgeError):
         return refuse(opened.error)
     geometry, warning = read_geometry()
     if warning:
@@ -190,8 +190,8 @@ def keep(panel: KnowledgePanel, before: Geometry, glfw: Glfw | None, natural: fl
     now = Geometry(
         round(x), round(y), width, height, full, 0.0 if chosen == natural else chosen, layout, dict(panel.shell.choices)
     )
-    written = write_geometry(remembered(before, now))
-    if isinstance(written, Err):
+    written = attempt(write_geometry, remembered(before, now))
+    if isinstance(written, KnowledgeError):
         print(f"knowledge-panel: {written.error}", file=sys.stderr)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.commands.history import LedgerRow, ledger
 from core.commands.panel.overview import overview
 from core.commands.panel.titles import FirstRows, first_rows, titles
@@ -45,30 +45,28 @@ def gather(
     before: Snapshot | None = None,
     data: Mapping[str, Any] | None = None,
     ledger_seen: tuple[Any, ...] = (),
-) -> Result[Gathered]:
+) -> Gathered:
     """Read the settings, the store and what views want. Parts that are as before are the same objects as before.
 
     What cannot be read is named in `problems`; Err only where there is nothing to show at all.
     """
     problems: list[ErrorInfo] = []
-    opened = reopened(workspace)
-    if isinstance(opened, Err):
+    opened = attempt(reopened, workspace)
+    if isinstance(opened, KnowledgeError):
         problems.append(opened.error)
     now = opened.value if isinstance(opened, Ok) else workspace
-    looked = overview(now, problem=str(opened.error) if isinstance(opened, Err) else "")
-    if isinstance(looked, Err):
-        return looked
-    problems += looked.value.status.errors
+    looked = overview(now, problem=str(opened.error) if isinstance(opened, KnowledgeError) else "")
+    problems += looked.status.errors
     rows, seen = _ledger(now, before, ledger_seen, problems)
     known = before.titles if before is not None else None
     unchanged = known is not None and before is not None and before.ledger is rows and known.rest is None
     names = known if unchanged and known is not None else titles(now, rows, known)
     learn(names.by_name)
     renamed = known is not None and (known.by_key is not names.by_key or known.by_name is not names.by_name)
-    settings = config_show(now)
+    settings = attempt(config_show, now)
     waiting = tuple(unanswered(now))
     found = Snapshot(
-        before.overview if before is not None and before.overview == looked.value else looked.value,
+        before.overview if before is not None and before.overview == looked else looked,
         rows,
         settings.value if isinstance(settings, Ok) else None,
         _sha_of(settings.value) if isinstance(settings, Ok) else "",
@@ -79,7 +77,7 @@ def gather(
     problems += [ErrorInfo(NOT_TRUSTED, asked(row), row.path) for row in waiting]
     problems += odd_settings(now) if isinstance(opened, Ok) else []
     found = replace(found, problems=tuple(dict.fromkeys(problems)), waiting=waiting)
-    return Ok(Gathered(now, before if before == found and before is not None else found, fresh, seen))
+    return Gathered(now, before if before == found and before is not None else found, fresh, seen)
 
 
 def odd_settings(workspace: Workspace) -> list[ErrorInfo]:
@@ -96,8 +94,8 @@ def _ledger(
     now = _ledger_state(workspace)
     if before is not None and now and now == seen:
         return before.ledger, now
-    read = ledger(workspace)
-    if isinstance(read, Err):
+    read = attempt(ledger, workspace)
+    if isinstance(read, KnowledgeError):
         problems.append(read.error)
         return (before.ledger if before is not None else ()), ()
     rows = tuple(read.value)
@@ -116,11 +114,11 @@ def _ledger_state(workspace: Workspace) -> tuple[Any, ...]:
 def _view_data(name: str, call: Gatherer, workspace: Workspace, before: Any, problems: list[ErrorInfo]) -> Any:
     """What one view wants. A mistake in it, or a file that cannot be read, leaves what was there before."""
     try:
-        value = call(workspace, before)
+        value = attempt(call, workspace, before)
     except Exception as problem:  # noqa: BLE001 - one view's trouble is told, and hides no other view
         problems.append(ErrorInfo("view-unreadable", f"the view {name} could not be filled: {problem}"))
         return before
-    if isinstance(value, Err):
+    if isinstance(value, KnowledgeError):
         problems.append(value.error)
         return before
     return value.value if isinstance(value, Ok) else value
@@ -189,7 +187,7 @@ class Reader:
             if self._shell.workspace.paths == workspace.paths and self._shell.state.snapshot is None:
                 self._shell.change(first_rows=rows)
 
-        def read(_job: object) -> Result[Gathered]:
+        def read(_job: object) -> Gathered:
             if state.snapshot is None and (rows := first_rows(workspace)) is not None:
                 self._shell.look.jobs.post(show, rows)
             return gather(workspace, self._gatherers, state.snapshot, state.data, seen)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from platformdirs import user_state_path
 
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 
 FILE_NAME = "panel.json"
 SMALLEST = (640, 420)
@@ -99,7 +99,7 @@ def words(raw: object) -> dict[str, str]:
     return {str(key): value for key, value in entries if isinstance(value, str)}
 
 
-def write_geometry(geometry: Geometry, folder: Path | None = None) -> Result[Path]:
+def write_geometry(geometry: Geometry, folder: Path | None = None) -> Path:
     """Remember `geometry`: written beside the old file, then put in its place at once."""
     place = folder or state_folder()
     path = place / FILE_NAME
@@ -115,8 +115,10 @@ def write_geometry(geometry: Geometry, folder: Path | None = None) -> Result[Pat
     except OSError as problem:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        return fail("state-not-written", f"The window's place could not be remembered: {problem}", path)
-    return Ok(path)
+        raise KnowledgeError(
+            "state-not-written", f"The window's place could not be remembered: {problem}", path
+        ) from problem
+    return path
 
 
 def remembered(before: Geometry, now: Geometry) -> Geometry:

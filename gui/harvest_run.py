@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from core.base.answer import price
 from core.base.figures import count
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Result
 from core.commands.harvest import finish_harvest, harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.panel.titles import UNCALLED, Called, titles_of
@@ -200,15 +200,11 @@ class HarvestRun:
             if self.now is asked:  # else another home has been asked about since
                 self._planned(result)
 
-        def work(_job: Job) -> Result[Planned]:
+        def work(_job: Job) -> Planned:
             settled = reopened(workspace)  # no run on settings that are not those of the file
-            if isinstance(settled, Err):
-                return settled
-            report = harvest(settled.value, request)
-            if isinstance(report, Err):
-                return report
-            names = titles_of(workspace, [row.artifact for row in report.value.plan.classified])
-            return Ok(Planned(report.value, names, settled.value))
+            report = harvest(settled, request)
+            names = titles_of(workspace, [row.artifact for row in report.plan.classified])
+            return Planned(report, names, settled)
 
         self._job = self._shell.submit("The dry run", work, planned, lane=RUN)
 
@@ -229,10 +225,10 @@ class HarvestRun:
         def finish(result: Result[Any]) -> None:
             self._ended(result, time.monotonic() - begun)
 
-        def work(job: Job) -> Result[HarvestReport]:
+        def work(job: Job) -> HarvestReport:
             request, settled = HarvestRequest(apply=True, sources=sources), reopened(workspace)
-            if isinstance(settled, Err):
-                return settled
+            if isinstance(settled, KnowledgeError):
+                raise settled
             return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
         self._job = self._shell.submit("The harvest", work, finish, progress=self._step, lane=RUN)
@@ -252,7 +248,7 @@ class HarvestRun:
         workspace = self._shell.workspace
 
         def finished(result: Result[HarvestReport]) -> None:
-            if isinstance(result, Err):
+            if isinstance(result, KnowledgeError):
                 self._shell.error(result.error)
             elif result.value.errors:
                 self._shell.error(result.value.errors[0])
@@ -260,9 +256,9 @@ class HarvestRun:
                 self._shell.toast("The harvest that was cut off is finished: its lines are in your files")
             self._shell.refresh()
 
-        def work(_job: Job) -> Result[HarvestReport]:
+        def work(_job: Job) -> HarvestReport:
             settled = reopened(workspace)
-            return finish_harvest(settled.value) if isinstance(settled, Ok) else settled
+            return finish_harvest(settled)
 
         self._shell.submit("Finishing the harvest", work, finished, lane=RUN)
 
@@ -292,7 +288,7 @@ class HarvestRun:
 
     def _planned(self, result: Result[Planned]) -> None:
         self._job = None
-        if isinstance(result, Err):
+        if isinstance(result, KnowledgeError):
             self._set(replace(self.now, phase=FAILED, error=result.error))
             return
         report, names, workspace = result.value
@@ -331,7 +327,7 @@ class HarvestRun:
 
     def _ended(self, result: Result[HarvestReport], took: float) -> None:
         self._job = None
-        if isinstance(result, Err):
+        if isinstance(result, KnowledgeError):
             self._shell.change(activity=None)
             self._set(replace(self.now, phase=FAILED, error=result.error))
         else:

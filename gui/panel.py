@@ -18,7 +18,7 @@ from weakref import WeakSet
 
 import dearpygui.dearpygui as dpg
 
-from core.base.result import Err, ErrorInfo, Result
+from core.base.result import ErrorInfo, KnowledgeError, Result
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Homes, Reader
@@ -207,7 +207,7 @@ class KnowledgePanel:
             self.jobs.attempt(part.refresh, state)
 
     def _gathered(self, result: Result[Gathered]) -> None:
-        if isinstance(result, Err):
+        if isinstance(result, KnowledgeError):
             self.shell.change(problem=result.error)
             self.workbench.show_error(result.error, "Try again", self.shell.refresh, stays=True)
             return

@@ -54,7 +54,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
 from core.base.markdown import split_provenance
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Result
 from core.commands.runs import EDIT_RUN
 from core.commands.settings import config_set, settings_to_open
 from core.commands.workspace import Workspace
@@ -185,7 +185,7 @@ class Shell:
     def write(
         self,
         name: str,
-        act: Callable[[Workspace], Result[Any]],
+        act: Callable[[Workspace], Any],
         *,
         done: Callable[[Any], object] | None = None,
         failed: Callable[[ErrorInfo], object] | None = None,
@@ -199,7 +199,7 @@ class Shell:
         self.settling.begin()
 
         def finish(result: Result[Any]) -> None:
-            if isinstance(result, Err):
+            if isinstance(result, KnowledgeError):
                 self.settling.end()
                 self.on_refused()
                 if failed is not None:
@@ -340,9 +340,9 @@ class Shell:
         """Open the person's own settings file; the first time it is made."""
         workspace = self.workspace
 
-        def act() -> Result[str]:
+        def act() -> str:
             file = settings_to_open(workspace)
-            return open_outside(str(file.value)) if isinstance(file, Ok) else file
+            return open_outside(str(file))
 
         self._opening("the settings file", act)
 
@@ -350,9 +350,9 @@ class Shell:
         """Open a file in the system's editor (at a line, where that can be), or a folder in its file browser."""
         self._opening(path, lambda: open_outside(path, line))
 
-    def _opening(self, what: str, act: Callable[[], Result[str]]) -> None:
+    def _opening(self, what: str, act: Callable[[], str]) -> None:
         def finish(result: Result[Any]) -> None:
-            if isinstance(result, Err):
+            if isinstance(result, KnowledgeError):
                 self.error(result.error)
             else:
                 self.toast(f"Opened {result.value}", icon="external-link", color="accent", seconds=2.5)

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.base.markdown import parse_bullets
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result
+from core.base.result import KnowledgeError, Ok
 from core.knowledge import bullet_text, edit
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.changes import read_changes
@@ -44,7 +44,7 @@ def ok(result: object) -> Edited:
 
 
 def code(result: object) -> str:
-    assert isinstance(result, Err), result
+    assert isinstance(result, KnowledgeError), result
     return result.error.code
 
 
@@ -52,7 +52,7 @@ def data(paths: Paths, name: str) -> bytes:
     return (paths.knowledge / name).read_bytes()
 
 
-def act(change: Callable[..., Result[list[Hunk]]], paths: Paths, ref: BulletRef, *words: str) -> Any:
+def act(change: Callable[..., list[Hunk]], paths: Paths, ref: BulletRef, *words: str) -> Any:
     """One change of one bullet, as the commands make it."""
     return edit.change_file(paths, ref.file, lambda lines: change(lines, ref, *words), NOW)
 
@@ -71,6 +71,4 @@ def reopen(paths: Paths, ref: BulletRef) -> Any:
 
 
 def undo_last(paths: Paths) -> str:
-    result = take_back(paths, read_changes(paths)[-1], NOW, "undo-test")
-    assert isinstance(result, Ok), result
-    return result.value
+    return take_back(paths, read_changes(paths)[-1], NOW, "undo-test")

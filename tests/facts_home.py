@@ -29,7 +29,7 @@ def code_of(result: Result[Any]) -> str:
 
 
 def workspace_of(world: World, **settings: Any) -> Workspace:
-    opened: Workspace = value(open_workspace(str(world.paths.home), cwd=world.folder))
+    opened: Workspace = open_workspace(str(world.paths.home), cwd=world.folder)
     loaded = replace(opened.loaded, config=replace(opened.config, **settings))
     return replace(opened, loaded=loaded)
 
@@ -37,7 +37,7 @@ def workspace_of(world: World, **settings: Any) -> Workspace:
 def harvested(world: World, model: FakeModel | None, again: bool = False, **settings: Any) -> HarvestReport:
     workspace = workspace_of(world, **({"provider": "openai"} if model else {}), **settings)
     request = HarvestRequest(apply=True, provider="openai" if model else "offline", again=again)
-    return value(harvest(workspace, request, generate=model, now=lambda: world.clock, editor_wait=HURRIED))
+    return harvest(workspace, request, generate=model, now=lambda: world.clock, editor_wait=HURRIED)
 
 
 def learn(world: World, talk: str = "User: a\n", **rows: Any) -> HarvestReport:
@@ -47,7 +47,7 @@ def learn(world: World, talk: str = "User: a\n", **rows: Any) -> HarvestReport:
 
 
 def facts_of(world: World) -> list[Fact]:
-    return list(value(list_facts(workspace_of(world), now=lambda: world.clock)).facts)
+    return list(list_facts(workspace_of(world), now=lambda: world.clock).facts)
 
 
 def cli(world: World, *words: str) -> tuple[int, str, str]:

@@ -17,7 +17,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.paths import Paths
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError, Result
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.pipeline import run_harvest
 from core.harvest.plan import plan_harvest
@@ -60,12 +60,12 @@ class FakeModel:
     def calls(self) -> int:
         return len(self.prompts)
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         self.prompts.append(prompt)
         answer = self.answering(next(self._numbers), prompt)
         if isinstance(answer, dict):
             answer = json.dumps(answer)
-        return Ok(Answer(answer, "fake-1", 100, 10)) if isinstance(answer, str) else answer
+        return Answer(answer, "fake-1", 100, 10) if isinstance(answer, str) else answer
 
 
 def says(**rows: Any) -> FakeModel:
@@ -73,12 +73,12 @@ def says(**rows: Any) -> FakeModel:
     return FakeModel(lambda number, prompt: rows)
 
 
-def never(number: int, prompt: str) -> Result[Answer]:
+def never(number: int, prompt: str) -> Answer:
     raise AssertionError("the model was asked")
 
 
-def unreachable(number: int, prompt: str) -> Result[Answer]:
-    return fail("no-credentials", "provider 'openai' has no key")
+def unreachable(number: int, prompt: str) -> Answer:
+    raise KnowledgeError("no-credentials", "provider 'openai' has no key")
 
 
 @dataclass
@@ -135,9 +135,7 @@ class World:
         return sorted(self.paths.trash.iterdir()) if self.paths.trash.is_dir() else []
 
     def entries(self) -> Entries:
-        loaded = read_ledger(self.paths)
-        assert isinstance(loaded, Ok), loaded
-        return loaded.value
+        return read_ledger(self.paths)
 
     def entry(self, text: str | bytes) -> dict[str, Any]:
         return self.entries()[sha256(text)]
@@ -149,13 +147,9 @@ class World:
 
     def run(self, model: FakeModel | None = None, cache: HashCache | None = None, **changes: Any) -> HarvestReport:
         """Harvest; without a model, with the offline rules. `changes` are options for this run only."""
-        result = self.try_run(model, cache, **changes)
-        assert isinstance(result, Ok), result
-        return result.value
+        return self.try_run(model, cache, **changes)
 
-    def try_run(
-        self, model: FakeModel | None = None, cache: HashCache | None = None, **changes: Any
-    ) -> Result[HarvestReport]:
+    def try_run(self, model: FakeModel | None = None, cache: HashCache | None = None, **changes: Any) -> HarvestReport:
         cancelled = changes.pop("cancelled", lambda: False)
         progress = changes.pop("progress", lambda _: None)
         options = replace(self.options, **changes)
@@ -190,6 +184,4 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def workspace_of(world: World) -> Workspace:
     """The world's home as a command sees it, with the shipped settings."""
-    opened = open_workspace(str(world.paths.home), environment={"XDG_CONFIG_HOME": str(world.folder)}, cwd=world.folder)
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return open_workspace(str(world.paths.home), environment={"XDG_CONFIG_HOME": str(world.folder)}, cwd=world.folder)

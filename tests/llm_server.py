@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from core.base.answer import Generate
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
 from tests.waiting import PATIENCE_SECONDS
@@ -227,12 +227,11 @@ def ask(
     settings = {"timeout_seconds": 60.0, "max_retries": 2, **settings}
     connected = connect(
         ModelSettings("ollama", model="m", base_url=server.url, **settings),
-        credentials=lambda provider, variables: Ok(KEY),
+        credentials=lambda provider, variables: KEY,
         cancelled=cancelled,
         sleep=(pauses if pauses is not None else []).append,
     )
-    assert isinstance(connected, Ok)
-    return answered(connected.value, "prompt")
+    return answered(connected, "prompt")
 
 
 def answered(generate: Generate, prompt: str) -> Any:
@@ -247,7 +246,7 @@ def answered(generate: Generate, prompt: str) -> Any:
 
 def told(result: Any, code: str, *words: str) -> None:
     """The result is an error of this code whose sentence has these words and not the key."""
-    assert isinstance(result, Err), result
+    assert isinstance(result, KnowledgeError), result
     sentence = str(result.error)
     assert result.error.code == code, sentence
     assert result.error.hint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -15,7 +15,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.paths import project_paths
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.trust import allow, folder_mark
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -49,11 +49,11 @@ class Model:
     def __init__(self, **rows: Any) -> None:
         self.rows, self.asked, self.numbers = rows, 0, count(1)
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         self.asked += 1
         number = next(self.numbers)
         items = {"facts": [f"fact {number} of the model"], "tasks_open": [f"task {number}"], **self.rows}
-        return Ok(Answer(json.dumps(items)))
+        return Answer(json.dumps(items))
 
 
 def make_home(tmp_path: Path, settings: str = "", home: str = "home") -> Workspace:
@@ -61,14 +61,12 @@ def make_home(tmp_path: Path, settings: str = "", home: str = "home") -> Workspa
     config = tmp_path / "config.toml"
     config.write_text(f'[ai_settings.knowledge]\nfile_roots = ["{tmp_path}"]\nreclaim = "always"\n{settings}\n')
     environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
-    opened = open_workspace(str(tmp_path / home), config, environment, tmp_path)
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return open_workspace(str(tmp_path / home), config, environment, tmp_path)
 
 
 def trusted(project: Path, environment: Mapping[str, str] = os.environ) -> Path:
     """A project whose `.manual_slop` the person has said yes to."""
-    value(allow_project(project, environment))
+    allow_project(project, environment)
     return project
 
 
@@ -97,7 +95,7 @@ def harvested(workspace: Workspace, model: Model, clock: Clock, **request: Any) 
     wanted = HarvestRequest(apply=True, provider="openai", **request)
     cache = {"XDG_CACHE_HOME": workspace.environment["XDG_CACHE_HOME"]}
     with patch.dict(os.environ, cache):
-        report = value(harvest(workspace, wanted, now=clock, generate=model, editor_wait=HURRIED))
+        report = harvest(workspace, wanted, now=clock, generate=model, editor_wait=HURRIED)
     assert isinstance(report, HarvestReport)
     return report
 
@@ -107,14 +105,11 @@ def one_harvest(workspace: Workspace, clock: Clock) -> tuple[Path, HarvestReport
     return converse(workspace), harvested(workspace, Model(), clock)
 
 
-def value(result: Ok[T] | Err) -> T:
-    assert isinstance(result, Ok), result
-    return result.value
-
-
-def error(result: Any) -> ErrorInfo:
-    assert isinstance(result, Err), result
-    return result.error
+def error(call: Callable[..., Any], *arguments: Any, **named: Any) -> ErrorInfo:
+    """The error that a call is refused with."""
+    found = attempt(call, *arguments, **named)
+    assert isinstance(found, KnowledgeError), found
+    return found.error
 
 
 def write(workspace: Workspace, name: str, text: str) -> Path:
@@ -130,6 +125,6 @@ def read(workspace: Workspace, name: str) -> str:
     return (workspace.paths.knowledge / name).read_bytes().decode()
 
 
-def allow_project(project: Path, environment: Mapping[str, str]) -> Result[None]:
+def allow_project(project: Path, environment: Mapping[str, str]) -> None:
     """The person's yes to a project's folder, as `knowledge trust allow` records it."""
-    return allow(environment, {project_paths(project).home: folder_mark(project)})
+    allow(environment, {project_paths(project).home: folder_mark(project)})

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.demo import make_demo_home
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -29,19 +29,17 @@ jobs = 1
 def workspace_at(folder: Path, demo: bool = True, config: str = CONFIG) -> Workspace:
     """A home below `folder` (the demo's conversations, nothing harvested) and a settings file beside it."""
     if demo:
-        assert isinstance(make_demo_home(str(folder / "home")), Ok)
+        assert isinstance(attempt(make_demo_home, str(folder / "home")), Ok)
     settings = folder / "config.toml"
     settings.write_text(config + f'file_roots = ["{folder.as_posix()}"]\n', encoding="utf-8")
     environment = {"XDG_CONFIG_HOME": str(folder / "xdg"), "HOME": str(folder)}
-    opened = open_workspace(str(folder / "home"), settings, environment, folder)
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return open_workspace(str(folder / "home"), settings, environment, folder)
 
 
 def harvested_at(folder: Path, **how: Any) -> Workspace:
     """Such a home whose conversations have been read."""
     workspace = workspace_at(folder, **how)
-    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
+    assert isinstance(attempt(harvest, workspace, HarvestRequest(apply=True)), Ok)
     return workspace
 
 

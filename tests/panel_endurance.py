@@ -23,7 +23,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from core.base.result import Ok
 from core.commands.status import status
 from core.commands.workspace import Workspace
 from tests.chatty_model import ChattyModel, chatty_model
@@ -256,9 +255,8 @@ def faults_of(day: Day, workspace: Workspace, conversations: int) -> list[str]:
     """What is not as it must be; empty when all is well."""
     found, lines = [], lines_of(workspace)
     looked = status(workspace)
-    assert isinstance(looked, Ok)
-    if looked.value.ledger["harvested"] != conversations or looked.value.pending["conversations"]:
-        found.append(f"of {conversations} conversations, the ledger has {looked.value.ledger}")
+    if looked.ledger["harvested"] != conversations or looked.pending["conversations"]:
+        found.append(f"of {conversations} conversations, the ledger has {looked.ledger}")
     if day.calls != conversations:
         found.append(f"the model was asked {day.calls} times about {conversations} conversations")
     texts = [line.split(" [from:")[0] for line in lines]

@@ -24,7 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.base.paths import project_paths
-from core.base.result import ErrorInfo, Ok
+from core.base.result import ErrorInfo, Ok, attempt
 from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -143,13 +143,11 @@ def full_home(folder: Path) -> Workspace:
     leave_rich(folder)
     for sources, model in (((), None), (("claude_code",), says(**LEARNED))):
         done = harvest(workspace, HarvestRequest(apply=True, sources=sources), generate=model)
-        assert isinstance(done, Ok), done
     for category, text in BULLETS:
-        assert isinstance(add(workspace, category, text), Ok)
+        assert isinstance(attempt(add, workspace, category, text), Ok)
     project = workspace.paths.home / "project"
     for number, text in enumerate(("Shelf keeps every book in one dict; see `add`. 📚", "並べ替えは入力順を保つ。")):
         added = add(workspace, "files", text, file=str(project / ("shelf.py", "export.py")[number]))
-        assert isinstance(added, Ok), added
     chance, now = random.Random(7), datetime.now(UTC)
     loaded = json.loads(workspace.paths.ledger.read_text("utf-8"))
     for number in range(1, 2401):
@@ -178,13 +176,13 @@ def full_home(folder: Path) -> Workspace:
                 record = {"when": when, "run": f"2026-{back}-{run}", "file": "facts.md", "added": lines, "sha": "a"}
                 file.write(json.dumps(record) + "\n")
     for text, tags in MEMORIES:
-        assert isinstance(save(workspace, text, tag=tags), Ok)
-    assert isinstance(memories_archive(workspace, "1"), Ok)
+        assert isinstance(attempt(save, workspace, text, tag=tags), Ok)
+    assert isinstance(attempt(memories_archive, workspace, "1"), Ok)
     context = "---\nversion: 1\n---\n\n# How I work\n\n" + "Answer in short sentences. 短く答える。 🔥\n\n" * 60
     workspace.paths.context.write_text(context, encoding="utf-8")
     project = project_paths(workspace.cwd)
     project.knowledge.mkdir(parents=True)
-    assert isinstance(allow_project(workspace.cwd, workspace.environment), Ok)
+    assert isinstance(attempt(allow_project, workspace.cwd, workspace.environment), Ok)
     head = "---\nversion: 1\nupdated: 2026-05-01T10:00:00\n---\n\n"
     project.context.write_text(head + "Shelf: tests run with `make check`.\n" * 60, encoding="utf-8")
     workspace.paths.prompts.mkdir()

@@ -5,7 +5,7 @@ All data in it is made up. It is not a test and not shipped.
 
 from __future__ import annotations
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.library.ingest import library_ingest
 from core.commands.library.use import library_consolidate
 from core.commands.panel import library as commands
@@ -41,15 +41,13 @@ def leave_library(workspace: Workspace) -> None:
                 f"that the {this} was waiting for the {that}.\n\nAn async {this} in Python wants its own {that}.\n"
             )
         (folder / f"{name}.md").write_text("\n".join(words), encoding="utf-8")
-    assert isinstance(library_ingest(workspace, [str(folder)]), Ok)
+    assert isinstance(attempt(library_ingest, workspace, [str(folder)]), Ok)
     outcomes = "wwwpwwmwlwpw"
     for turn, (task, question) in enumerate(ASKED * 4):
         found = commands.search(workspace, question)
-        assert isinstance(found, Ok)
-        for at, one in enumerate(found.value.retrieved.dossiers[:3]):
+        for at, one in enumerate(found.retrieved.dossiers[:3]):
             outcome = "l" if task == "factual_lookup" and (turn + at) % 3 else outcomes[(turn + at) % len(outcomes)]
-            done = commands.mark(workspace, outcome, one.chunk.id, found.value.retrieved.id, task, "it named the lock")
-            assert isinstance(done, Ok)
+            done = commands.mark(workspace, outcome, one.chunk.id, found.retrieved.id, task, "it named the lock")
     for question in ("Are locks across processes fair?", "Does asyncio work on Windows?"):
         commands.search(workspace, question)
 
@@ -74,7 +72,7 @@ def library(seat: Seat, shot: Shot) -> None:
     of.list.select(of.list.rows[0].key)
     of.select(of.list.rows[0])
     shot("library-consolidate")
-    assert isinstance(library_consolidate(seat.panel.shell.workspace), Ok)
+    assert isinstance(attempt(library_consolidate, seat.panel.shell.workspace), Ok)
     of.open_page("concepts")
     seat.settle()
     shot("library-concepts")

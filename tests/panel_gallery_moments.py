@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.context import digest_off
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -35,7 +35,7 @@ def moments(with_panel: WithPanel, shot: Shot) -> None:
     workspace = workspace_at(folder)
     with_panel(workspace, lambda seat: _another_program(seat, shot, folder))
     harvested = workspace_at(Path(tempfile.mkdtemp()))
-    assert isinstance(harvest(harvested, HarvestRequest(apply=True)), Ok)
+    assert isinstance(attempt(harvest, harvested, HarvestRequest(apply=True)), Ok)
     (harvested.paths.knowledge / "quarantine.md").write_text(HELD, encoding="utf-8")
     with_panel(harvested, lambda seat: _states(seat, shot))
     with_panel(workspace_at(Path(tempfile.mkdtemp())), lambda seat: _failed(seat, shot))
@@ -84,7 +84,7 @@ def _states(seat: Seat, shot: Shot) -> None:
     config.write_text(before.replace("digest_enabled = true", "digest_enabled = false"), "utf-8")
     again("digest-off")
     config.write_text(before, "utf-8")
-    assert isinstance(digest_off(shell.workspace), Ok)
+    assert isinstance(attempt(digest_off, shell.workspace), Ok)
     again("digest-deleted")
     config.write_text("[ai_settings.knowledge\n", "utf-8")
     again("settings-unreadable")

@@ -17,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 from core.base import disk
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -49,7 +49,7 @@ def strange(with_panel: WithPanel, shot: Shot) -> None:
 
 def _harvested() -> Workspace:
     workspace = workspace_at(Path(tempfile.mkdtemp()))
-    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
+    assert isinstance(attempt(harvest, workspace, HarvestRequest(apply=True)), Ok)
     return workspace
 
 
@@ -113,8 +113,8 @@ def _long_names() -> Workspace:
         for at, title in enumerate(titles) for status in ("harvested", "harvest-failed")
     ])  # fmt: skip
     for category, words in LINES:
-        assert isinstance(add(workspace, category, words), Ok)
-    assert isinstance(save(workspace, f"{LINES[0][1]}\n\n{LONG}", tag=["עברית", "a-very-long-tag"]), Ok)
+        assert isinstance(attempt(add, workspace, category, words), Ok)
+    assert isinstance(attempt(save, workspace, f"{LINES[0][1]}\n\n{LONG}", tag=["עברית", "a-very-long-tag"]), Ok)
     return workspace
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.context import digest_on
 from core.commands.workspace import Workspace
 from tests.panel_desk import workspace_at
@@ -93,5 +93,5 @@ def year_home(folder: Path) -> Workspace:
         head = "# Tasks\n\n## Open\n\n" if name == "tasks_open" else f"# {name.capitalize()}\n\n"
         (paths.knowledge / FILES[name]).write_text(head + "\n".join(lines) + "\n", "utf-8")
     paths.changes.write_text("".join(json.dumps(row) + "\n" for row in changes if row["added"]), "utf-8")
-    assert isinstance(digest_on(workspace), Ok)
+    assert isinstance(attempt(digest_on, workspace), Ok)
     return workspace

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.base.search_entry import SearchEntry, SearchSource
 from core.search import store
 from core.search.candidates import EVERYTHING, Filters
@@ -55,24 +55,24 @@ def indexed(folder: Path, rows: Sequence[SearchEntry]) -> Iterator[Index]:
     """An index of these entries, all of one file."""
     path = folder / "rows"
     path.write_text("x", encoding="utf-8")
-    index = open_index(folder / "cache", [SearchSource("rows", path, lambda _: Ok(rows))])
+    index = open_index(folder / "cache", [SearchSource("rows", path, lambda _: rows)])
     try:
         yield index
     finally:
         index.close()
 
 
-def entries(name: str, data: bytes) -> Result[Sequence[SearchEntry]]:
+def entries(name: str, data: bytes) -> Sequence[SearchEntry]:
     """The rows of one file of a shelf; a file that says `damaged` holds none."""
     if data == b"damaged":
-        return fail("damaged", f"{name} is damaged")
+        raise KnowledgeError("damaged", f"{name} is damaged")
     found = []
     for at, line in enumerate(data.decode("utf-8", "replace").split("\n")):
         parts = line.split("|", 4) if line.count("|") >= 4 else ["bullet", "", "", "", line]
         tags = tuple(tag for tag in parts[3].split(",") if tag)
         source = f"[from: {name}, {parts[1] or '2026-06-01'}]"
         found.append(SearchEntry(parts[0], f"{name}:{at}", "", parts[4], parts[1], source, tags, parts[2]))
-    return Ok(found)
+    return found
 
 
 def answers(shelf: Shelf, queries: Sequence[str]) -> list[list[dict[str, object]]]:
@@ -95,7 +95,7 @@ class Topics:
         self.texts: list[str] = []
         self.act: Callable[[], object] = lambda: None
 
-    def __call__(self, texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         self.texts += texts
         self.act()
-        return Ok([[float(sum(word in text.lower() for word in topic)) for topic in TOPICS] + [0.1] for text in texts])
+        return [[float(sum(word in text.lower() for word in topic)) for topic in TOPICS] + [0.1] for text in texts]

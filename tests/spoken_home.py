@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.base.result import Ok
 from core.cli.main import main
 from core.commands.conversations import ConversationFilters, ConversationHits, build, find
 from core.commands.workspace import Workspace, open_workspace
@@ -48,9 +47,7 @@ class Disk:
     def workspace(self) -> Workspace:
         rows = "".join(f"{key} = {json.dumps(value)}\n" for key, value in self.settings.items())
         (self.folder / "named.toml").write_text(f"[ai_settings.knowledge]\n{rows}", encoding="utf-8")
-        opened = open_workspace(str(self.folder / "home"), self.folder / "named.toml", self.environment, self.cwd)
-        assert isinstance(opened, Ok), opened
-        return opened.value
+        return open_workspace(str(self.folder / "home"), self.folder / "named.toml", self.environment, self.cwd)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -90,17 +87,13 @@ class Disk:
     def find(self, words: str = "", limit: int = 10, **named: Any) -> ConversationHits:
         """Search conversations; what is new is read however long it takes."""
         filters = {key: named.pop(key) for key in list(named) if key in ConversationFilters.__annotations__}
-        found = find(self.workspace, words, ConversationFilters(**filters), limit, seconds=60.0, **named)
-        assert isinstance(found, Ok), found
-        return found.value
+        return find(self.workspace, words, ConversationFilters(**filters), limit, seconds=60.0, **named)
 
     def names(self, words: str = "", **named: Any) -> list[str]:
         return [hit.name for hit in self.find(words, **named).hits]
 
     def build(self) -> Any:
-        made = build(self.workspace)
-        assert isinstance(made, Ok), made
-        return made.value
+        return build(self.workspace)
 
     def run(self, monkeypatch: Any, *words: str) -> tuple[int, str, str]:
         """The command line: exit status, output, errors."""

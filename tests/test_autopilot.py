@@ -27,7 +27,7 @@ import pytest
 from core.agents import timers
 from core.base import locks
 from core.base.answer import Answer
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.daily import connect as connect_room
 from core.commands.daily.autopilot import Autopilot, at_session_start, read_autopilot, run_by_itself
 from core.commands.daily.schedule import check_schedule, schedule
@@ -40,7 +40,7 @@ from core.harvest.steps import QUIET_SECONDS
 from core.knowledge.categories import bullets_in
 from core.knowledge.spending import Account, Caps, Purse, read_days
 from tests.cli_call import call
-from tests.made_home import error, value
+from tests.made_home import error
 from tests.waiting import PATIENCE_SECONDS, wait_until
 
 START = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
@@ -56,10 +56,10 @@ class Model:
         self.calls = self.tokens = 0
         self.lock = threading.Lock()
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         with self.lock:
             if self.down:
-                return fail("unreachable", "the model server cannot be reached", hint="start it")
+                raise KnowledgeError("unreachable", "the model server cannot be reached", hint="start it")
             self.calls += 1
             inside = prompt.rpartition("<conversation>")[2]
             new = inside.rpartition("[What stands above")[2] or inside
@@ -70,7 +70,7 @@ class Model:
             text = json.dumps({"facts": facts})
             sent, said = len(prompt) // 4, len(text) // 4
             self.tokens += sent + said
-            return Ok(Answer(text, "played", sent, said))
+            return Answer(text, "played", sent, said)
 
 
 class Day:
@@ -159,15 +159,15 @@ def settings(day: Day, **values: object) -> Workspace:
     prompt.write_text("Say what this taught, as JSON.\n")  # a short one: these tests count tokens, not words
     lines = [f"{key} = {json.dumps(value)}" for key, value in (rows | values).items()]
     file.write_text("\n".join(["[ai_settings.knowledge]", *lines, ""]))
-    return value(open_workspace())
+    return open_workspace()
 
 
-def run(day: Day, workspace: Workspace, model: Model, *ended: Path) -> Result[Any]:
+def run(day: Day, workspace: Workspace, model: Model, *ended: Path) -> Any:
     names = [str(path) for path in ended]
     return run_by_itself(workspace, HarvestRequest(apply=True), names, harvest, now=lambda: day.now, generate=model)
 
 
-def by_hand(day: Day, workspace: Workspace, model: Model, **request: Any) -> Result[HarvestReport]:
+def by_hand(day: Day, workspace: Workspace, model: Model, **request: Any) -> HarvestReport:
     wanted = HarvestRequest(**{"apply": True, "at_once": True, **request})
     return harvest(workspace, wanted, now=lambda: day.now, generate=model)
 
@@ -226,9 +226,9 @@ def test_a_day_of_many_sessions(day: Day) -> None:
             day.say("codex", dice.randint(1, many), f"topic-again-{minute}")  # somebody takes an old one up again
         before = model.tokens
         if ended and dice.random() < 0.6:  # the others were cancelled by their tool
-            result = run(day, workspace, model, *ended)
+            result = attempt(run, day, workspace, model, *ended)
         elif minute % 60 == 0:
-            result = run(day, workspace, model)  # the timer
+            result = attempt(run, day, workspace, model)  # the timer
         else:
             continue
         if isinstance(result, Ok):
@@ -247,14 +247,14 @@ def test_a_day_of_many_sessions(day: Day) -> None:
             break
         day.now = START + timedelta(hours=hours)
         before = model.tokens
-        assert isinstance(run(day, workspace, model), Ok)
+        assert isinstance(attempt(run, day, workspace, model), Ok)
         assert model.tokens - before <= cap
     told = topics_told(day)
     assert set(told) == day.topics() and set(told.values()) == {1}
     assert left_at_night > 0, "the budget left nothing over, so catching up was not tried"
     calls = model.calls
     day.now += timedelta(days=1)
-    done = value(run(day, workspace, model))
+    done = run(day, workspace, model)
     assert model.calls == calls and done.harvested == 0, "nothing is read twice"
     ledger = json.loads((workspace.paths.knowledge / "ledger.json").read_text())
     assert all(path.exists() for path in day.said), "conversations of other tools stay where they are"
@@ -269,7 +269,7 @@ class Worker(Model):
         super().__init__()
         self.meanwhile = meanwhile
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         self.meanwhile()
         before, _, inside = prompt.rpartition("<conversation>")
         new = inside.rpartition("[What stands above")[2] or inside
@@ -277,7 +277,7 @@ class Worker(Model):
         known = {part: mark for mark, part in re.findall(r"(k\d+) \(open task.*: Finish part ([\d-]+)", before)}
         done = [{"statement": f"Part {part} is there", "finishes": known[part]} for part in ended & known.keys()]
         rows = {"tasks_open": [f"Finish part {part}" for part in sorted(begun - ended)], "tasks_done": done}
-        return Ok(Answer(json.dumps(rows), "played", 10, 10))
+        return Answer(json.dumps(rows), "played", 10, 10)
 
 
 def work(number: int, steps: int, folder: str) -> str:
@@ -335,9 +335,9 @@ def test_no_line_that_the_finished_sessions_disprove(reader: str, day: Day) -> N
 
     def harvest_now(*ended: Path) -> HarvestReport:
         if reader == "model":
-            return value(run(day, workspace, model, *ended))
+            return run(day, workspace, model, *ended)
         asked, names = HarvestRequest(apply=True), [str(path) for path in ended]
-        return value(run_by_itself(workspace, asked, names, harvest, now=lambda: day.now, progress=meanwhile))
+        return run_by_itself(workspace, asked, names, harvest, now=lambda: day.now, progress=meanwhile)
 
     read_too_early = 0
     for minute in range(0, 16 * 60, 15):
@@ -359,7 +359,7 @@ def test_no_line_that_the_finished_sessions_disprove(reader: str, day: Day) -> N
     assert grown_meanwhile > many // 4 and read_too_early > many, "nothing was read too early, so nothing was tried"
     tasks = (workspace.paths.knowledge / "tasks.md").read_text()
     shutil.move(workspace.paths.home, day.home / "kept")
-    value(by_hand(day, workspace, model) if reader == "model" else harvest(
+    (by_hand(day, workspace, model) if reader == "model" else harvest(
         workspace, HarvestRequest(apply=True, at_once=True), now=lambda: day.now))  # fmt: skip
     alone = (workspace.paths.knowledge / "tasks.md").read_text()
     assert alone.count("\n- ") > many // 3
@@ -372,7 +372,7 @@ def test_no_line_that_the_finished_sessions_disprove(reader: str, day: Day) -> N
 def test_what_is_still_written_waits_unless_its_session_has_ended(day: Day) -> None:
     workspace, model = settings(day), Model()
     one, two = day.say("claude_code", 1, "topic-one"), day.say("claude_code", 2, "topic-two")
-    assert value(run(day, workspace, model, one)).plan.writing == 1
+    assert run(day, workspace, model, one).plan.writing == 1
     assert set(topics_told(day)) == {"topic-one"}
     assert last_run(workspace).writing == 1
     day.now += timedelta(seconds=QUIET_SECONDS - 60)
@@ -391,7 +391,7 @@ def test_a_session_that_goes_on_after_its_end_is_not_taken_for_ended(day: Day, m
     workspace, model = settings(day), Model()
     path = day.say("claude_code", 1, "topic-one")
     with locks.locked(workspace.paths.autopilot_lock):
-        assert isinstance(run(day, workspace, model, path), Ok)
+        assert isinstance(attempt(run, day, workspace, model, path), Ok)
     day.now += timedelta(seconds=30)
     day.say("claude_code", 1, "topic-two")
     run(day, workspace, model)
@@ -404,14 +404,14 @@ def test_one_run_at_a_time_and_the_one_at_work_reads_what_ended_meanwhile(day: D
     first, second = day.say("claude_code", 1, "topic-one"), day.say("codex", 2, "topic-two")
 
     class Meanwhile(Model):
-        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
             if not self.calls:
-                other = value(run(day, workspace, model, second))
+                other = run(day, workspace, model, second)
                 assert "at work" in other.notes[0] and not other.harvested
             return super().__call__(prompt, schema)
 
     at_work = Meanwhile()
-    assert isinstance(run(day, workspace, at_work, first), Ok)
+    assert isinstance(attempt(run, day, workspace, at_work, first), Ok)
     assert set(topics_told(day)) == {"topic-one", "topic-two"} and model.calls == 0
 
 
@@ -419,7 +419,7 @@ def test_a_harvest_by_hand_goes_first(day: Day) -> None:
     workspace, model = settings(day), Model()
     path = day.say("claude_code", 1, "topic-one")
     with locks.locked(workspace.paths.lock, work="harvest"):
-        assert "harvest" in value(run(day, workspace, model, path)).notes[0]
+        assert "harvest" in run(day, workspace, model, path).notes[0]
         assert read_autopilot(workspace.paths) is None, "that is no failure"
     run(day, workspace, model)
     assert set(topics_told(day)) == {"topic-one"}
@@ -436,7 +436,7 @@ def test_what_a_tool_will_delete_goes_first(day: Day) -> None:
     day.say("claude_code", 3, "topic-has-time")
     day.now = START
     request = HarvestRequest(apply=True, limit=1)
-    assert isinstance(run_by_itself(workspace, request, (), harvest, now=lambda: day.now, generate=model), Ok)
+    assert isinstance(attempt(run_by_itself, workspace, request, (), harvest, now=lambda: day.now, generate=model), Ok)
     assert set(topics_told(day)) == {"topic-goes-in-two-days"}
 
 
@@ -450,16 +450,16 @@ def test_a_failure_is_told_once_and_stands_in_status_while_it_lasts(day: Day, fr
     for number in range(3):
         day.say("claude_code", number, f"topic-{number}")
     day.now += timedelta(hours=1)
-    first = value(run(day, workspace, model))
+    first = run(day, workspace, model)
     assert any(error.code == "unreachable" for error in first.errors)
     assert "cannot be reached" in at_session_start(workspace, lambda: day.now)
     assert at_session_start(workspace, lambda: day.now) == ""
     for _ in range(3):
         day.now += timedelta(minutes=10)
-        again = value(run(day, workspace, model))
+        again = run(day, workspace, model)
         assert not again.errors and "as before" in again.notes[-1]
     assert at_session_start(workspace, lambda: day.now) == ""
-    seen = value(status(workspace, day.now)).autopilot
+    seen = status(workspace, day.now).autopilot
     assert seen is not None and seen.problem is not None and seen.problem.times == 4
     shown = call("status")[1]
     assert "it could not harvest (4 times since" in shown and "Start it" in shown
@@ -472,8 +472,8 @@ def test_a_failure_is_told_once_and_stands_in_status_while_it_lasts(day: Day, fr
 
 def test_settings_that_are_wrong_are_a_failure_too(day: Day) -> None:
     workspace = settings(day, max_run_price=1.0)
-    assert error(run(day, workspace, Model())).code == "price-unknown"
-    assert not value(run(day, workspace, Model())).errors
+    assert error(run, day, workspace, Model()).code == "price-unknown"
+    assert not run(day, workspace, Model()).errors
     assert "max_run_price" in str(last_run(workspace).problem)
 
 
@@ -482,9 +482,11 @@ def test_a_paid_model_is_not_asked_in_the_background_without_a_budget(day: Day) 
     model = Model()
     day.say("claude_code", 1, "topic-one")
     day.now += timedelta(hours=1)
-    refused = error(run(day, settings(day, base_url="", provider="anthropic"), model))
+    refused = error(run, day, settings(day, base_url="", provider="anthropic"), model)
     assert refused.code == "no-budget" and "max_day_tokens" in refused.hint and model.calls == 0
-    assert isinstance(run(day, settings(day, base_url="", provider="anthropic", max_day_tokens=50_000), model), Ok)
+    assert isinstance(
+        attempt(run, day, settings(day, base_url="", provider="anthropic", max_day_tokens=50_000), model), Ok
+    )
     assert set(topics_told(day)) == {"topic-one"}
 
 
@@ -492,9 +494,9 @@ def test_a_conversation_that_always_fails_does_not_eat_the_budget_of_every_hour(
     workspace = settings(day)
 
     class Senseless(Model):
-        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
             self.calls += 1
-            return Ok(Answer("no JSON at all"))
+            return Answer("no JSON at all")
 
     model = Senseless()
     day.say("claude_code", 1, "topic-one")
@@ -530,7 +532,7 @@ def test_a_damaged_report_or_note_costs_itself_only(day: Day) -> None:
     workspace.paths.spending.write_text("[]")
     day.say("claude_code", 2, "topic-two")
     day.now += timedelta(hours=1)
-    assert isinstance(run(day, workspace, model), Ok)
+    assert isinstance(attempt(run, day, workspace, model), Ok)
     assert set(topics_told(day)) == {"topic-one", "topic-two"}
     assert call("status")[0] == 0
 
@@ -545,7 +547,7 @@ def test_a_harvest_by_hand_keeps_the_caps_too(caps: dict[str, float], day: Day) 
     for number in range(30):
         day.say("claude_code", number, f"topic-{number}")
     model = Model()
-    done = value(by_hand(day, workspace, model))
+    done = by_hand(day, workspace, model)
     assert 0 < done.harvested < 30 and done.deferred == 30 - done.harvested
     (note,) = (note for note in done.notes if "budget of" in note)
     assert next(iter(caps)) in note
@@ -553,20 +555,20 @@ def test_a_harvest_by_hand_keeps_the_caps_too(caps: dict[str, float], day: Day) 
     assert account.day.tokens == model.tokens, "what is booked is what it cost"
     dollars = account.month.dollars
     assert dollars <= 0.02 if "max_day_tokens" not in caps else model.tokens <= 2500
-    assert (value(by_hand(day, workspace, model)).harvested > 0) is ("max_run_price" in caps)
+    assert (by_hand(day, workspace, model).harvested > 0) is ("max_run_price" in caps)
     day.now += timedelta(days=31)
-    assert value(by_hand(day, workspace, model)).harvested > 0, "a new day, a new month"
+    assert by_hand(day, workspace, model).harvested > 0, "a new day, a new month"
 
 
 def test_an_unknown_price_under_a_cap_in_money_is_refused_before_anything_is_sent(day: Day) -> None:
     workspace, model = settings(day, max_month_price=5.0), Model()
     day.say("claude_code", 1, "topic-one")
-    refused = error(by_hand(day, workspace, model))
+    refused = error(by_hand, day, workspace, model)
     assert refused.code == "price-unknown" and model.calls == 0 and "price_input_per_million" in refused.hint
-    assert any("will be refused" in note for note in value(by_hand(day, workspace, model, apply=False)).notes)
+    assert any("will be refused" in note for note in by_hand(day, workspace, model, apply=False).notes)
     free = settings(day, max_month_price=5.0, price_input_per_million=0, price_output_per_million=0)
-    assert value(by_hand(day, free, model))
-    assert value(by_hand(day, workspace, model, provider="offline")), "the rules cost nothing"
+    assert by_hand(day, free, model)
+    assert by_hand(day, workspace, model, provider="offline"), "the rules cost nothing"
 
 
 def test_a_run_that_is_killed_has_spent_too_much_rather_than_too_little(tmp_path: Path) -> None:
@@ -605,9 +607,9 @@ def test_an_account_that_cannot_be_written_stops_the_spending(day: Day, monkeypa
     workspace, model = settings(day, max_day_tokens=100_000), Model()
     day.say("claude_code", 1, "topic-one")
     workspace.paths.spending.mkdir(parents=True)
-    done = by_hand(day, workspace, model)
+    done = attempt(by_hand, day, workspace, model)
     assert model.calls == 0
-    assert isinstance(done, Err) or any("account" in error.message for error in done.value.errors)
+    assert isinstance(done, KnowledgeError) or any("account" in error.message for error in done.value.errors)
 
 
 # --- the command and the hooks ---------------------------------------------------------------------------------------
@@ -671,13 +673,13 @@ def test_a_timer_is_shown_set_checked_and_taken_away(
     monkeypatch.setattr(timers, "this_system", lambda: system)
     workspace = settings(day)
     before = {path for path in day.home.rglob("*") if path.is_file()}
-    dry = value(schedule(workspace, dry_run=True))
+    dry = schedule(workspace, dry_run=True)
     assert dry.changes and dry.commands and not dry.on
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
-    refused = value(schedule(workspace))
+    refused = schedule(workspace)
     assert [error.code for error in refused.errors] == ["needs-yes"] and not refused.applied and not refused.on
     assert {path for path in day.home.rglob("*") if path.is_file()} == before, "nobody was there to say yes"
-    done = value(schedule(workspace, yes=True))
+    done = schedule(workspace, yes=True)
     assert done.on and done.applied
     texts = [row.path.read_text() for row in done.changes]
     assert any("--since-last" in text and "harvest" in text for text in texts)
@@ -686,13 +688,13 @@ def test_a_timer_is_shown_set_checked_and_taken_away(
     )
     (finding,) = check_schedule(workspace)
     assert finding.code == "scheduled" and finding.note
-    again = value(schedule(workspace, yes=True))
+    again = schedule(workspace, yes=True)
     assert not again.changes and not again.commands
     (scheduler / "on").unlink()
     (finding,) = check_schedule(workspace)
     assert finding.code == "schedule-off" and not finding.note
     (scheduler / "on").touch()
-    assert not value(schedule(workspace, remove=True, yes=True)).on and check_schedule(workspace) == []
+    assert not schedule(workspace, remove=True, yes=True).on and check_schedule(workspace) == []
     assert {path for path in day.home.rglob("*") if path.is_file()} == before
 
 
@@ -702,26 +704,26 @@ def test_a_system_that_refuses_leaves_no_half_timer(day: Day, scheduler: Path, m
     monkeypatch.setattr(timers, "this_system", lambda: "linux")
     (scheduler / "refuse").touch()
     workspace = settings(day)
-    done = schedule(workspace, yes=True)
-    assert isinstance(done, Err) and "no bus" in done.error.message
+    done = attempt(schedule, workspace, yes=True)
+    assert isinstance(done, KnowledgeError) and "no bus" in done.error.message
     assert not list((day.home / ".config").rglob("knowledge-harvest.*"))
     monkeypatch.setenv("PATH", str(scheduler / "nowhere"))
-    opened = value(open_workspace())
-    none = schedule(replace(opened))
-    assert isinstance(none, Err) and "crontab -e" in none.error.hint and "--since-last" in none.error.hint
+    opened = open_workspace()
+    none = attempt(schedule, replace(opened))
+    assert isinstance(none, KnowledgeError) and "crontab -e" in none.error.hint and "--since-last" in none.error.hint
 
 
 def test_a_key_that_only_the_shell_has_is_told(day: Day, scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "made-up")
     monkeypatch.setattr(timers, "this_system", lambda: "linux")
-    done = value(schedule(settings(day), dry_run=True))
+    done = schedule(settings(day), dry_run=True)
     assert "credentials.toml" in done.notes[0] and "OPENAI_API_KEY" in done.notes[0]
 
 
 def test_words_with_blanks_and_signs_reach_the_scheduler_whole() -> None:
     words = ["/opt/my tools/knowledge", "--home", '/x/100% "mine" & <yours> $HOME']
     for system in ("darwin", "win32"):
-        made = value(timers.timer_of(system, words, {"HOME": "/x", "XDG_CONFIG_HOME": "/x/c"}))
+        made = timers.timer_of(system, words, {"HOME": "/x", "XDG_CONFIG_HOME": "/x/c"})
         import xml.etree.ElementTree as tree
 
         root = tree.fromstring(made.files[0][1])

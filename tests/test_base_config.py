@@ -27,7 +27,7 @@ from core.base.config import (
     writable_config_file,
 )
 from core.base.paths import APPLICATION, cache_folder, user_folder
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.base.settings import SETTINGS, parse_setting
 from core.base.trust import allow
 
@@ -42,7 +42,7 @@ def load(folder: Path, text: str | bytes | None = None, *, trusted: bool = True,
         (folder / "config.toml").write_bytes(data)
         if trusted:
             assert allow(variables, {folder / "config.toml": hashlib.sha256(data).hexdigest()}) == Ok(None)
-    loaded = load_config(None, variables, folder)
+    loaded = attempt(load_config, None, variables, folder)
     return loaded.value if isinstance(loaded, Ok) else str(loaded.error)
 
 
@@ -82,8 +82,7 @@ def test_files_are_looked_for_in_the_promised_order(tmp_path: Path) -> None:
     seen = []
     for explicit, more in ((named, True), (None, True), (None, False)):
         found = load_config(explicit, env | ({"SLOP_CONFIG": "b.toml"} if more else {}), tmp_path)
-        assert isinstance(found, Ok)
-        seen.append((found.value.config.jobs, found.value.found_by))
+        seen.append((found.config.jobs, found.found_by))
     (tmp_path / "config.toml").unlink()
     last = ok(load(tmp_path))
     seen.append((last.config.jobs, last.found_by))
@@ -96,8 +95,8 @@ def test_a_named_file_that_is_missing_or_a_folder_is_an_error(tmp_path: Path, ru
     """Going on with defaults would ignore what the user asked for."""
     for name in ("nowhere.toml", "."):
         explicit = Path(name) if rule == "--config" else None
-        found = load_config(explicit, {} if explicit else {"SLOP_CONFIG": name}, tmp_path)
-        assert isinstance(found, Err) and found.error.code == "no-config" and rule in str(found.error)
+        found = attempt(load_config, explicit, {} if explicit else {"SLOP_CONFIG": name}, tmp_path)
+        assert isinstance(found, KnowledgeError) and found.error.code == "no-config" and rule in str(found.error)
 
 
 def test_a_strangers_config_toml_is_passed_over(tmp_path: Path) -> None:
@@ -199,7 +198,7 @@ def test_the_shipped_file_of_an_installation_is_never_written(tmp_path: Path) ->
 )
 def test_typed_words_become_values(key: str, text: str, value: object) -> None:
     """`config set` must store a number as a number."""
-    parsed = parse_setting(key, text)
+    parsed = attempt(parse_setting, key, text)
     assert isinstance(parsed, Ok) and parsed.value == value and type(parsed.value) is type(value)
 
 
@@ -209,10 +208,10 @@ def test_typed_words_become_values(key: str, text: str, value: object) -> None:
 )
 def test_typed_words_that_do_not_fit_are_refused(key: str, text: str) -> None:
     """A refused word says what would be accepted."""
-    refused = parse_setting(key, text)
-    assert isinstance(refused, Err) and "Accepted: " in str(refused.error)
-    unknown = parse_setting("digest_enable", text)
-    assert isinstance(unknown, Err) and "'digest_enabled'" in str(unknown.error)
+    refused = attempt(parse_setting, key, text)
+    assert isinstance(refused, KnowledgeError) and "Accepted: " in str(refused.error)
+    unknown = attempt(parse_setting, "digest_enable", text)
+    assert isinstance(unknown, KnowledgeError) and "'digest_enabled'" in str(unknown.error)
 
 
 @pytest.mark.parametrize(
@@ -249,9 +248,9 @@ def test_one_value_changes_and_the_rest_stays(before: str, after: str | None) ->
 def test_a_change_that_cannot_be_made_is_refused() -> None:
     """Better no change than a damaged file."""
     for data in (b"not = = toml", b'ai_settings = "text"\n', b"[[ai_settings]]\n", b"\xff"):
-        assert isinstance(changed_config(data, "digest_enabled", False), Err)
-    assert isinstance(changed_config(b"", "jobs", 0), Err)
-    assert isinstance(changed_config(b"", "nothing", 0), Err)
+        assert isinstance(attempt(changed_config, data, "digest_enabled", False), KnowledgeError)
+    assert isinstance(attempt(changed_config, b"", "jobs", 0), KnowledgeError)
+    assert isinstance(attempt(changed_config, b"", "nothing", 0), KnowledgeError)
 
 
 VALUES = st.one_of(

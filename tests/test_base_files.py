@@ -13,7 +13,7 @@ import pytest
 
 from core.base import disk, files, reading
 from core.base.locks import folder_lock
-from core.base.result import Err
+from core.base.result import KnowledgeError, attempt
 from core.harvest.reclaim import MAX_COPIES, finish_removals, purge, reclaim, remove_split, restore
 from core.knowledge.journal import states_by_sha
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
@@ -185,7 +185,7 @@ def test_a_file_that_grew_since_its_size_was_asked_is_read_to_its_end_or_refused
 
 
 def told(result: object) -> tuple[str, str]:
-    assert isinstance(result, Err), result
+    assert isinstance(result, KnowledgeError), result
     return result.error.code, result.error.message
 
 
@@ -201,7 +201,7 @@ def test_every_refusal_of_the_disk_leaves_the_conversation_and_says_so(
     message = "the conversation cannot be opened any more: No such file or directory"
     assert told(gone) == ("reclaim-failed", message)
     assert path.read_text() == "a" and not world.trash()
-    assert not isinstance(reclaim(world.paths, str(path), sha256("a"), 14, NOW), Err)
+    assert not isinstance(attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW), KnowledgeError)
     held = world.paths.trash / sha256("a")
     with monkeypatch.context() as patched:
         patched.setattr(files, "rename_without_replacing", refusing)

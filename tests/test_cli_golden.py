@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from core.base.result import Ok
 from core.cli.main import main
 from core.commands.demo import make_demo_home
 
@@ -63,8 +62,7 @@ def test_session_reads_as_recorded(session: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("HOME", str(tmp_path / "person"))  # whose other tools are nobody's business here
     made = make_demo_home(str(tmp_path / "home"))
-    assert isinstance(made, Ok), made
-    (made.value / "CLAUDE.md").write_text("# Shelf\n- The exporter writes UTF-8\n- [ ] write the manual\n")
+    (made / "CLAUDE.md").write_text("# Shelf\n- The exporter writes UTF-8\n- [ ] write the manual\n")
     config = tmp_path / "settings" / "config.toml"
     config.parent.mkdir()
     clone = config.parent / "clone"  # of somebody else's repository; the commands are typed in it
@@ -74,10 +72,10 @@ def test_session_reads_as_recorded(session: Path, tmp_path: Path, monkeypatch: p
     if session.stem == "trust":
         (clone / "config.toml").write_text('[ai_settings.knowledge]\nprovider = "command"\ncommand = ["./run"]\n')
         monkeypatch.chdir(clone)
-    config.write_text(f'[ai_settings.knowledge]\nfile_roots = ["{made.value}"]\n', encoding="utf-8")
+    config.write_text(f'[ai_settings.knowledge]\nfile_roots = ["{made}"]\n', encoding="utf-8")
     recorded = session.read_text(encoding="utf-8")
     commands = [line[2:] for line in recorded.split("\n") if line.startswith("$ ")]
-    played = masked(play(commands, made.value, config), made.value, config)
+    played = masked(play(commands, made, config), made, config)
     if os.environ.get("UPDATE_GOLDEN"):
         session.write_text(played, encoding="utf-8")
     assert played == recorded

@@ -17,7 +17,6 @@ import pytest
 
 from core.base import figures
 from core.base.paths import Paths
-from core.base.result import Ok
 from core.cli.main import main
 from core.cli.progress import reporter
 from core.cli.table import Command, command, commands
@@ -35,9 +34,8 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = make_demo_home(str(tmp_path / "home"))
-    assert isinstance(made, Ok), made
     monkeypatch.chdir(tmp_path)
-    return made.value
+    return made
 
 
 READING = [

@@ -31,7 +31,6 @@ from tests.made_home import (
     harvested,
     make_home,
     read,
-    value,
     workspace_fixture,
     write,
 )
@@ -45,13 +44,13 @@ FACTS = "# Facts\n\n- The server listens on port 8080 [from: a, 2026-01-01]\n- T
 
 def test_the_whole_text_wins_over_a_part(workspace: Workspace) -> None:
     write(workspace, "facts.md", FACTS)
-    value(bullets.edit(workspace, "facts", "Port", "Harbour"))
+    bullets.edit(workspace, "facts", "Port", "Harbour")
     assert read(workspace, "facts.md") == FACTS.replace("- Port\n", "- Harbour\n")
 
 
 def test_a_part_that_only_one_bullet_has_names_it_in_any_case(workspace: Workspace) -> None:
     write(workspace, "facts.md", FACTS)
-    done = value(bullets.edit(workspace, "facts", "PORT 8080", "The server listens on port 8081"))
+    done = bullets.edit(workspace, "facts", "PORT 8080", "The server listens on port 8081")
     assert read(workspace, "facts.md") == FACTS.replace("8080", "8081")
     assert done.sha256 == hashlib.sha256(read(workspace, "facts.md").encode()).hexdigest()
 
@@ -128,7 +127,7 @@ def test_an_id_names_what_stands_before_what_is_struck_through(workspace: Worksp
 
 def test_several_matches_are_listed_and_nothing_changes(workspace: Workspace) -> None:
     write(workspace, "facts.md", "".join(f"- number {at}\n" for at in range(7)))
-    found = error(bullets.remove(workspace, "facts", "number"))
+    found = error(bullets.remove, workspace, "facts", "number")
     assert found.code == "ambiguous"
     assert "facts.md:5 number 4" in found.message and "number 5" not in found.message and "2 more" in found.message
     assert read(workspace, "facts.md").count("number") == 7
@@ -147,63 +146,63 @@ def test_what_two_conversations_said_is_one_statement_for_its_words(workspace: W
     """Of the lines that say the same, those left over would go on saying the old words in the digest."""
     write(workspace, "facts.md", SAID_TWICE)
     write(workspace, "digest.md", "old")
-    value(bullets.edit(workspace, "facts", words, "The port is 9090"))
+    bullets.edit(workspace, "facts", words, "The port is 9090")
     changed = read(workspace, "facts.md")
     assert changed.count("- The port is 9090 [from: ") == 2 and "8080" not in changed
     assert "9090 (in 2 conversations)" in read(workspace, "digest.md")
-    struck = value(bullets.remove(workspace, "facts", "9090", strike=True))
+    struck = bullets.remove(workspace, "facts", "9090", strike=True)
     assert len(struck.added) == 2 and "9090" not in read(workspace, "digest.md")
-    gone = value(bullets.remove(workspace, "", "9090"))
+    gone = bullets.remove(workspace, "", "9090")
     assert read(workspace, "facts.md") == "# Facts\n\n- Something else\n" and len(gone.removed) == 2
-    value(undo(workspace, gone.run))
+    undo(workspace, gone.run)
     assert read(workspace, "facts.md").count("9090") == 2
 
 
 def test_a_place_names_that_very_line_and_tells_of_the_others(workspace: Workspace) -> None:
     """FILE:LINE must not take more than the one line away, nor hide that others say the same."""
     write(workspace, "facts.md", SAID_TWICE)
-    done = value(bullets.remove(workspace, "facts", "facts.md:3"))
+    done = bullets.remove(workspace, "facts", "facts.md:3")
     assert read(workspace, "facts.md") == SAID_TWICE.replace("- The port is 8080. [from: a, 2026-01-01]\n", "")
     assert done.warning.startswith("one more line says the same") and "facts.md:5" in done.warning
-    assert not value(bullets.remove(workspace, "facts", "facts.md:4")).warning
-    assert not value(bullets.remove(workspace, "facts", "facts.md:3")).warning
+    assert not bullets.remove(workspace, "facts", "facts.md:4").warning
+    assert not bullets.remove(workspace, "facts", "facts.md:3").warning
 
 
 def test_the_same_words_in_two_files_are_not_changed_together(workspace: Workspace) -> None:
     write(workspace, "facts.md", "- same\n")
     write(workspace, "decisions.md", "- same\n- same\n")
-    found = error(bullets.remove(workspace, "", "same"))
+    found = error(bullets.remove, workspace, "", "same")
     assert found.code == "ambiguous" and "2 bullets" in found.message
-    value(bullets.remove(workspace, "decisions", "same"))
+    bullets.remove(workspace, "decisions", "same")
     assert read(workspace, "decisions.md") == "" and read(workspace, "facts.md") == "- same\n"
 
 
 def test_no_match_names_the_nearest_bullet(workspace: Workspace) -> None:
     write(workspace, "facts.md", FACTS)
-    found = error(bullets.remove(workspace, "facts", "the serfer listens at port 8080"))
+    found = error(bullets.remove, workspace, "facts", "the serfer listens at port 8080")
     assert found.code == "no-match" and "port 8080" in found.hint
-    assert error(bullets.remove(workspace, "facts", " ")).code == "no-match"
-    assert error(bullets.remove(workspace, "opinions", "x")).code == "no-category"
+    assert error(bullets.remove, workspace, "facts", " ").code == "no-match"
+    assert error(bullets.remove, workspace, "opinions", "x").code == "no-category"
 
 
 def test_words_bring_back_the_line_that_is_struck_and_not_the_one_that_replaced_it(workspace: Workspace) -> None:
     """Who takes a strike-through back names it by words that the newer bullet has, too."""
     path = write(workspace, "facts.md", "- ~~the port is 8080~~ [from: a, 2026-01-01]\n- the port is 8081\n")
-    value(bullets.unstrike(workspace, "facts", "the port"))
+    bullets.unstrike(workspace, "facts", "the port")
     assert path.read_text() == "- the port is 8080 [from: a, 2026-01-01]\n- the port is 8081\n"
-    assert error(bullets.unstrike(workspace, "facts", "the port")).code == "no-match"
-    assert error(bullets.unstrike(workspace, "facts", "facts.md:1")).code == "not-struck"
+    assert error(bullets.unstrike, workspace, "facts", "the port").code == "no-match"
+    assert error(bullets.unstrike, workspace, "facts", "facts.md:1").code == "not-struck"
 
 
 def test_a_task_that_stands_under_done_is_opened_again_and_not_written_twice(workspace: Workspace) -> None:
-    value(bullets.add(workspace, "tasks", "ask the users"))
-    value(bullets.done(workspace, "ask"))
-    refused = error(bullets.add(workspace, "tasks", "ask the users"))
+    bullets.add(workspace, "tasks", "ask the users")
+    bullets.done(workspace, "ask")
+    refused = error(bullets.add, workspace, "tasks", "ask the users")
     assert refused.code == "already-there" and "knowledge reopen" in refused.hint
-    value(bullets.reopen(workspace, "ask"))
-    refused = error(bullets.add(workspace, "tasks", "ask the users"))
+    bullets.reopen(workspace, "ask")
+    refused = error(bullets.add, workspace, "tasks", "ask the users")
     assert refused.code == "already-there" and not refused.hint
-    assert error(bullets.reopen(workspace, "ask")).code == "already-open"
+    assert error(bullets.reopen, workspace, "ask").code == "already-open"
 
 
 def test_the_panel_s_stale_view_is_refused(workspace: Workspace) -> None:
@@ -222,43 +221,43 @@ def test_the_panel_s_stale_view_is_refused(workspace: Workspace) -> None:
 def test_an_edit_refreshes_a_digest_that_is_there(workspace: Workspace) -> None:
     write(workspace, "facts.md", "- old words\n- wrong\n")
     write(workspace, "digest.md", "stale")
-    value(bullets.edit(workspace, "facts", "old", "new words"))
-    value(bullets.remove(workspace, "facts", "wrong", strike=True))
+    bullets.edit(workspace, "facts", "old", "new words")
+    bullets.remove(workspace, "facts", "wrong", strike=True)
     assert "new words" in read(workspace, "digest.md") and "wrong" not in read(workspace, "digest.md")
-    value(bullets.unstrike(workspace, "facts", "wrong"))
+    bullets.unstrike(workspace, "facts", "wrong")
     assert "wrong" in read(workspace, "digest.md")
 
 
 def test_a_digest_that_is_switched_off_is_left_alone(workspace: Workspace, tmp_path: Path) -> None:
     """By its absence, or in the settings."""
-    value(bullets.add(workspace, "facts", "a"))
+    bullets.add(workspace, "facts", "a")
     assert not workspace.paths.digest.exists()
     workspace = make_home(tmp_path, "digest_enabled = false", "other")
     write(workspace, "digest.md", "by somebody else")
-    value(bullets.add(workspace, "facts", "a"))
+    bullets.add(workspace, "facts", "a")
     assert read(workspace, "digest.md") == "by somebody else"
 
 
 def test_a_digest_that_cannot_be_written_does_not_undo_the_edit(workspace: Workspace) -> None:
     workspace.paths.digest.mkdir(parents=True)
-    done = value(bullets.add(workspace, "facts", "a"))
+    done = bullets.add(workspace, "facts", "a")
     assert "digest" in done.warning and "- a [from: by-hand" in read(workspace, "facts.md")
 
 
 def test_the_notes_of_a_file_are_found_under_its_new_and_its_old_name(tmp_path: Path, workspace: Workspace) -> None:
     (tmp_path / "engine.py").write_text("x = 1\n")
-    value(bullets.add(workspace, "files", "starts cold", file="engine.py"))
+    bullets.add(workspace, "files", "starts cold", file="engine.py")
     (tmp_path / "engine.py").rename(tmp_path / "motor.py")
     for name in ("motor.py", "engine.py", str(tmp_path / "motor.py")):
-        found = value(notes_of(workspace, name))
+        found = notes_of(workspace, name)
         assert [row.bullet.text for row in found.bullets] == ["starts cold"]
         assert found.path == str(tmp_path / "motor.py")
-    value(bullets.edit(workspace, "files", "starts", "starts warm"))
-    assert value(notes_of(workspace, "motor.py")).to_json()["bullets"][0]["text"] == "starts warm"
+    bullets.edit(workspace, "files", "starts", "starts warm")
+    assert notes_of(workspace, "motor.py").to_json()["bullets"][0]["text"] == "starts warm"
 
 
 def test_a_file_without_notes_has_none(workspace: Workspace) -> None:
-    found = value(notes_of(workspace, "nowhere.py"))
+    found = notes_of(workspace, "nowhere.py")
     assert found.bullets == () and found.note == ""
 
 
@@ -295,21 +294,21 @@ def home_fixture(workspace: Workspace) -> Workspace:
 
 
 def test_lines_that_say_the_same_are_one_statement_with_its_conversations(home: Workspace) -> None:
-    rows = value(category_view(home, "facts")).rows
+    rows = category_view(home, "facts").rows
     other, port = said(rows)
     assert other.others == () and other.conversations == 1
     assert [ref.line for ref in port.refs] == [7, 6, 3] and port.conversations == 2, "by hand is no conversation"
     assert [ref.line for ref in said_with(rows, rows[0]).refs] == [3, 7, 6]
     held = "# Quarantine\n\n- [secret] facts: x\n- [secret] facts: x\n"
     write(home, "quarantine.md", held)
-    assert len(said(value(category_view(home, "quarantine")).rows)) == 2, "each is let in or dropped alone"
+    assert len(said(category_view(home, "quarantine").rows)) == 2, "each is let in or dropped alone"
 
 
 @pytest.mark.parametrize("act", ["edit", "strike", "delete"])
 def test_every_line_is_changed_in_one_step_and_comes_back_in_one(home: Workspace, act: str) -> None:
-    view = value(category_view(home, "facts"))
+    view = category_view(home, "facts")
     port = said(view.rows)[1]
-    done = value(change_all(home, act, port.refs, "It listens on 9090" if act == "edit" else "", seen=view.sha256))
+    done = change_all(home, act, port.refs, "It listens on 9090" if act == "edit" else "", seen=view.sha256)
     text = read(home, "facts.md")
     assert "- Something else [from: alpha, 2026-05-01]\n  with a detail\n" in text
     lines = [line for line in text.splitlines() if "8080" in line or "9090" in line]
@@ -318,47 +317,47 @@ def test_every_line_is_changed_in_one_step_and_comes_back_in_one(home: Workspace
             "alpha, 2026-05-01]", "beta, 2026-05-02]", "by-hand, 2026-05-03]")]  # fmt: skip
     elif act == "strike":
         assert [line[:4] for line in lines] == ["- ~~"] * 3
-        again = [row.ref for row in value(category_view(home, "facts")).rows if row.bullet.struck]
-        value(change_all(home, "unstrike", again))
+        again = [row.ref for row in category_view(home, "facts").rows if row.bullet.struck]
+        change_all(home, "unstrike", again)
         assert read(home, "facts.md") == STATEMENTS_FACTS
         return
     else:
         assert lines == []
-    value(undo(home, done.run))
+    undo(home, done.run)
     assert read(home, "facts.md") == STATEMENTS_FACTS
 
 
 def test_a_task_that_two_conversations_wanted_is_done_once_and_for_both(home: Workspace) -> None:
-    value(bullets.done(home, "buy tea"))
+    bullets.done(home, "buy tea")
     wanted = "- sweep\n\n## Done\n\n- old\n- buy tea [from: a, 2026-05-01]\n- Buy tea [from: b, 2026-05-02]\n"
     assert read(home, "tasks.md").endswith(wanted)
-    assert error(bullets.done(home, "buy tea")).code == "already-done"
-    value(bullets.reopen(home, "tea"))
-    assert [row.bullet.text for row in value(list_tasks(home, "open"))] == ["sweep", "buy tea", "Buy tea"]
+    assert error(bullets.done, home, "buy tea").code == "already-done"
+    bullets.reopen(home, "tea")
+    assert [row.bullet.text for row in list_tasks(home, "open")] == ["sweep", "buy tea", "Buy tea"]
 
 
 def test_nothing_is_written_when_one_of_the_lines_is_gone_or_the_file_is_another(home: Workspace) -> None:
-    view = value(category_view(home, "facts"))
+    view = category_view(home, "facts")
     refs = said(view.rows)[1].refs
     outside = STATEMENTS_FACTS.replace("- the port is `8080`", "- the port is 9090")
     write(home, "facts.md", outside)
-    assert error(change_all(home, "delete", refs, seen=view.sha256)).code == "changed-outside"
-    assert error(change_all(home, "delete", refs)).code == "changed-outside" and read(home, "facts.md") == outside
-    assert error(change_all(home, "paint", refs)).code == "usage"
+    assert error(change_all, home, "delete", refs, seen=view.sha256).code == "changed-outside"
+    assert error(change_all, home, "delete", refs).code == "changed-outside" and read(home, "facts.md") == outside
+    assert error(change_all, home, "paint", refs).code == "usage"
 
 
 def test_lines_that_are_as_wanted_already_do_not_stop_the_others(home: Workspace) -> None:
-    refs = said(value(category_view(home, "facts")).rows)[1].refs
-    value(change_all(home, "edit", refs, "The port is 8080"))
+    refs = said(category_view(home, "facts").rows)[1].refs
+    change_all(home, "edit", refs, "The port is 8080")
     assert read(home, "facts.md").count("- The port is 8080 [") == 3
-    now = said(value(category_view(home, "facts")).rows)[1].refs
-    assert error(change_all(home, "edit", now, "The port is 8080")).code == "unchanged"
+    now = said(category_view(home, "facts").rows)[1].refs
+    assert error(change_all, home, "edit", now, "The port is 8080").code == "unchanged"
 
 
 def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_listed(workspace: Workspace) -> None:
     words = "- the cache lives in the folder of the home\n"
     write(workspace, "facts.md", f"{words}  a detail\n{words}- in the folder of the home lives the cache\n")
-    pairs = value(similar(workspace)).pairs
+    pairs = similar(workspace).pairs
     assert [(row.first.bullet.line, row.second.bullet.line) for row in pairs] == [(1, 4), (3, 4)]
 
 
@@ -397,12 +396,12 @@ HELD = f"# Quarantine\n\n- [quote-not-found] facts: water is dry {TOLD}\n- [no-q
 def test_a_harvest_s_held_item_is_listed_and_let_in_with_its_provenance(workspace: Workspace) -> None:
     converse(workspace)
     harvested(workspace, Model(decisions=[{"statement": "use tabs", "quote": "nobody ever said so"}]), Clock())
-    [item] = value(quarantine_list(workspace))
+    [item] = quarantine_list(workspace)
     assert (item.held, item.category, item.text) == ("quote-not-found", "decisions", "use tabs")
-    assert value(quarantine_accept(workspace, "use tabs")).file == "decisions.md"
+    assert quarantine_accept(workspace, "use tabs").file == "decisions.md"
     assert read(workspace, "decisions.md") == f"# Decisions\n\n- use tabs {item.provenance}\n"
     assert "use tabs" not in read(workspace, "quarantine.md")
-    assert value(quarantine(workspace)) == []
+    assert quarantine(workspace) == []
     assert "use tabs" in read(workspace, "digest.md")
 
 
@@ -411,10 +410,10 @@ def test_a_held_note_goes_to_its_file_or_else_to_the_facts(tmp_path: Path, works
     source.write_text("")
     lines = f"- [no-quote] files {source}: is empty {TOLD}\n- [no-quote] files /nowhere/x.py: is lost {TOLD}\n"
     write(workspace, "quarantine.md", lines)
-    note = value(quarantine_accept(workspace, "is empty"))
+    note = quarantine_accept(workspace, "is empty")
     assert note.file.startswith("files/")
     assert read(workspace, note.file) == f"# {source}\n\n- is empty {TOLD}\n"
-    value(quarantine_accept(workspace, "is lost"))
+    quarantine_accept(workspace, "is lost")
     assert f"- /nowhere/x.py: is lost {TOLD}\n" in read(workspace, "facts.md")
     assert read(workspace, "quarantine.md") == ""
 
@@ -423,24 +422,24 @@ def test_of_two_held_items_in_the_same_words_nobody_chooses_but_the_person(works
     """They are of two conversations, perhaps of two projects: which one is let in is not for the program to guess."""
     rows = [f"- [no-quote] facts: water is dry [from: {name}, 2026-05-0{day}]\n" for day, name in ((1, "a"), (2, "b"))]
     write(workspace, "quarantine.md", "".join(("# Quarantine\n\n", *rows)))
-    assert error(quarantine_accept(workspace, "water")).code == "ambiguous"
+    assert error(quarantine_accept, workspace, "water").code == "ambiguous"
     assert read(workspace, "quarantine.md").endswith("".join(rows))
     assert not (workspace.paths.knowledge / "facts.md").exists()
-    value(quarantine_accept(workspace, "quarantine.md:3"))
+    quarantine_accept(workspace, "quarantine.md:3")
     assert "[from: a" in read(workspace, "facts.md") and read(workspace, "quarantine.md").endswith(f"\n{rows[1]}")
 
 
 def test_an_item_stays_held_when_its_file_cannot_take_it(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", "- a\n").chmod(0o444)
-    assert error(quarantine_accept(workspace, "water")).code == "read-only"
+    assert error(quarantine_accept, workspace, "water").code == "read-only"
     assert read(workspace, "quarantine.md") == HELD
 
 
 def test_accepting_again_after_a_crash_between_the_two_files_only_clears_the_quarantine(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", f"# Facts\n\n- water is dry {TOLD}\n")
-    value(quarantine_accept(workspace, "water"))
+    quarantine_accept(workspace, "water")
     assert read(workspace, "facts.md").count("water") == 1 and "water" not in read(workspace, "quarantine.md")
 
 
@@ -448,19 +447,19 @@ def test_a_write_that_does_not_hold_keeps_the_item(workspace: Workspace, monkeyp
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", "- a\n")
     monkeypatch.setattr("core.knowledge.log.append_expected", lambda *_: True)
-    assert error(quarantine_accept(workspace, "water")).code == "not-proven"
+    assert error(quarantine_accept, workspace, "water").code == "not-proven"
     assert read(workspace, "quarantine.md") == HELD
 
 
 def test_dropping_and_accepting_can_be_undone(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD)
-    dropped = value(quarantine_drop(workspace, "water"))
-    accepted = value(quarantine_accept(workspace, "swept"))
+    dropped = quarantine_drop(workspace, "water")
+    accepted = quarantine_accept(workspace, "swept")
     assert read(workspace, "tasks.md") == f"# Tasks\n\n## Open\n\n## Done\n\n- swept {TOLD}\n"
     assert read(workspace, "quarantine.md") == "# Quarantine\n\n"
-    value(undo(workspace, accepted.run, editor_wait=HURRIED))
+    undo(workspace, accepted.run, editor_wait=HURRIED)
     assert "swept" not in read(workspace, "tasks.md")
-    value(undo(workspace, dropped.run, editor_wait=HURRIED))
+    undo(workspace, dropped.run, editor_wait=HURRIED)
     assert sorted(read(workspace, "quarantine.md").split("\n")) == sorted(HELD.split("\n"))
 
 
@@ -474,7 +473,7 @@ def test_the_quote_is_shown_and_does_not_go_into_the_file(workspace: Workspace) 
         {"statement": "z" * 600},
     ]
     harvested(workspace, Model(decisions=rows), Clock())
-    items = value(quarantine_list(workspace))
+    items = quarantine_list(workspace)
     assert [(item.text, item.quote, item.number) for item in items] == [
         ("use tabs", "he 'never' said so", 1), ('it prints (quote: "x")', "nobody ever said that either", 2),
         ("z" * 600, "", 3),
@@ -482,7 +481,7 @@ def test_the_quote_is_shown_and_does_not_go_into_the_file(workspace: Workspace) 
     shown = quarantine_text(items)
     assert "1  [quote-not-found] decisions: use tabs [from:" in shown and "quote: \"he 'never' said so\"" in shown
     assert items[0].to_json()["quote"] == "he 'never' said so" and items[2].to_json()["quote"] is None
-    value(quarantine(workspace, "accept", all=True))
+    quarantine(workspace, "accept", all=True)
     text = read(workspace, "decisions.md")
     assert "- use tabs [from:" in text and '- it prints (quote: "x") [from:' in text and f"- {'z' * 600} [from:" in text
 
@@ -500,15 +499,15 @@ def test_many_are_let_in_or_dropped_at_once_and_one_undo_takes_it_back(
     write(workspace, "quarantine.md", held)
     write(workspace, "facts.md", "# Facts\n\n- a\n")
     write(workspace, "tasks.md", "# Tasks\n\n## Open\n\n## Done\n")
-    done = value(quarantine(workspace, action, ["1", "3-5"]))
+    done = quarantine(workspace, action, ["1", "3-5"])
     assert isinstance(done, ReleasedMany) and len(done.items) == 4 and not done.errors
     assert read(workspace, "quarantine.md") == f"# Quarantine\n\n{lines[1]}\n- mine\n"
     assert ("item 1" in read(workspace, "facts.md")) == (action == "accept")
     assert read(workspace, "tasks.md").count("5 [from") == (action == "accept")
-    rest = value(quarantine(workspace, action, all=True)) if action == "drop" else None
+    rest = quarantine(workspace, action, all=True) if action == "drop" else None
     assert rest is None or read(workspace, "quarantine.md") == "# Quarantine\n\n"
     for run in filter(None, (rest and rest.run, done.run)):  # type: ignore[union-attr]
-        value(undo(workspace, run, editor_wait=HURRIED))
+        undo(workspace, run, editor_wait=HURRIED)
     assert sorted(read(workspace, "quarantine.md").split("\n")) == sorted(held.split("\n"))
     assert read(workspace, "facts.md") == "# Facts\n\n- a\n"
     assert read(workspace, "tasks.md") == "# Tasks\n\n## Open\n\n## Done\n"
@@ -520,29 +519,29 @@ def test_what_one_run_has_held_back_is_named_by_the_run(workspace: Workspace) ->
         converse(workspace, word, word)
         wrong = {"statement": f"{word} wrong", "quote": "nobody has ever said so"}
         runs.append(harvested(workspace, Model(facts=[wrong], decisions=[wrong]), Clock()).run)
-    shown = value(quarantine(workspace, "list", run=runs[1]))
+    shown = quarantine(workspace, "list", run=runs[1])
     assert [item.text for item in shown] == ["second wrong"] * 2  # type: ignore[union-attr]
-    value(quarantine(workspace, "accept", run=runs[1]))
+    quarantine(workspace, "accept", run=runs[1])
     assert "second wrong" in read(workspace, "facts.md") and "second wrong" in read(workspace, "decisions.md")
     assert read(workspace, "quarantine.md").count("first wrong") == 2
-    assert "none is held any more" in error(quarantine(workspace, "drop", run=runs[1])).message
-    assert error(quarantine(workspace, "drop", run="20200101T000000-abcdef")).code == "no-match"
+    assert "none is held any more" in error(quarantine, workspace, "drop", run=runs[1]).message
+    assert error(quarantine, workspace, "drop", run="20200101T000000-abcdef").code == "no-match"
 
 
 def test_numbers_are_numbers_only_where_there_is_such_an_item(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD.replace("water is dry", "port 8080 is open"))
-    assert value(quarantine(workspace, "drop", ["2"])).text.endswith(f"swept {TOLD}")  # type: ignore[union-attr]
-    assert value(quarantine(workspace, "accept", ["8080"])).file == "facts.md"  # type: ignore[union-attr]
-    assert error(quarantine(workspace, "accept", ["7"])).code == "no-match"
-    assert error(quarantine(workspace, "accept", all=True)).code == "no-match"
-    assert error(quarantine(workspace, "accept", ["1"], all=True)).code == "usage"
-    assert error(quarantine(workspace, "list", ["1"])).code == "usage"
+    assert quarantine(workspace, "drop", ["2"]).text.endswith(f"swept {TOLD}")  # type: ignore[union-attr]
+    assert quarantine(workspace, "accept", ["8080"]).file == "facts.md"  # type: ignore[union-attr]
+    assert error(quarantine, workspace, "accept", ["7"]).code == "no-match"
+    assert error(quarantine, workspace, "accept", all=True).code == "no-match"
+    assert error(quarantine, workspace, "accept", ["1"], all=True).code == "usage"
+    assert error(quarantine, workspace, "list", ["1"]).code == "usage"
 
 
 def test_of_many_those_that_cannot_go_in_stay_and_are_told(workspace: Workspace) -> None:
     write(workspace, "quarantine.md", HELD + "- mine\n")
     write(workspace, "facts.md", "- a\n").chmod(0o444)
-    done = value(quarantine(workspace, "accept", all=True))
+    done = quarantine(workspace, "accept", all=True)
     assert isinstance(done, ReleasedMany) and [file for file, _ in done.items] == ["tasks.md"]
     assert sorted(row.code for row in done.errors) == ["not-an-item", "read-only"]
     assert "water" in read(workspace, "quarantine.md") and "- mine" in read(workspace, "quarantine.md")
@@ -550,13 +549,13 @@ def test_of_many_those_that_cannot_go_in_stay_and_are_told(workspace: Workspace)
 
 
 def test_a_stale_view_a_wrong_match_and_a_foreign_line_are_refused(workspace: Workspace) -> None:
-    assert error(quarantine_accept(workspace, "water")).code == "no-match"
+    assert error(quarantine_accept, workspace, "water").code == "no-match"
     write(workspace, "quarantine.md", HELD + "- my own line\n")
     old = hashlib.sha256(b"other").hexdigest()
-    assert error(quarantine_accept(workspace, "water", seen=old)).code == "changed-outside"
-    assert error(quarantine_drop(workspace, "water", seen=old)).code == "changed-outside"
-    assert error(quarantine_accept(workspace, "fire")).code == "no-match"
-    assert error(quarantine_accept(workspace, "my own")).code == "not-an-item"
+    assert error(quarantine_accept, workspace, "water", seen=old).code == "changed-outside"
+    assert error(quarantine_drop, workspace, "water", seen=old).code == "changed-outside"
+    assert error(quarantine_accept, workspace, "fire").code == "no-match"
+    assert error(quarantine_accept, workspace, "my own").code == "not-an-item"
     assert read(workspace, "quarantine.md") == HELD + "- my own line\n"
 
 
@@ -575,7 +574,7 @@ def test_a_path_that_a_model_wrote_is_not_looked_at_when_it_is_listed(
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "stat", stat)
-        [item] = value(quarantine_list(workspace))
+        [item] = quarantine_list(workspace)
     assert item.category == "files" and not any(name.startswith(path[:4]) for name in looked if "pytest" not in name)
-    value(quarantine_accept(workspace, "a note"))
+    quarantine_accept(workspace, "a note")
     assert f"- {path}: a note {TOLD}\n" in read(workspace, "facts.md")

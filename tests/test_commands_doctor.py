@@ -19,7 +19,7 @@ from core.knowledge.file_notes import read_records, write_records
 from core.knowledge.journal import FrozenPlan, Journal, plan_to_json, read_plans
 from core.knowledge.ledger import read_ledger, write_ledger
 from core.knowledge.lines import PlannedFile
-from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, read, value, write
+from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, read, write
 
 # --- doctor: The doctor: if these fail, damage goes unnoticed, or a repair makes it worse. Each test makes one damage.
 
@@ -31,13 +31,13 @@ def sound(tmp_path: Path) -> Workspace:
     converse(workspace)
     harvested(workspace, Model(), Clock())
     (tmp_path / "engine.py").write_text("x = 1\n")
-    value(bullets.add(workspace, "files", "starts cold", file="engine.py"))
+    bullets.add(workspace, "files", "starts cold", file="engine.py")
     assert findings(workspace) == []
     return workspace
 
 
 def findings(workspace: Workspace, repair: bool = False) -> list[Finding]:
-    return value(doctor(workspace, repair, editor_wait=HURRIED)).findings
+    return doctor(workspace, repair, editor_wait=HURRIED).findings
 
 
 def found(workspace: Workspace, code: str) -> Finding:
@@ -72,7 +72,7 @@ def test_an_empty_home_is_healthy_and_stays_empty(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_is_brought_to_its_end(workspace: Workspace) -> None:
-    [(sha, entry)] = value(read_ledger(workspace.paths)).items()
+    [(sha, entry)] = read_ledger(workspace.paths).items()
     plan = read_plans(workspace.paths.plans, entry["run"])[sha]
     write(workspace, "facts.md", "# Facts\n")
     (workspace.paths.plans / f"{entry['run']}.jsonl").unlink()
@@ -94,7 +94,7 @@ def test_a_running_harvest_is_told_apart_from_a_crash(workspace: Workspace) -> N
     workspace.paths.journal.chmod(0o600)
     with locks.locked(workspace.paths.lock):
         assert found(workspace, "running").note
-        assert error(doctor(workspace, True, editor_wait=HURRIED)).code == "lock-held"
+        assert error(doctor, workspace, True, editor_wait=HURRIED).code == "lock-held"
     workspace.paths.lock.write_bytes(b"its last holder")
     assert "journal-left" in [finding.code for finding in findings(workspace)]
     assert workspace.paths.lock.read_bytes() == b"its last holder", "looking leaves it as it is"
@@ -134,29 +134,29 @@ def test_a_torn_line_in_the_changes_is_set_aside_and_no_other_is_lost(workspace:
 
 @pytest.mark.parametrize("code", ["ledger-corrupt", "ledger-missing"])
 def test_a_ledger_is_rebuilt_and_what_is_left_of_it_set_aside(workspace: Workspace, code: str) -> None:
-    before = value(read_ledger(workspace.paths))
+    before = read_ledger(workspace.paths)
     workspace.paths.ledger.write_text('{"entries": {') if code == "ledger-corrupt" else workspace.paths.ledger.unlink()
     repaired(workspace, code)
-    assert value(read_ledger(workspace.paths)) == before
+    assert read_ledger(workspace.paths) == before
     assert len(list(workspace.paths.knowledge.glob("ledger.corrupt-*.json"))) == (code == "ledger-corrupt")
 
 
 def test_a_harvest_without_its_plan_is_no_proof(workspace: Workspace) -> None:
     for plans in workspace.paths.plans.glob("*.jsonl"):
         plans.unlink()
-    before = value(read_ledger(workspace.paths))
+    before = read_ledger(workspace.paths)
     repaired(workspace, "no-plan")
-    [(sha, entry)] = value(read_ledger(workspace.paths)).items()
+    [(sha, entry)] = read_ledger(workspace.paths).items()
     assert entry == before[sha] | {"status": "harvest-failed", "error": "no committed plan proves its harvest"}
 
 
 def test_a_plan_without_its_entry_gets_it_back(workspace: Workspace) -> None:
-    before = value(read_ledger(workspace.paths))
+    before = read_ledger(workspace.paths)
     write_ledger(workspace.paths, {})
     codes = {finding.code for finding in findings(workspace)}
     assert codes == {"no-entry", "trash-unknown"}
     assert all(finding.repaired for finding in findings(workspace, repair=True))
-    assert value(read_ledger(workspace.paths)) == before and findings(workspace) == []
+    assert read_ledger(workspace.paths) == before and findings(workspace) == []
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_damaged_text_is_named_with_its_line(tmp_path: Path, name: str, data: by
     write(workspace, name, "").write_bytes(data)
     finding = found(workspace, code)
     assert line in finding.message and not finding.repairable
-    assert value(doctor(workspace, True, editor_wait=HURRIED)).errors
+    assert doctor(workspace, True, editor_wait=HURRIED).errors
     assert (workspace.paths.knowledge / name).read_bytes() == data
 
 
@@ -191,7 +191,7 @@ def test_a_note_whose_file_is_gone_is_worth_knowing_but_no_damage(tmp_path: Path
     assert findings(workspace) == [], "a renamed file keeps its note without a word"
     (tmp_path / "motor.py").unlink()
     assert found(workspace, "note-orphaned").note
-    assert value(doctor(workspace)).errors == []
+    assert doctor(workspace).errors == []
 
 
 def test_a_stranger_on_a_reused_inode_does_not_keep_the_note(tmp_path: Path, workspace: Workspace) -> None:
@@ -206,7 +206,7 @@ def test_a_stranger_on_a_reused_inode_does_not_keep_the_note(tmp_path: Path, wor
     assert {finding.code for finding in findings(workspace)} == {"note-stranger", "note-orphaned"}
     findings(workspace, repair=True)
     assert findings(workspace) == []
-    assert [row.bullet.text for row in value(notes_of(workspace, "engine.py")).bullets] == ["starts cold"]
+    assert [row.bullet.text for row in notes_of(workspace, "engine.py").bullets] == ["starts cold"]
     assert "about another" in read(workspace, f"files/{name}@12345.md")
 
 
@@ -214,7 +214,7 @@ def test_a_note_follows_a_file_that_an_editor_replaced(tmp_path: Path, workspace
     (tmp_path / "new").write_text("x = 2\n")
     (tmp_path / "new").replace(tmp_path / "engine.py")
     repaired(workspace, "note-moved")
-    assert [row.bullet.text for row in value(notes_of(workspace, "engine.py")).bullets] == ["starts cold"]
+    assert [row.bullet.text for row in notes_of(workspace, "engine.py").bullets] == ["starts cold"]
 
 
 @pytest.mark.parametrize("damage", ["missing", "damaged", "incomplete"])
@@ -253,18 +253,18 @@ def trashed(workspace: Workspace) -> Path:
 
 def test_a_conversation_that_is_in_its_place_is_not_called_deleted(workspace: Workspace) -> None:
     ledger = workspace.paths.ledger.read_bytes()
-    value(trash_restore(workspace, trashed(workspace).name, editor_wait=HURRIED))
+    trash_restore(workspace, trashed(workspace).name, editor_wait=HURRIED)
     workspace.paths.ledger.write_bytes(ledger)
     assert {finding.code for finding in findings(workspace)} == {"not-deleted", "trash-missing"}
     assert all(finding.repaired for finding in findings(workspace, repair=True))
-    [entry] = value(read_ledger(workspace.paths)).values()
+    [entry] = read_ledger(workspace.paths).values()
     assert entry["deleted"] is False and "trash" not in entry
 
 
 def test_settings_without_credentials_and_unknown_keys_are_told(tmp_path: Path, workspace: Workspace) -> None:
     config = tmp_path / "config.toml"
     config.write_text('[ai_settings.knowledge]\nprovider = "anthropic"\nmodel = "a-model"\ndigest_enabeld = true\n')
-    workspace = value(reopened(workspace))
+    workspace = reopened(workspace)
     rows = {finding.code: finding for finding in findings(workspace)}
     assert set(rows) == {"config-warning", "no-credentials"}
     assert rows["config-warning"].note and "digest_enabled" in rows["config-warning"].message
@@ -285,7 +285,7 @@ def test_a_repair_that_the_disk_refuses_is_not_called_repaired(
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr("core.base.files.set_mode", refuse)
-    report = value(doctor(workspace, True, editor_wait=HURRIED))
+    report = doctor(workspace, True, editor_wait=HURRIED)
     [finding] = report.findings
     assert not finding.repaired and "Operation not permitted" in finding.message
     assert report.errors and report.to_json()["healthy"] is False
@@ -313,7 +313,7 @@ def test_a_trashed_conversation_with_another_hash_is_set_aside_with_every_byte(w
     assert rows["trash-damaged"].repaired and rows.keys() <= {"trash-damaged", "trash-foreign"}
     assert trashed(workspace).name == f"kept-{name}" and trashed(workspace).read_text() == "changed"
     assert [row.code for row in findings(workspace)] == ["trash-foreign"]
-    [entry] = value(read_ledger(workspace.paths)).values()
+    [entry] = read_ledger(workspace.paths).values()
     assert "trash" not in entry and entry["status"] == "harvested"
 
 
@@ -355,5 +355,5 @@ def test_of_several_damages_in_one_file_each_is_counted(workspace: Workspace) ->
 def test_a_trash_name_without_a_file_is_forgotten(workspace: Workspace) -> None:
     trashed(workspace).unlink()
     repaired(workspace, "trash-missing")
-    [entry] = value(read_ledger(workspace.paths)).values()
+    [entry] = read_ledger(workspace.paths).values()
     assert "trash" not in entry and entry["deleted"] is True

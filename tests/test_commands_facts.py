@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 from core.base.answer import Answer
-from core.base.result import Ok
 from core.cli.facts import validation_text
 from core.cli.harvest import harvest_text
 from core.commands.context import context
@@ -338,7 +337,7 @@ def test_an_unusual_answer_of_a_model_is_no_traceback(world: World) -> None:
     world.converse("User: a\n")
     odd = {"statement": "One", "kind": [], "confidence": "NaN", "tags": [[], {}, None, "x" * 99], "domain": "../../etc"}
     answer = json.dumps({"facts": [odd, {"statement": "Two", "confidence": True, "domain": "a" * 500}]})
-    report = harvested(world, FakeModel(lambda number, prompt: Ok(Answer(answer, "fake", 1, 1))))
+    report = harvested(world, FakeModel(lambda number, prompt: Answer(answer, "fake", 1, 1)))
     assert not report.errors
     assert [fact.domain for fact in facts_of(world)] == ["global", "global"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Err
+from core.base.result import KnowledgeError, attempt
 from core.commands import facts
 from core.commands.context import context
 from core.commands.fact_feed import sync_facts
@@ -116,8 +116,8 @@ def test_a_confidence_of_many_digits_is_written(by_hand: World) -> None:
 def test_what_cannot_be_written_is_not_said_to_stand_there(by_hand: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "with_values", lambda *_: None)
     before = by_hand.text(YAML)
-    refused = edit_fact(workspace_of(by_hand), "global:fact:001", {"fact": "Other"})
-    assert code_of(refused) == "not-editable" and isinstance(refused, Err)
+    refused = attempt(edit_fact, workspace_of(by_hand), "global:fact:001", {"fact": "Other"})
+    assert code_of(refused) == "not-editable" and isinstance(refused, KnowledgeError)
     assert f"{YAML}:6" in str(refused.error) and "text editor" in str(refused.error)
     assert by_hand.text(YAML) == before
 

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 
 from core.base import disk, files, locks
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands import bullets, history
 from core.commands.history import ledger
 from core.commands.runs import UndoReport, runs
@@ -35,7 +35,6 @@ from tests.made_home import (
     make_home,
     one_harvest,
     read,
-    value,
     workspace_fixture,
     write,
 )
@@ -47,11 +46,11 @@ __all__ = ["clock_fixture", "workspace_fixture"]
 
 
 def undo(workspace: Workspace, run: str) -> UndoReport:
-    return value(take_back(workspace, run, editor_wait=HURRIED))
+    return take_back(workspace, run, editor_wait=HURRIED)
 
 
 def entries(workspace: Workspace) -> dict[str, dict[str, Any]]:
-    return value(read_ledger(workspace.paths))
+    return read_ledger(workspace.paths)
 
 
 def statuses(workspace: Workspace) -> list[str]:
@@ -87,7 +86,7 @@ def test_undo_brings_the_conversation_back_and_takes_out_exactly_its_lines(works
 def test_a_line_that_the_person_changed_since_stays_and_is_counted(workspace: Workspace, clock: Clock) -> None:
     converse(workspace)
     report = harvested(workspace, Model(decisions=["tabs", "spaces"]), clock)
-    value(bullets.edit(workspace, "facts", "fact 1", "my own words"))
+    bullets.edit(workspace, "facts", "fact 1", "my own words")
     path = workspace.paths.knowledge / "decisions.md"
     path.write_text(path.read_text().replace("- spaces", "- my line\n- spaces") + "  my details\n")
     done = undo(workspace, report.run)
@@ -115,7 +114,7 @@ def test_an_occupied_name_keeps_the_bullets_and_says_why(workspace: Workspace, c
 
 def test_what_was_purged_keeps_its_bullets(workspace: Workspace, clock: Clock) -> None:
     _, report = one_harvest(workspace, clock)
-    value(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED))
+    trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED)
     done = undo(workspace, report.run)
     assert [problem.code for problem in done.errors] == ["purged"]
     assert "fact 1" in read(workspace, "facts.md") and len(read_plans(workspace.paths.plans, report.run)) == 1
@@ -145,7 +144,7 @@ def test_undo_of_a_second_harvest_leaves_the_first_proven(tmp_path: Path) -> Non
     """The rules read it first, then a model: taking back the model's work must not touch the rules' lines."""
     workspace, clock = make_home(tmp_path, 'provider = "offline"'), Clock()
     path = converse(workspace, text="We decided to use PostgreSQL. TODO: write the migration guide.")
-    first = value(_offline(workspace, clock))
+    first = _offline(workspace, clock)
     by_rules = read(workspace, "tasks.md")
     second = harvested(workspace, Model(), clock)
     undo(workspace, second.run)
@@ -185,7 +184,7 @@ def test_undo_restores_only_the_copies_that_its_run_took(workspace: Workspace, c
     assert not early.exists() and not late.exists() and model.asked == 1
     assert undo(workspace, second.run).restored == [str(late)]
     assert not early.exists() and late.exists()
-    assert [row.path for row in value(trash_list(workspace))] == [str(early)]
+    assert [row.path for row in trash_list(workspace)] == [str(early)]
     harvested(workspace, model, clock)  # which does not repeat just what was undone
     assert late.exists() and model.asked == 1
 
@@ -220,19 +219,19 @@ def test_undo_cut_at_any_step_is_finished_by_the_next(
 
 
 def test_an_unknown_run_names_the_newest_and_an_undo_is_no_run(workspace: Workspace) -> None:
-    edited = value(bullets.add(workspace, "facts", "a"))
-    found = error(take_back(workspace, "20200101T000000-abcdef", editor_wait=HURRIED))
+    edited = bullets.add(workspace, "facts", "a")
+    found = error(take_back, workspace, "20200101T000000-abcdef", editor_wait=HURRIED)
     assert found.code == "unknown-run" and edited.run in found.hint
     for name in ("../../etc/passwd", ".", "", "x" * 999, "a\0b"):
-        assert error(take_back(workspace, name, editor_wait=HURRIED)).code == "unknown-run"
+        assert error(take_back, workspace, name, editor_wait=HURRIED).code == "unknown-run"
     undo(workspace, edited.run)
-    assert error(take_back(workspace, f"undo-{edited.run}", editor_wait=HURRIED)).code == "not-undoable"
+    assert error(take_back, workspace, f"undo-{edited.run}", editor_wait=HURRIED).code == "not-undoable"
 
 
 def test_undo_waits_for_no_running_harvest(workspace: Workspace) -> None:
-    edited = value(bullets.add(workspace, "facts", "a"))
+    edited = bullets.add(workspace, "facts", "a")
     with locks.locked(workspace.paths.lock):
-        assert error(take_back(workspace, edited.run, editor_wait=HURRIED)).code == "lock-held"
+        assert error(take_back, workspace, edited.run, editor_wait=HURRIED).code == "lock-held"
     assert "- a [from: by-hand" in read(workspace, "facts.md")
 
 
@@ -241,7 +240,7 @@ def test_undo_waits_for_no_running_harvest(workspace: Workspace) -> None:
 
 def test_an_edit_is_taken_back_once(workspace: Workspace) -> None:
     write(workspace, "facts.md", "- a\n- b\n- b\n- c")
-    done = value(bullets.remove(workspace, "facts", "facts.md:2"))
+    done = bullets.remove(workspace, "facts", "facts.md:2")
     undo(workspace, done.run)
     assert read(workspace, "facts.md") == "- a\n- b\n- b\n- c"
     again = undo(workspace, done.run)
@@ -250,7 +249,7 @@ def test_an_edit_is_taken_back_once(workspace: Workspace) -> None:
 
 def test_details_that_the_person_wrote_below_an_added_bullet_keep_it(workspace: Workspace) -> None:
     write(workspace, "facts.md", "- a\n")
-    done = value(bullets.add(workspace, "facts", "b"))
+    done = bullets.add(workspace, "facts", "b")
     text = read(workspace, "facts.md") + "  my details\n"
     write(workspace, "facts.md", text)
     assert (taken := undo(workspace, done.run)).stayed == list(done.added)
@@ -260,11 +259,11 @@ def test_details_that_the_person_wrote_below_an_added_bullet_keep_it(workspace: 
 
 def test_an_edit_below_a_later_one_is_taken_back_alone(workspace: Workspace) -> None:
     write(workspace, "facts.md", "- a\n- b\n- c\n")
-    first = value(bullets.edit(workspace, "facts", "a", "new a"))
-    value(bullets.remove(workspace, "facts", "b"))
+    first = bullets.edit(workspace, "facts", "a", "new a")
+    bullets.remove(workspace, "facts", "b")
     undo(workspace, first.run)
     assert read(workspace, "facts.md") == "- a\n- c\n"
-    third = value(bullets.edit(workspace, "facts", "c", "new c"))
+    third = bullets.edit(workspace, "facts", "c", "new c")
     write(workspace, "facts.md", "- a\n- newest c\n")
     assert undo(workspace, third.run).stayed == ["- new c"]
     assert read(workspace, "facts.md") == "- a\n- newest c\n"
@@ -272,7 +271,7 @@ def test_an_edit_below_a_later_one_is_taken_back_alone(workspace: Workspace) -> 
 
 def test_a_file_that_cannot_be_written_is_an_error_in_the_report(workspace: Workspace) -> None:
     path = write(workspace, "facts.md", "- a\n")
-    done = value(bullets.remove(workspace, "facts", "a"))
+    done = bullets.remove(workspace, "facts", "a")
     path.chmod(0o444)
     assert [problem.code for problem in undo(workspace, done.run).errors] == ["read-only"]
     path.chmod(0o600)
@@ -286,11 +285,11 @@ def test_runs_are_listed_newest_first_with_counts(workspace: Workspace, clock: C
     converse(workspace)
     first = harvested(workspace, Model(), clock)
     clock.days(1)
-    edited = value(bullets.remove(workspace, "facts", "fact 1", now=clock))
+    edited = bullets.remove(workspace, "facts", "fact 1", now=clock)
     clock.days(1)
-    last = value(bullets.add(workspace, "facts", "b", now=clock))
+    last = bullets.add(workspace, "facts", "b", now=clock)
     undo(workspace, last.run)
-    rows = value(runs(workspace))
+    rows = runs(workspace)
     assert [row.run for row in rows] == [last.run, edited.run, first.run]
     assert [(row.kind, row.added, row.removed, row.undone) for row in rows] == [
         ("edit", 1, 0, True),
@@ -298,21 +297,21 @@ def test_runs_are_listed_newest_first_with_counts(workspace: Workspace, clock: C
         ("harvest", 2, 0, False),
     ]
     assert (rows[2].harvested, rows[2].reclaimed) == (1, 1)
-    assert value(history.undo_command(workspace)) == rows
+    assert history.undo_command(workspace) == rows
 
 
 def test_the_ledger_is_listed_by_status_and_by_hash(workspace: Workspace, clock: Clock) -> None:
     converse(workspace, "one", "1"), converse(workspace, "two", "2")
     harvested(workspace, Model(), clock)
-    rows = value(ledger(workspace))
+    rows = ledger(workspace)
     assert len(rows) == 2 and rows[0].entry["at"] > rows[1].entry["at"]
-    assert value(ledger(workspace, sha=rows[1].key[:12])) == [rows[1]]
+    assert ledger(workspace, sha=rows[1].key[:12]) == [rows[1]]
     assert rows[1].to_json()["sha256"] == rows[1].key
-    assert len(value(ledger(workspace, status="harvested"))) == 2
-    assert "harvested" in error(ledger(workspace, status="eaten")).hint
-    assert error(ledger(workspace, sha="zz")).code == "no-entry"
+    assert len(ledger(workspace, status="harvested")) == 2
+    assert "harvested" in error(ledger, workspace, status="eaten").hint
+    assert error(ledger, workspace, sha="zz").code == "no-entry"
     workspace.paths.ledger.write_text("{")
-    assert error(ledger(workspace)).code == "ledger-corrupt"
+    assert error(ledger, workspace).code == "ledger-corrupt"
 
 
 # --- trash: The trash through the commands. If these fail, a conversation is gone before its time, or cannot be
@@ -323,40 +322,40 @@ def test_a_trashed_conversation_is_listed_and_restored_by_a_prefix(workspace: Wo
     path = converse(workspace)
     before = path.read_bytes()
     harvested(workspace, Model(), clock)
-    [row] = value(trash_list(workspace))
+    [row] = trash_list(workspace)
     assert (row.path, row.size) == (str(path), len(before)) and row.until.startswith("2026-05-15")
-    back = value(trash_restore(workspace, row.sha256[:8], now=clock, editor_wait=HURRIED))
+    back = trash_restore(workspace, row.sha256[:8], now=clock, editor_wait=HURRIED)
     assert back.path == str(path) and path.read_bytes() == before and "release" in back.note
     [entry] = entries(workspace).values()
     assert entry["deleted"] is False and "trash" not in entry
-    assert value(trash_list(workspace)) == []
+    assert trash_list(workspace) == []
     for which in (row.sha256[:8], ""):
-        assert error(trash_restore(workspace, which, editor_wait=HURRIED)).code == "not-in-trash"
+        assert error(trash_restore, workspace, which, editor_wait=HURRIED).code == "not-in-trash"
 
 
 def test_restoring_never_overwrites_and_never_guesses(workspace: Workspace, clock: Clock) -> None:
     first, second = converse(workspace, "one", "same"), converse(workspace, "two", "same")
     harvested(workspace, Model(), clock)
-    rows = value(trash_list(workspace))
+    rows = trash_list(workspace)
     assert {row.path for row in rows} == {str(first), str(second)}
-    assert error(trash_restore(workspace, rows[0].sha256[:10], editor_wait=HURRIED)).code == "ambiguous"
+    assert error(trash_restore, workspace, rows[0].sha256[:10], editor_wait=HURRIED).code == "ambiguous"
     first.write_text("new")
     name = next(row.name for row in rows if row.path == str(first))
     other = next(row.name for row in rows if row.path == str(second))
-    assert error(trash_restore(workspace, name, editor_wait=HURRIED)).code == "occupied"
+    assert error(trash_restore, workspace, name, editor_wait=HURRIED).code == "occupied"
     assert first.read_text() == "new"
-    value(trash_restore(workspace, other, editor_wait=HURRIED))
+    trash_restore(workspace, other, editor_wait=HURRIED)
     [entry] = [entry for entry in entries(workspace).values() if entry["status"] == "harvested"]
     assert entry["trash"] == {name: str(first)} and second.exists()
 
 
 def test_purge_takes_only_what_is_past_its_grace_period(workspace: Workspace, clock: Clock) -> None:
     one_harvest(workspace, clock)
-    early = value(trash_purge(workspace, now=clock, editor_wait=HURRIED))
+    early = trash_purge(workspace, now=clock, editor_wait=HURRIED)
     assert (early.purged, early.waiting) == ([], 1)
     clock.days(20)
-    late = value(trash_purge(workspace, now=clock, editor_wait=HURRIED))
-    assert len(late.purged) == 1 and late.bytes > 0 and value(trash_list(workspace)) == []
+    late = trash_purge(workspace, now=clock, editor_wait=HURRIED)
+    assert len(late.purged) == 1 and late.bytes > 0 and trash_list(workspace) == []
     assert late.to_json()["purged"] == late.purged
     kinds = sorted(entry["status"] for entry in entries(workspace).values())
     assert kinds == ["harvested", "pruned"]
@@ -370,26 +369,26 @@ def test_purge_refuses_when_the_harvest_has_vanished_but_not_when_the_person_rem
     kept = {name: read(workspace, name) for name in ("facts.md", "tasks.md")}
     for name in kept:
         write(workspace, name, "")
-    refused = value(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED))
+    refused = trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED)
     assert [problem.code for problem in refused.errors] == ["harvest-vanished"] and refused.purged == []
     for name, text in kept.items():
         write(workspace, name, text)
-    value(bullets.remove(workspace, "facts", "fact 1"))
-    value(bullets.remove(workspace, "tasks", "task 1"))
-    assert len(value(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED)).purged) == 1
+    bullets.remove(workspace, "facts", "fact 1")
+    bullets.remove(workspace, "tasks", "task 1")
+    assert len(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED).purged) == 1
 
 
 def test_purge_refuses_a_damaged_an_unknown_and_an_unproven_conversation(workspace: Workspace, clock: Clock) -> None:
     converse(workspace, "one", "1"), converse(workspace, "two", "2")
     report = harvested(workspace, Model(), clock)
-    rows = value(trash_list(workspace))
+    rows = trash_list(workspace)
     (workspace.paths.trash / rows[0].name).write_text("changed")
     (workspace.paths.trash / ("0" * 64)).write_text("unknown")
     (workspace.paths.trash / "mine.txt").write_text("mine")
     plans = workspace.paths.plans / f"{report.run}.jsonl"
     kept = [line for line in plans.read_bytes().split(b"\n") if rows[1].sha256.encode() not in line]
     plans.write_bytes(b"\n".join(kept))
-    refused = value(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED))
+    refused = trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED)
     assert refused.purged == [] and len(refused.errors) == 3
     assert len(list(workspace.paths.trash.iterdir())) == 4
 
@@ -399,10 +398,10 @@ def test_purge_respects_what_the_host_application_protects(workspace: Workspace,
     index = workspace.paths.conversations / "index-saved-conversations-1.json"
     for text in ("{", json.dumps({"conversations": [{"path": str(path)}]})):
         index.write_text(text)
-        refused = value(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED))
+        refused = trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED)
         assert refused.purged == [] and len(refused.errors) == 1
     index.write_text('{"conversations": []}')
-    assert len(value(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED)).purged) == 1
+    assert len(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED).purged) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -427,7 +426,7 @@ def test_the_ledger_names_nothing_that_a_killed_purge_has_removed(tmp_path: Path
     pruned = [key for key, entry in world.entries().items() if entry.get("status") == "pruned"]
     assert len(pruned) == 3 - len(here)
     for name in sorted(here):
-        assert isinstance(trash_restore(workspace_of(world), name, editor_wait=HURRIED), Ok)
+        assert isinstance(attempt(trash_restore, workspace_of(world), name, editor_wait=HURRIED), Ok)
 
 
 def test_a_large_ledger_says_what_its_json_says(workspace: Workspace) -> None:
@@ -438,7 +437,7 @@ def test_a_large_ledger_says_what_its_json_says(workspace: Workspace) -> None:
         for number in range(2000)
     }
     write_ledger(workspace.paths, made)
-    read = value(read_ledger(workspace.paths))
+    read = read_ledger(workspace.paths)
     wanted = json.loads(workspace.paths.ledger.read_bytes())["entries"]
     assert [repr(row) for row in read.items()] == [repr(row) for row in wanted.items()]
     assert read[f"{0:064x}"]["items"] is read[f"{8:064x}"]["items"]

@@ -13,7 +13,7 @@ import pytest
 
 from core.base import disk, locks
 from core.base.paths import project_paths
-from core.base.result import Err, Ok, Result
+from core.base.result import KnowledgeError, Ok
 from core.cli.history import missing_text, released_text, settled_text, undo_text
 from core.commands import bullets
 from core.commands import trash as trash_commands
@@ -46,7 +46,6 @@ from tests.made_home import (
     one_harvest,
     read,
     trusted,
-    value,
     workspace_fixture,
     write,
 )
@@ -64,7 +63,7 @@ def _no_editor_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def taken_back(world: World, run: str) -> UndoReport:
-    return value(undo(workspace_of(world), run, editor_wait=HURRIED))
+    return undo(workspace_of(world), run, editor_wait=HURRIED)
 
 
 def test_a_plan_that_waits_to_be_written_is_forgotten_too(world: World) -> None:
@@ -104,8 +103,8 @@ def test_an_accepted_item_with_details_goes_back_whole(world: World, category: s
     world.paths.conversations.mkdir(parents=True)
     held = f"# Quarantine\n\n- [no-quote] {category}: held [from: c, 2026-01-01]\n  one\n  two\n"
     world.knowledge("quarantine.md", held)
-    workspace = value(open_workspace(str(world.paths.home)))
-    accepted = value(quarantine_accept(workspace, "held"))
+    workspace = open_workspace(str(world.paths.home))
+    accepted = quarantine_accept(workspace, "held")
     assert "  two\n" in world.text(accepted.file)
     done = taken_back(world, accepted.run)
     assert not done.stayed and world.text("quarantine.md") == held
@@ -141,7 +140,7 @@ def test_a_line_in_the_persons_own_words_is_said_to_stay(world: World) -> None:
 
 def test_an_edit_that_was_deleted_in_an_editor_is_gone_and_not_changed(world: World) -> None:
     world.knowledge("facts.md", "# Facts\n\n- mine\n")
-    added = value(bullets.add(workspace_of(world), "facts", "a thought"))
+    added = bullets.add(workspace_of(world), "facts", "a thought")
     world.knowledge("facts.md", "# Facts\n\n- mine\n")
     done = taken_back(world, added.run)
     assert done.gone == list(added.added) or "as it was before" in done.notes[0]
@@ -153,7 +152,7 @@ def test_a_second_undo_says_that_there_was_nothing_to_do(world: World, kind: str
     """ "undone" for the second time reads as if something had happened again."""
     if kind == "edit":
         world.knowledge("facts.md", "# Facts\n\n- mine\n")
-        edited = value(bullets.edit(workspace_of(world), "facts", "mine", "mine, and better"))
+        edited = bullets.edit(workspace_of(world), "facts", "mine", "mine, and better")
         run = edited.run
     else:
         world.converse("a")
@@ -169,11 +168,11 @@ def test_the_list_of_runs_says_what_each_one_changed(world: World) -> None:
     """A list of bare ids does not tell which of ten edits the person wants back."""
     world.knowledge("facts.md", "# Facts\n\n- the port is 8080\n- other\n")
     workspace = workspace_of(world)
-    value(bullets.edit(workspace, "facts", "8080", "the port is 8081"))
-    value(bullets.remove(workspace, "facts", "other"))
+    bullets.edit(workspace, "facts", "8080", "the port is 8081")
+    bullets.remove(workspace, "facts", "other")
     world.converse("a")
     world.run(says(facts=["first", "x" * 90]))
-    listed = value(runs(workspace))
+    listed = runs(workspace)
     texts = sorted(run.text for run in listed)
     assert texts == [
         "facts.md: + first (and 1 more)",
@@ -190,9 +189,9 @@ def test_a_run_of_which_every_conversation_failed_is_not_offered(world: World) -
         world.run(FakeModel(lambda number, prompt: "no json"))
     world.converse("b")
     kept = world.run(FakeModel(lambda number, prompt: "no json" if number < 3 else {"facts": [f"x {number}"]}))
-    listed = value(runs(workspace_of(world)))
+    listed = runs(workspace_of(world))
     assert [run.run for run in listed] == [kept.run]
-    unknown = error(undo(workspace_of(world), "20200101T000000-abcdef", editor_wait=HURRIED))
+    unknown = error(undo, workspace_of(world), "20200101T000000-abcdef", editor_wait=HURRIED)
     assert unknown.hint == f"the newest runs are: {kept.run}"
 
 
@@ -202,7 +201,7 @@ NOW = datetime(2026, 2, 9, 10, 0, tzinfo=UTC)
 
 
 def opened(tmp_path: Path, cwd: Path) -> Workspace:
-    return value(open_workspace(str(tmp_path / "home"), None, {"HOME": str(tmp_path)}, cwd))
+    return open_workspace(str(tmp_path / "home"), None, {"HOME": str(tmp_path)}, cwd)
 
 
 @pytest.fixture(name="project")
@@ -210,13 +209,13 @@ def project_fixture(tmp_path: Path) -> Path:
     folder = tmp_path / "work" / "app"
     (folder / "src").mkdir(parents=True)
     (folder / ".git").mkdir()
-    value(save(opened(tmp_path, folder), "Tabs here.", project=str(folder), now=lambda: NOW))
+    save(opened(tmp_path, folder), "Tabs here.", project=str(folder), now=lambda: NOW)
     return folder
 
 
 def edit(workspace: Workspace, words: str, project: str = "") -> str:
     """The run of an edit of the project's first memory."""
-    done = value(memories_edit(workspace, "project:1", words, project=project, now=lambda: NOW))
+    done = memories_edit(workspace, "project:1", words, project=project, now=lambda: NOW)
     return str(vars(done)["run"])
 
 
@@ -229,19 +228,17 @@ def test_an_edit_of_a_projects_memory_is_taken_back_from_any_folder_of_it(tmp_pa
     before = the_text(project)
     run = edit(opened(tmp_path, project), "Spaces here.")
     assert "Spaces" in the_text(project)
-    assert error(undo(opened(tmp_path, tmp_path), run)).code == "unknown-run"
-    report = value(undo(opened(tmp_path, project / "src"), run))
+    assert error(undo, opened(tmp_path, tmp_path), run).code == "unknown-run"
+    report = undo(opened(tmp_path, project / "src"), run)
     assert the_text(project) == before and report.lines_back and not report.errors
-    assert value(undo(opened(tmp_path, project), run)).already and the_text(project) == before
-    assert error(undo(opened(tmp_path, project), "edit-20260101T000000-abcdef")).code == "unknown-run"
+    assert undo(opened(tmp_path, project), run).already and the_text(project) == before
+    assert error(undo, opened(tmp_path, project), "edit-20260101T000000-abcdef").code == "unknown-run"
 
 
 def test_who_edits_from_elsewhere_is_told_where_the_undo_works(tmp_path: Path, project: Path) -> None:
-    far = value(
-        memories_edit(opened(tmp_path, tmp_path), "project:1", "Far away.", project=str(project), now=lambda: NOW)
-    )
+    far = memories_edit(opened(tmp_path, tmp_path), "project:1", "Far away.", project=str(project), now=lambda: NOW)
     assert str(project) in str(vars(far)["warning"])
-    near = value(memories_edit(opened(tmp_path, project), "project:1", "Near by.", now=lambda: NOW))
+    near = memories_edit(opened(tmp_path, project), "project:1", "Near by.", now=lambda: NOW)
     assert not vars(near)["warning"]
 
 
@@ -249,15 +246,15 @@ def test_what_the_person_wrote_since_stays(tmp_path: Path, project: Path) -> Non
     run = edit(opened(tmp_path, project), "Spaces here.")
     (path,) = project_paths(project).memories.glob("*.md")
     path.write_text(the_text(project).replace("Spaces here.", "Spaces here, by hand."), encoding="utf-8")
-    report = value(undo(opened(tmp_path, project), run))
+    report = undo(opened(tmp_path, project), run)
     assert not report.lines_back and "Spaces here, by hand." in the_text(project)
 
 
 def test_two_undos_at_once_are_one_after_the_other(tmp_path: Path, project: Path) -> None:
     run = edit(opened(tmp_path, project), "Spaces here.")
     with locks.locked(project_paths(project).lock):
-        assert error(undo(opened(tmp_path, project), run)).code == "lock-held"
-    assert value(undo(opened(tmp_path, project), run)).lines_back
+        assert error(undo, opened(tmp_path, project), run).code == "lock-held"
+    assert undo(opened(tmp_path, project), run).lines_back
 
 
 @pytest.mark.parametrize("then", ["undo", "edit"])
@@ -284,7 +281,7 @@ def test_an_edit_that_was_killed_can_be_taken_back_in_the_project(
         runs = list(dict.fromkeys(promised)) or [row.run for row in read_changes(paths)]
         found = [undo(here, run) for run in runs]
         assert the_text(project) == before and (not made or [one for one in found if isinstance(one, Ok)])
-        assert made or all(isinstance(one, Err) for one in found)
+        assert made or all(isinstance(one, KnowledgeError) for one in found)
     assert not paths.log.exists() or not made
 
 
@@ -314,39 +311,39 @@ ACTS: dict[str, Any] = {
 @pytest.mark.parametrize("between", ["nobody", "another process"])
 @pytest.mark.parametrize("act", sorted(ACTS))
 def test_an_edit_is_taken_back_and_done_again_as_often_as_one_likes(home: Workspace, act: str, between: str) -> None:
-    run = value(ACTS[act](home)).run
+    run = ACTS[act](home).run
     for number in range(3):
         if between != "nobody":
-            value(bullets.add(home, "facts", f"theirs {number}"))
-            value(bullets.add(home, "tasks_open", f"their task {number}"))
+            bullets.add(home, "facts", f"theirs {number}")
+            bullets.add(home, "tasks_open", f"their task {number}")
         after = {name: read(home, name) for name in ("facts.md", "tasks.md")}
-        report = value(undo(home, run))
+        report = undo(home, run)
         assert report.edits and report.edits[0]["file"] in after and not report.stayed
         assert any(read(home, name) != text for name, text in after.items())
-        again = value(redo(home, run))
+        again = redo(home, run)
         assert {name: sorted(read(home, name).split("\n")) for name in after} == {
             name: sorted(text.split("\n")) for name, text in after.items()
         }
         run = again.run
     if between == "nobody":
-        value(undo(home, run))
+        undo(home, run)
         assert (read(home, "facts.md"), read(home, "tasks.md")) == (FACTS, TASKS)
     theirs = read(home, "facts.md").count("theirs ")
     assert theirs == (0 if between == "nobody" else 3)
 
 
 def test_what_somebody_has_changed_since_is_not_done_again(home: Workspace) -> None:
-    run = value(bullets.edit(home, "facts", "one", "first")).run
-    value(undo(home, run))
-    value(bullets.edit(home, "facts", "one", "theirs"))
+    run = bullets.edit(home, "facts", "one", "first").run
+    undo(home, run)
+    bullets.edit(home, "facts", "one", "theirs")
     text = read(home, "facts.md")
-    assert error(redo(home, run)).code == "changed-since" and read(home, "facts.md") == text
+    assert error(redo, home, run).code == "changed-since" and read(home, "facts.md") == text
 
 
 def test_only_what_was_taken_back_is_done_again(home: Workspace) -> None:
-    run = value(bullets.add(home, "facts", "three")).run
-    assert error(redo(home, run)).code == "not-undone"
-    assert value(undo(home, run)) and value(redo(home, run))
+    run = bullets.add(home, "facts", "three").run
+    assert error(redo, home, run).code == "not-undone"
+    assert undo(home, run) and redo(home, run)
     assert read(home, "facts.md").count("three") == 1
 
 
@@ -371,8 +368,8 @@ def test_the_history_of_a_window_goes_back_and_on_and_forgets_what_was_left_behi
 
 def restored(workspace: Workspace, clock: Clock, at: int = 0) -> str:
     """Bring the one at that place of the list back; its hash."""
-    row = value(trash_list(workspace))[at]
-    value(trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED))
+    row = trash_list(workspace)[at]
+    trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED)
     return row.sha256
 
 
@@ -410,11 +407,11 @@ def test_a_released_one_goes_with_the_next_harvest(workspace: Workspace, clock: 
     path = converse(workspace)
     harvested(workspace, model, clock)
     sha = restored(workspace, clock)
-    assert error(trash_release(workspace, "0000", now=clock, editor_wait=RESTORED_HURRIED)).code == "not-restored"
-    let_go = value(trash_release(workspace, sha[:9], now=clock, editor_wait=RESTORED_HURRIED))
+    assert error(trash_release, workspace, "0000", now=clock, editor_wait=RESTORED_HURRIED).code == "not-restored"
+    let_go = trash_release(workspace, sha[:9], now=clock, editor_wait=RESTORED_HURRIED)
     assert released_text(let_go).startswith(f"released: {path}\n") and let_go.to_json()["paths"] == [str(path)]
     assert harvested(workspace, model, clock).reclaimed == 1 and not path.exists() and model.asked == 1
-    assert "nothing is kept" in error(trash_release(workspace, sha)).hint
+    assert "nothing is kept" in error(trash_release, workspace, sha).hint
 
 
 def test_a_better_model_reads_it_and_leaves_it_there(workspace: Workspace, clock: Clock) -> None:
@@ -422,9 +419,7 @@ def test_a_better_model_reads_it_and_leaves_it_there(workspace: Workspace, clock
     model = Model()
     path = converse(workspace)
     with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": ["by rule"]}):
-        value(
-            harvest(workspace, HarvestRequest(apply=True, provider="offline"), now=clock, editor_wait=RESTORED_HURRIED)
-        )
+        harvest(workspace, HarvestRequest(apply=True, provider="offline"), now=clock, editor_wait=RESTORED_HURRIED)
     assert not path.exists()
     restored(workspace, clock)
     report = harvested(workspace, model, clock)
@@ -434,7 +429,7 @@ def test_a_better_model_reads_it_and_leaves_it_there(workspace: Workspace, clock
 def test_a_crash_between_the_promise_and_the_move_keeps_the_promise(workspace: Workspace, clock: Clock) -> None:
     """The file is back in its place; without the note in the ledger the next harvest would take it again."""
     path, _ = one_harvest(workspace, clock)
-    [row] = value(trash_list(workspace))
+    [row] = trash_list(workspace)
     with patch.object(trash_commands, "note_restored", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED)
     assert path.exists() and harvested(workspace, Model(), clock).reclaimed == 0 and path.exists()
@@ -443,9 +438,9 @@ def test_a_crash_between_the_promise_and_the_move_keeps_the_promise(workspace: W
 def test_a_refused_restore_promises_nothing(workspace: Workspace, clock: Clock) -> None:
     path, _ = one_harvest(workspace, clock)
     path.write_text("another one of that name")
-    [row] = value(trash_list(workspace))
-    assert error(trash_restore(workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED)).code == "occupied"
-    assert "restored" not in json.dumps(value(read_ledger(workspace.paths)))
+    [row] = trash_list(workspace)
+    assert error(trash_restore, workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED).code == "occupied"
+    assert "restored" not in json.dumps(read_ledger(workspace.paths))
 
 
 # --- missing: Lines that an editor swallowed: noticed, told once, put back by the command that is named, or let go
@@ -455,12 +450,12 @@ ROWS: dict[str, Any] = {"facts": ["one", "two"], "tasks_open": ["open it"], "tas
 
 
 def listed(world: World) -> list[Missing]:
-    found = value(missing(workspace_of(world), now=lambda: world.clock))
+    found = missing(workspace_of(world), now=lambda: world.clock)
     assert isinstance(found, list)
     return found
 
 
-def settled(world: World, action: str, which: str = "") -> Result[Any]:
+def settled(world: World, action: str, which: str = "") -> Any:
     return missing(workspace_of(world), action, which, now=lambda: world.clock, editor_wait=HURRIED)
 
 
@@ -487,7 +482,7 @@ def test_the_next_run_says_so_once_and_the_named_command_puts_everything_back(wo
     assert world.run(FakeModel(never)).notes == [] and world.trash()
     assert [(row.file, len(row.lines)) for row in listed(world)] == [("facts.md", 2), ("tasks.md", 2)]
     assert "4 lines missing" in missing_text(listed(world)) and "    - one [from:" in missing_text(listed(world))
-    back = value(settled(world, "restore"))
+    back = settled(world, "restore")
     assert "4 lines put back" in settled_text(back)
     assert {name: (world.paths.knowledge / name).read_bytes() for name in whole} == whole
     assert listed(world) == [] and missing_text([]) == "nothing is missing\n"
@@ -509,7 +504,7 @@ def test_lines_that_vanish_a_second_time_are_told_again(world: World) -> None:
 def test_what_is_gone_on_purpose_is_never_spoken_of_again(world: World) -> None:
     """A person who empties a file in an editor is not asked for ever, and the trash goes when its time has come."""
     swallowed(world)
-    gone = value(settled(world, "accept"))
+    gone = settled(world, "accept")
     assert isinstance(gone, Settled) and "gone on purpose" in settled_text(gone)
     assert listed(world) == [] and world.run(FakeModel(never)).notes == []
     world.clock = MISSING_NOW + timedelta(days=99)
@@ -519,7 +514,7 @@ def test_what_is_gone_on_purpose_is_never_spoken_of_again(world: World) -> None:
 
 def test_a_word_given_too_early_can_be_taken_back(world: World) -> None:
     swallowed(world)
-    gone = value(settled(world, "accept"))
+    gone = settled(world, "accept")
     done = taken_back(world, gone.run)
     assert any("missing restore" in note for note in done.notes)
     assert len(listed(world)) == 2 and world.text("facts.md") == "# Facts\n\n- mine\n"
@@ -534,7 +529,7 @@ def test_one_deleted_bullet_is_told_once_and_its_conversation_stays_in_the_trash
     world.clock = MISSING_NOW + timedelta(days=99)
     quiet = world.run(FakeModel(never))
     assert not quiet.notes and not quiet.errors and len(world.trash()) == 1
-    purged = value(trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED))
+    purged = trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED)
     assert "missing accept" in purged.errors[0].hint
 
 
@@ -550,7 +545,7 @@ def test_what_a_person_does_to_lines_is_not_called_missing(world: World, act: st
         world.knowledge("decisions.md", "\n".join(["# Decisions", "", *lines, ""]))
     elif act == "rm":
         for text in ("one", "two"):
-            value(bullets.remove(workspace_of(world), "facts", text))
+            bullets.remove(workspace_of(world), "facts", text)
     elif act == "undo":
         taken_back(world, report.run)
     else:
@@ -567,13 +562,13 @@ def test_what_a_stale_text_swallowed_comes_back_whole_and_an_edit_by_hand_is_nam
     whole = world.text("facts.md")
     world.knowledge("facts.md", "\n".join(whole.split("\n")[:3]) + "\n")  # the heading and two lines of the first
     assert sorted(len(row.lines) for row in listed(world)) == [2, 4] and not any(row.single for row in listed(world))
-    assert "6 lines put back" in settled_text(value(settled(world, "restore")))
+    assert "6 lines put back" in settled_text(settled(world, "restore"))
     assert sorted(world.text("facts.md").split("\n")) == sorted(whole.split("\n"))
     world.knowledge("facts.md", whole.replace(whole.split("\n")[3] + "\n", ""))
-    kept = settled_text(value(settled(world, "restore")))
+    kept = settled_text(settled(world, "restore"))
     assert "1 line gone beside others that stand" in kept and "nothing is missing" not in kept
     [single] = listed(world)
-    assert single.single and "1 line put back" in settled_text(value(settled(world, "restore", single.sha256[:8])))
+    assert single.single and "1 line put back" in settled_text(settled(world, "restore", single.sha256[:8]))
     assert listed(world) == []
 
 
@@ -584,7 +579,7 @@ def test_accepting_lets_go_of_an_edit_by_hand_too(world: World) -> None:
     world.run(says(facts=["one", "two"]))
     world.knowledge("facts.md", "".join(f"{row}\n" for row in world.text("facts.md").split("\n") if "two" not in row))
     [single] = listed(world)
-    assert single.single and value(settled(world, "accept")).rows == (single,)
+    assert single.single and settled(world, "accept").rows == (single,)
     assert listed(world) == [] and "two" not in world.text("facts.md")
 
 
@@ -592,7 +587,7 @@ def test_a_deleted_file_comes_back_with_its_lines(world: World) -> None:
     swallowed(world)
     for name in ("facts.md", "tasks.md"):
         (world.paths.knowledge / name).unlink()
-    value(settled(world, "restore"))
+    settled(world, "restore")
     assert world.text("facts.md").startswith("# Facts\n\n- one [from:")
     assert world.text("tasks.md").index("open it") < world.text("tasks.md").index("## Done")
 
@@ -604,11 +599,11 @@ def test_one_harvest_alone_can_be_chosen(world: World) -> None:
     report = world.run(FakeModel(lambda number, prompt: {"facts": [f"fact {number}"]}))
     world.knowledge("facts.md", "# Facts\n")
     first, second = listed(world)
-    value(settled(world, "restore", first.sha256[:8]))
+    settled(world, "restore", first.sha256[:8])
     assert listed(world) == [second] and world.text("facts.md").count("- ") == 1
-    value(settled(world, "restore", report.run))
+    settled(world, "restore", report.run)
     assert listed(world) == []
-    assert error(settled(world, "restore", "ffff")).code == "nothing-missing"
+    assert error(settled, world, "restore", "ffff").code == "nothing-missing"
 
 
 def test_a_note_that_vanished_is_missing_too(world: World, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands import demo as demo_folders
 from core.commands.context import context
@@ -37,7 +37,7 @@ from core.commands.workspace import Workspace, open_workspace, reopened
 from core.conversations.plain import UNKNOWN_JSON
 from core.injection import prompt_prefix
 from core.knowledge.run_state import DIFFERENT
-from tests.made_home import HURRIED, Clock, Model, converse, harvested, make_home, value
+from tests.made_home import HURRIED, Clock, Model, converse, harvested, make_home
 
 # --- view: What a window reads: if it is wrong, a person edits a line that is not the one they saw, or looks in vain.
 
@@ -56,23 +56,23 @@ def test_a_category_carries_the_hash_of_what_was_seen(tmp_path: Path) -> None:
     """With another hash an edit would be refused for ever, or worse, let through."""
     workspace = make_home(tmp_path)
     path = knowledge(workspace, "facts.md", "# Facts\n\n- one [from: a, 2026-01-01]\n  detail\n- ~~two~~\n")
-    view = value(category_view(workspace, "facts"))
+    view = category_view(workspace, "facts")
     assert view.sha256 == hashlib.sha256(path.read_bytes()).hexdigest() and view.bytes == path.stat().st_size
     rows = [(row.bullet.text, row.bullet.line, row.bullet.struck) for row in view.rows]
     assert rows == [("one", 3, False), ("two", 5, True)]
     assert view.rows[0].bullet.more == ("  detail",)
     edited = bullets.edit(workspace, "facts", view.rows[0].ref, "uno", seen=view.sha256)
-    assert value(edited).sha256 == value(category_view(workspace, "facts")).sha256
+    assert edited.sha256 == category_view(workspace, "facts").sha256
 
 
 def test_a_file_that_is_not_there_can_be_added_to(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
-    view = value(category_view(workspace, "tasks_open"))
+    view = category_view(workspace, "tasks_open")
     assert not view.exists and view.rows == ()
-    assert isinstance(bullets.add(workspace, "tasks_open", "first", seen=view.sha256), Ok)
-    assert [row.bullet.text for row in value(category_view(workspace, "tasks_open")).rows] == ["first"]
-    assert value(category_view(workspace, "tasks_done")).rows == ()
-    assert isinstance(category_view(workspace, "people"), Err)
+    assert isinstance(attempt(bullets.add, workspace, "tasks_open", "first", seen=view.sha256), Ok)
+    assert [row.bullet.text for row in category_view(workspace, "tasks_open").rows] == ["first"]
+    assert category_view(workspace, "tasks_done").rows == ()
+    assert isinstance(attempt(category_view, workspace, "people"), KnowledgeError)
 
 
 def test_what_did_not_change_is_the_same_object(tmp_path: Path) -> None:
@@ -108,30 +108,30 @@ def test_a_bullet_tells_its_past(tmp_path: Path) -> None:
     harvested(workspace, Model(facts=["water boils"]), Clock())
 
     def boiling() -> Found:
-        return next(row for row in value(category_view(workspace, "facts")).rows if "water boils" in row.bullet.text)
+        return next(row for row in category_view(workspace, "facts").rows if "water boils" in row.bullet.text)
 
     bullets.edit(workspace, "facts", boiling().ref, "water boils at 100")
-    struck = value(bullets.strike(workspace, "facts", boiling().ref))
-    events = value(bullet_history(workspace, "facts.md", boiling().bullet.raw))
+    struck = bullets.strike(workspace, "facts", boiling().ref)
+    events = bullet_history(workspace, "facts.md", boiling().bullet.raw)
     assert [event.what for event in events] == ["struck", "edited", "harvested"]
     assert events[-1].sha and events[-1].before == "" and "water boils [" in events[1].before
-    assert isinstance(undo(workspace, struck.run, editor_wait=HURRIED), Ok)
-    assert value(bullet_history(workspace, "facts.md", boiling().bullet.raw))[0].what == "undone"
-    assert value(bullet_history(workspace, "facts.md", "- never seen")) == ()
+    assert isinstance(attempt(undo, workspace, struck.run, editor_wait=HURRIED), Ok)
+    assert bullet_history(workspace, "facts.md", boiling().bullet.raw)[0].what == "undone"
+    assert bullet_history(workspace, "facts.md", "- never seen") == ()
 
 
 def test_a_task_that_was_done_and_an_item_that_was_let_in_keep_their_past(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     knowledge(workspace, "quarantine.md", "# Quarantine\n\n- [no-quote] facts: held words [from: a, 2026-01-01]\n")
-    row = value(category_view(workspace, "quarantine")).rows[0]
-    assert isinstance(quarantine_accept(workspace, row.ref), Ok)
-    fact = value(category_view(workspace, "facts")).rows[0]
-    assert [event.what for event in value(bullet_history(workspace, "facts.md", fact.bullet.raw))] == ["accepted"]
+    row = category_view(workspace, "quarantine").rows[0]
+    assert isinstance(attempt(quarantine_accept, workspace, row.ref), Ok)
+    fact = category_view(workspace, "facts").rows[0]
+    assert [event.what for event in bullet_history(workspace, "facts.md", fact.bullet.raw)] == ["accepted"]
     bullets.add(workspace, "tasks_open", "paint")
-    task = value(category_view(workspace, "tasks_open")).rows[0]
+    task = category_view(workspace, "tasks_open").rows[0]
     bullets.done(workspace, task.ref)
-    task = value(category_view(workspace, "tasks_done")).rows[0]
-    assert [event.what for event in value(bullet_history(workspace, "tasks.md", task.bullet.raw))] == ["moved", "added"]
+    task = category_view(workspace, "tasks_done").rows[0]
+    assert [event.what for event in bullet_history(workspace, "tasks.md", task.bullet.raw)] == ["moved", "added"]
 
 
 # --- source files ----------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_notes_follow_their_file_and_say_when_it_is_gone(tmp_path: Path) -> None
     source = tmp_path / "project" / "app.py"
     source.parent.mkdir()
     source.write_text("def run():\n    pass\n", encoding="utf-8")
-    assert isinstance(bullets.add(workspace, "files", "`run()` starts it", file=str(source)), Ok)
+    assert isinstance(attempt(bullets.add, workspace, "files", "`run()` starts it", file=str(source)), Ok)
     first = notes_overview(workspace)
     assert [(row.source, row.exists, row.renamed) for row in first.notes] == [(str(source), True, False)]
     assert notes_overview(workspace, first) is first
@@ -175,7 +175,7 @@ def test_a_source_is_shown_whatever_it_holds(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     big = tmp_path / "big.txt"
     big.write_text("ü" * 100 + "\n" + "x" * 500, encoding="utf-8")
-    shown = value(source_text(workspace, str(big), 300))
+    shown = source_text(workspace, str(big), 300)
     assert shown.cut and shown.text == "ü" * 100 + "\n" and shown.bytes == 701
     assert shown.mark == source_mark(str(big))
     assert decoded("\ufeffé".encode("utf-16-be")) == "é" and decoded(b"\xef\xbb\xbfa") == "a"
@@ -190,8 +190,8 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "secret")
     os.mkfifo(tmp_path / "pipe")
     for name, code in (("link", "unreadable"), ("pipe", "unreadable"), (".", "unreadable"), ("gone", "missing")):
-        result = source_text(workspace, str(tmp_path / name))
-        assert isinstance(result, Err) and result.error.code == code, name
+        result = attempt(source_text, workspace, str(tmp_path / name))
+        assert isinstance(result, KnowledgeError) and result.error.code == code, name
     assert source_mark(str(tmp_path / "gone")) == (0, 0, 0)
     assert files.SOURCE_BYTES == 2_000_000
 
@@ -215,25 +215,25 @@ def test_a_conversation_is_found_in_the_trash_and_back_in_its_place(tmp_path: Pa
     workspace = make_home(tmp_path)
     path = converse(workspace, "kettle", "hundred degrees")
     harvested(workspace, Model(facts=["water boils"]), Clock())
-    key = value(conversation_key(workspace, path.name))
-    view = value(conversation_view(workspace, key))
+    key = conversation_key(workspace, path.name)
+    view = conversation_view(workspace, key)
     assert view.where == "trash" and view.trash == key and view.now.endswith(key) and view.name == path.name
     assert any("hundred degrees" in turn.text for turn in view.turns)
     given = {row.text: row for row in view.given}
     assert given["water boils"].file == "facts.md" and given["water boils"].line > 0
-    row = next(row for row in value(category_view(workspace, "facts")).rows if row.bullet.text == "water boils")
+    row = next(row for row in category_view(workspace, "facts").rows if row.bullet.text == "water boils")
     assert given["water boils"].line == row.bullet.line
     bullets.remove(workspace, "facts", row.ref)
-    assert {row.text: row.line for row in value(conversation_view(workspace, key)).given}["water boils"] == 0
+    assert {row.text: row.line for row in conversation_view(workspace, key).given}["water boils"] == 0
     trash_restore(workspace, key, editor_wait=HURRIED)
-    assert value(conversation_view(workspace, key)).where == "in place"
+    assert conversation_view(workspace, key).where == "in place"
     path.write_text("other words", encoding="utf-8")
-    assert value(conversation_view(workspace, key)).where == "changed"
+    assert conversation_view(workspace, key).where == "changed"
     path.unlink()
-    gone = value(conversation_view(workspace, key))
+    gone = conversation_view(workspace, key)
     assert (gone.where, gone.now, gone.turns) == ("gone", "", ()) and gone.given
-    assert isinstance(conversation_view(workspace, "0" * 64), Err)
-    assert isinstance(conversation_key(workspace, "nobody"), Err)
+    assert isinstance(attempt(conversation_view, workspace, "0" * 64), KnowledgeError)
+    assert isinstance(attempt(conversation_key, workspace, "nobody"), KnowledgeError)
 
 
 def test_the_sections_at_a_glance_add_up_to_the_digest_on_the_disk(tmp_path: Path) -> None:
@@ -244,12 +244,12 @@ def test_the_sections_at_a_glance_add_up_to_the_digest_on_the_disk(tmp_path: Pat
     for number in range(6):
         bullets.add(workspace, "decisions", f"kettle number {number} is bought, and it is a red one")
     knowledge(workspace, "digest.md", "# Knowledge digest\n(old)\n\n## Facts\n- water boils\n")
-    found = value(overview(workspace))
+    found = overview(workspace)
     assert found.status.stands.digest.state == DIFFERENT and found.sections == (
         ("Facts", len("\n## Facts\n- water boils\n")),
     )
     (workspace.paths.knowledge / "digest.md").unlink()
-    assert {title for title, _ in value(overview(workspace)).sections} == {"Decisions", "Facts"}
+    assert {title for title, _ in overview(workspace).sections} == {"Decisions", "Facts"}
 
 
 # --- project: Which folder is a project: if these fail, what one home knows is read as if it were another's.
@@ -257,7 +257,7 @@ def test_the_sections_at_a_glance_add_up_to_the_digest_on_the_disk(tmp_path: Pat
 
 def opened(home: Path, cwd: Path) -> Workspace:
     cwd.mkdir(parents=True, exist_ok=True)
-    return value(open_workspace(str(home), environment=dict(os.environ), cwd=cwd))
+    return open_workspace(str(home), environment=dict(os.environ), cwd=cwd)
 
 
 @pytest.fixture
@@ -268,8 +268,8 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("USERPROFILE", str(folder))
     mine = opened(folder / ".manual_slop", folder)
-    value(bullets.add(mine, "decisions", "We decided to use port 8080"))
-    value(save(mine, "Prefers tabs in Makefiles"))
+    bullets.add(mine, "decisions", "We decided to use port 8080")
+    save(mine, "Prefers tabs in Makefiles")
     (mine.paths.context).write_text("---\nversion: 1\n---\n\nAnswer in short sentences.\n", encoding="utf-8")
     return folder
 
@@ -278,13 +278,13 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_default_home_is_no_project_of_another_home(person: Path, tmp_path: Path, where: str) -> None:
     """Who names another home anywhere below the own folder must not be told what the default one knows."""
     other = opened(tmp_path / "other", person / where)
-    assert value(find_project(other)) is None
-    assert value(search(other, "port")).entries == 0
-    assert value(recall_command(other, "tabs")).memories == ()
-    listed = value(memories_list(other))
+    assert find_project(other) is None
+    assert search(other, "port").entries == 0
+    assert recall_command(other, "tabs").memories == ()
+    listed = memories_list(other)
     assert isinstance(listed, Listed) and listed.memories == ()
-    assert value(context(other)).prefix.text == ""
-    told = value(status(other))
+    assert context(other).prefix.text == ""
+    told = status(other)
     assert told.memories == 0 and told.context == []
 
 
@@ -295,44 +295,44 @@ def test_a_folder_whose_store_is_a_home_is_no_project(tmp_path: Path, mark: str)
     (place / "knowledge").mkdir(parents=True)
     (place / "knowledge" / "facts.md").write_text("- Ports start at 8080.\n", encoding="utf-8")
     mine = opened(tmp_path / "home", place.parent)
-    assert value(find_project(mine)) == place.parent  # with facts of its own, and nothing that only a home has
+    assert find_project(mine) == place.parent  # with facts of its own, and nothing that only a home has
     (place / mark).mkdir() if mark == "conversations" else (place / mark).write_text("{}", encoding="utf-8")
-    assert value(find_project(mine)) is None
-    assert value(search(mine, "ports")).entries == 0
+    assert find_project(mine) is None
+    assert search(mine, "ports").entries == 0
 
 
 def test_a_home_that_the_environment_names_is_no_project(tmp_path: Path) -> None:
     """`--home` beside MANUAL_SLOP_HOME: that one is a home too, though it holds nothing but a memory."""
     named = tmp_path / "work" / ".manual_slop"
-    value(save(opened(named, tmp_path), "Prefers tabs"))
+    save(opened(named, tmp_path), "Prefers tabs")
     variables = {**os.environ, "MANUAL_SLOP_HOME": str(named)}
-    mine = value(open_workspace(str(tmp_path / "home"), environment=variables, cwd=named.parent))
-    assert value(find_project(mine)) is None
+    mine = open_workspace(str(tmp_path / "home"), environment=variables, cwd=named.parent)
+    assert find_project(mine) is None
 
 
 def test_a_project_that_is_asked_for_and_is_another_home_is_refused(person: Path, tmp_path: Path) -> None:
     """A memory for "the project" would otherwise go into a home that was not named, and be read from one."""
     other = opened(tmp_path / "other", tmp_path)
     for result in (find_project(other, str(person)), save(other, "Mine", project=str(person))):
-        assert isinstance(result, Err) and result.error.code == "no-project"
+        assert isinstance(result, KnowledgeError) and result.error.code == "no-project"
         assert "home" in result.error.message and "--home" in result.error.hint
-    assert value(find_project(opened(person / ".manual_slop", tmp_path), str(person))) is None
+    assert find_project(opened(person / ".manual_slop", tmp_path), str(person)) is None
 
 
 def test_a_project_below_a_home_is_found_all_the_same(person: Path, tmp_path: Path) -> None:
     """The search upwards goes past nothing that is a project's."""
     project = person / "work"
     (project / ".manual_slop" / "knowledge" / "memories").mkdir(parents=True)
-    assert value(find_project(opened(tmp_path / "other", project / "src"))) == project
-    assert value(find_project(opened(person / ".manual_slop", project / "src"))) == project
+    assert find_project(opened(tmp_path / "other", project / "src")) == project
+    assert find_project(opened(person / ".manual_slop", project / "src")) == project
 
 
 def test_a_host_gets_the_homes_context_once(person: Path, tmp_path: Path) -> None:
     """A host passes the current folder as the project: in one's own folder the context must not stand there twice, and
     another home's must not stand there at all."""
-    own = value(prompt_prefix(person, home=person / ".manual_slop", environment={})).text
+    own = prompt_prefix(person, home=person / ".manual_slop", environment={}).text
     assert own.count("Answer in short sentences.") == 1 and "### Project Context" not in own
-    assert value(prompt_prefix(person, home=tmp_path / "other", environment={})).text == ""
+    assert prompt_prefix(person, home=tmp_path / "other", environment={}).text == ""
 
 
 # --- settings: Settings through a face that has seen the file: what somebody else wrote meanwhile must stay.
@@ -344,11 +344,13 @@ def test_a_switch_is_refused_when_the_file_changed_since_it_was_seen(tmp_path: P
     """The panel's switch must not write over an edit that an editor saved a moment ago."""
     file = tmp_path / "config.toml"
     file.write_bytes(BEFORE)
-    workspace, theirs = value(open_workspace(str(tmp_path / "home"), file, {}, tmp_path)), BEFORE + b"# theirs\n"
+    workspace, theirs = open_workspace(str(tmp_path / "home"), file, {}, tmp_path), BEFORE + b"# theirs\n"
     file.write_bytes(theirs)
-    refused = config_set(workspace, "digest_enabled", "false", hashlib.sha256(BEFORE).hexdigest())
-    assert isinstance(refused, Err) and refused.error.code == "changed-outside" and file.read_bytes() == theirs
-    value(config_set(workspace, "digest_enabled", "false", hashlib.sha256(theirs).hexdigest()))
+    refused = attempt(config_set, workspace, "digest_enabled", "false", hashlib.sha256(BEFORE).hexdigest())
+    assert (
+        isinstance(refused, KnowledgeError) and refused.error.code == "changed-outside" and file.read_bytes() == theirs
+    )
+    config_set(workspace, "digest_enabled", "false", hashlib.sha256(theirs).hexdigest())
     assert file.read_bytes() == BEFORE.replace(b"= true ", b"= false ") + b"# theirs\n"
 
 
@@ -360,25 +362,25 @@ def test_settings_that_are_gone_are_no_longer_in_force(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("[ai_settings.knowledge]\njobs = 2\n")
     (tmp_path / "elsewhere").mkdir()
-    workspace = value(open_workspace(str(tmp_path / "home"), None, environment, tmp_path / "elsewhere"))
-    assert workspace.config.jobs == 2 and value(reopened(workspace)).loaded.found_by == workspace.loaded.found_by
+    workspace = open_workspace(str(tmp_path / "home"), None, environment, tmp_path / "elsewhere")
+    assert workspace.config.jobs == 2 and reopened(workspace).loaded.found_by == workspace.loaded.found_by
     file.unlink()
-    gone = value(reopened(workspace))
+    gone = reopened(workspace)
     assert gone.loaded.found_by == "shipped"
     file.write_text("[ai_settings.knowledge]\njobs = 3\n")
-    assert value(reopened(gone)).config.jobs == 3
+    assert reopened(gone).config.jobs == 3
 
 
 def test_the_file_that_is_opened_for_settings_is_ones_own(tmp_path: Path) -> None:
     """What a person writes into the shipped file is gone with the next update."""
     environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-    workspace = value(open_workspace(str(tmp_path / "home"), None, environment, tmp_path))
+    workspace = open_workspace(str(tmp_path / "home"), None, environment, tmp_path)
     assert workspace.loaded.found_by == "shipped"
-    made = value(settings_to_open(workspace))
+    made = settings_to_open(workspace)
     assert made == tmp_path / "config" / "manual_slop" / "config.toml"
-    assert made.read_text().startswith("# Your settings") and isinstance(reopened(workspace), Ok)
+    assert made.read_text().startswith("# Your settings") and isinstance(attempt(reopened, workspace), Ok)
     made.write_text("[ai_settings.knowledge]\njobs = 3\n")
-    assert value(settings_to_open(workspace)) == made and "jobs" in made.read_text()
+    assert settings_to_open(workspace) == made and "jobs" in made.read_text()
 
 
 # --- demo: The demo is what a newcomer runs first, with or without settings of their own. If these fail, trying the
@@ -404,18 +406,18 @@ def bold(tmp_path: Path) -> tuple[Workspace, Path]:
     (tmp_path / "settings.toml").write_text(BOLD)
     environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     opened = open_workspace(str(tmp_path / "own"), tmp_path / "settings.toml", environment, tmp_path)
-    return value(opened), theirs
+    return opened, theirs
 
 
 def test_a_demo_and_a_harvest_in_its_window_read_and_take_nothing_of_the_persons_own(tmp_path: Path) -> None:
     workspace, theirs = bold(tmp_path)
-    shown = value(demo(workspace, into=str(tmp_path / "demo")))
+    shown = demo(workspace, into=str(tmp_path / "demo"))
     assert theirs.read_text() == LINE % SESSION and not (tmp_path / "own").exists()
     assert shown.applied.harvested == 6 and shown.applied.reclaimed == 0
     told = "".join(path.read_text() for path in (tmp_path / "demo").rglob("*") if path.is_file())
     assert SESSION not in told and "jsonb" not in told
-    inside = value(demo_home(workspace))
-    again = harvest(inside, HarvestRequest(apply=True))
+    inside = demo_home(workspace)
+    again = attempt(harvest, inside, HarvestRequest(apply=True))
     assert isinstance(again, Ok) and again.value.plan.counts.get("harvest", 0) <= 6
     assert theirs.read_text() == LINE % SESSION
     assert SESSION not in inside.paths.ledger.read_text()
@@ -435,9 +437,9 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_many_demos_leave_one_folder(temporary: Path) -> None:
     """Each try left a home behind; now the next one begins where the last one lay, with nothing of it."""
-    first = value(make_demo_home())
+    first = make_demo_home()
     (first / "mine.txt").write_text("tried")
-    second = value(make_demo_home())
+    second = make_demo_home()
     assert second == first and not (second / "mine.txt").exists() and (second / "conversations").is_dir()
     [folder] = temporary.iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -445,9 +447,9 @@ def test_many_demos_leave_one_folder(temporary: Path) -> None:
 
 def test_a_demo_that_is_open_elsewhere_is_not_cleared(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its window would lose the store while somebody looks at it."""
-    first = value(make_demo_home())
+    first = make_demo_home()
     monkeypatch.setattr(demo_folders, "_held", {})  # as another process would find it
-    second = value(make_demo_home())
+    second = make_demo_home()
     assert second != first and (first / "conversations").is_dir() and len(list(temporary.iterdir())) == 2
 
 
@@ -463,7 +465,7 @@ def test_a_folder_that_others_can_reach_is_not_taken(how: str, temporary: Path, 
     else:
         own.mkdir()
         own.chmod(0o777)
-    home = value(make_demo_home())
+    home = make_demo_home()
     assert home.parent != own and (theirs / "home").is_dir() and list(theirs.iterdir()) == [theirs / "home"]
 
 

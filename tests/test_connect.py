@@ -18,7 +18,7 @@ import pytest
 
 from core.agents import hand_over, json_text
 from core.agents.tools import AGENT, AGENTS, agent_name
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.cli.main import main
 from core.commands.daily.autopilot import sources_of
 from core.commands.workspace import open_workspace
@@ -376,7 +376,7 @@ def test_what_a_connection_does_not_give_is_said(person: Path) -> None:
     assert "asks the model for the context" in str(doctor()[0]["message"])
     assert all(agent.sources and set(agent.sources) <= set(SOURCE) for agent in AGENTS), "what ends is harvested"
     works("connect", "cursor", "--yes")
-    opened = open_workspace()
+    opened = attempt(open_workspace)
     assert isinstance(opened, Ok) and set(sources_of(opened.value)) >= {"vscode", "cursor", "cursor_cli"}
     assert "was not found on this computer" in call("connect", "codex", "--dry-run")[1]
 

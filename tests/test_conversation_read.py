@@ -13,7 +13,7 @@ import pytest
 from core import conversation_index
 from core.base.marks import NOTICE
 from core.base.project import project_root as project_of
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.repeats import REPEATED, Secrets
 from core.commands import transcript
 from core.commands.conversations import index_folder, read
@@ -98,7 +98,7 @@ def test_half_of_a_secret_does_not_pass_where_an_output_is_cut() -> None:
 
 def test_a_name_is_enough_and_the_wrong_one_is_told(disk: Disk) -> None:
     def title(name: str) -> str:
-        found = read(disk.workspace, name)
+        found = attempt(read, disk.workspace, name)
         return found.value.title if isinstance(found, Ok) else found.error.code
 
     whole = "Nothing of the parakeet is secret here"
@@ -116,16 +116,15 @@ def test_pages(disk: Disk) -> None:
     """A long conversation is read turn by turn, under the numbers that a search tells."""
     disk.claude("long", *[("user" if at % 2 else "assistant", f"Sentence {at}") for at in range(1, 41)])
     first = read(disk.workspace, "claude_code/long", 1, 15)
-    assert isinstance(first, Ok)
-    page = first.value
+    page = first
     assert (page.count, page.first, page.next, len(page.turns)) == (40, 1, 16, 15)
     assert [turn.number for turn in page.turns] == list(range(1, 16))
-    last = read(disk.workspace, "claude_code/long", 31, 15)
+    last = attempt(read, disk.workspace, "claude_code/long", 31, 15)
     assert isinstance(last, Ok) and (last.value.next, len(last.value.turns)) == (None, 10)
     hit = disk.find('"sentence 33"').hits[0]
     assert last.value.turns[hit.turn - 31].text == "Sentence 33"
-    assert isinstance(read(disk.workspace, "claude_code/long", 41), Err)
-    assert isinstance(read(disk.workspace, "claude_code/long", 0), Err)
+    assert isinstance(attempt(read, disk.workspace, "claude_code/long", 41), KnowledgeError)
+    assert isinstance(attempt(read, disk.workspace, "claude_code/long", 0), KnowledgeError)
 
 
 def test_calls_are_data_beside_the_words(disk: Disk) -> None:
@@ -136,8 +135,7 @@ def test_calls_are_data_beside_the_words(disk: Disk) -> None:
         ("user", result("c", "Exit code 2\nno", failed=True)),
     )
     found = read(disk.workspace, "claude_code/calls")
-    assert isinstance(found, Ok)
-    calls = [row for turn in found.value.to_json()["turns"] for row in turn["calls"]]
+    calls = [row for turn in found.to_json()["turns"] for row in turn["calls"]]
     assert calls == [{"tool": "Bash", "words": "make test", "failed": True, "refused": False, "status": 2}]
 
 
@@ -269,8 +267,7 @@ def test_what_was_harvested_stands_beside_its_turn(world: World, monkeypatch: py
     path = world.converse(talk)
     world.run(FakeModel(lambda number, prompt: steps | {"facts": [f"Fact {number} stands alone"]}))
     found = read(workspace_of(world), path.name)
-    assert isinstance(found, Ok), found
-    shown = found.value
+    shown = found
     [item] = [item for turn in shown.turns for item in turn.items]
     assert shown.turns[1].items == (item,) and (item.category, item.turn) == ("playbooks", 2)
     assert item.text == "**Build**: make clean -> make all" and item.quote == "First run make clean"
@@ -400,7 +397,7 @@ def test_a_folder_belongs_to_one_project(tmp_path: Path) -> None:
 
 def test_a_page_is_not_read_anew(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second page of a long conversation does not wait for the whole of it again."""
-    assert isinstance(read(disk.workspace, "claude_code/leaky", 1, 1), Ok)
+    assert isinstance(attempt(read, disk.workspace, "claude_code/leaky", 1, 1), Ok)
     monkeypatch.setattr("core.conversations.read.read_conversation", lambda *_: pytest.fail("read anew"))
-    assert isinstance(read(disk.workspace, "claude_code/leaky", 2, 1), Ok)
+    assert isinstance(attempt(read, disk.workspace, "claude_code/leaky", 2, 1), Ok)
     assert len(transcript._kept) <= transcript.KEPT

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from core import conversation_index
-from core.base.result import Err, Ok, Result
+from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.base.search_entry import Embed, SearchEntry
 from core.commands.conversations import ConversationFilters, ConversationHits, find, index_folder
 from core.commands.search import build_vectors
@@ -94,8 +94,10 @@ def test_filters(disk: Disk) -> None:
     assert disk.names("budget clock", since="2026-05-05") == ["claude_code/retry"]
     assert disk.names("budget clock", before="2026-05-05") == ["claude_code/flaky"]
     assert disk.names("budget clock", since="monday", before="tuesday", today=TODAY) == ["claude_code/flaky"]
-    assert isinstance(find(disk.workspace, "clock", ConversationFilters(since="some day")), Err)
-    assert isinstance(find(disk.workspace, "clock", ConversationFilters(project="/srv/nowhere")), Err)
+    assert isinstance(attempt(find, disk.workspace, "clock", ConversationFilters(since="some day")), KnowledgeError)
+    assert isinstance(
+        attempt(find, disk.workspace, "clock", ConversationFilters(project="/srv/nowhere")), KnowledgeError
+    )
 
 
 def test_without_words_the_newest_are_listed(disk: Disk) -> None:
@@ -261,17 +263,16 @@ def test_a_search_reads_the_newest_first_and_tells_what_is_left(disk: Disk) -> N
         path = disk.claude(f"n{number}", ("user", f"The word is plentiful, number {number}"))
         os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
     found = find(disk.workspace, "plentiful", seconds=0.0)
-    assert isinstance(found, Ok)
-    assert [hit.name for hit in found.value.hits] == ["claude_code/n5"]
-    assert found.value.waiting == 8
-    assert "8 conversations" in found.value.warnings[0] and "search --build" in found.value.warnings[0]
+    assert [hit.name for hit in found.hits] == ["claude_code/n5"]
+    assert found.waiting == 8
+    assert "8 conversations" in found.warnings[0] and "search --build" in found.warnings[0]
     steps: list[str] = []
     from core.commands.conversations import build
 
     def progress(step: Progress) -> None:
         steps.append(f"{step.name}: {step.outcome}")
 
-    stopped = build(disk.workspace, progress, lambda: len(steps) > 2)
+    stopped = attempt(build, disk.workspace, progress, lambda: len(steps) > 2)
     assert isinstance(stopped, Ok) and stopped.value.waiting
     assert "8 conversations" in steps[0] and "about" in steps[0], "size and time are said before"
     done = disk.build()
@@ -379,8 +380,8 @@ def test_the_bench_runs_what_a_search_runs(disk: Disk, monkeypatch: pytest.Monke
     database.close()
     asked = [Asked(" ".join(dice.sample(words, 3)), frozenset()) for _ in range(12)]
 
-    def of_words(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
-        return Ok([[1.0 + text.count(word) for word in words] for text in texts])
+    def of_words(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return [[1.0 + text.count(word) for word in words] for text in texts]
 
     def by_product() -> list[list[str]]:
         return [disk.names(one.text) for one in asked]
@@ -393,7 +394,7 @@ def test_the_bench_runs_what_a_search_runs(disk: Disk, monkeypatch: pytest.Monke
     assert by_words == by_bench(None)
     disk.settings["embedder"] = "minilm"
     monkeypatch.setitem(vectors._LOADED, "minilm", of_words)
-    assert isinstance(build_vectors(disk.workspace), Ok)
+    assert isinstance(attempt(build_vectors, disk.workspace), Ok)
     assert by_product() == by_bench(of_words) != by_words
     whole, ranked = rank.Features.score_threads, by_product()
     monkeypatch.setattr(
@@ -595,7 +596,7 @@ def test_an_empty_answer_says_why(disk: Disk, monkeypatch: pytest.MonkeyPatch) -
         assert "3 conversations were searched, and none says this" in err and "nothing is known yet" in err
         status, out, err = told("clock", "--source", "claud-cod", *style)
         assert status == 1 and "there is no source 'claud-cod'" in err and "claude_code, codex" in err
-    assert isinstance(find(disk.workspace, "clock", ConversationFilters(sources=("nobody",))), Err)
+    assert isinstance(attempt(find, disk.workspace, "clock", ConversationFilters(sources=("nobody",))), KnowledgeError)
 
 
 def test_what_was_not_read_yet_is_no_silence(disk: Disk) -> None:
@@ -606,8 +607,8 @@ def test_what_was_not_read_yet_is_no_silence(disk: Disk) -> None:
     shop.mkdir()
     found = value_of(find(disk.workspace, "zeppelin", ConversationFilters(project=str(shop)), seconds=0.0))
     assert found.waiting and f"no conversation in {shop} has been read yet" in found.nothing
-    unknown = find(disk.workspace, "zeppelin", ConversationFilters(project="/srv/unread"), seconds=0.0)
-    assert isinstance(unknown, Err) and "conversations are not read" in unknown.error.message
+    unknown = attempt(find, disk.workspace, "zeppelin", ConversationFilters(project="/srv/unread"), seconds=0.0)
+    assert isinstance(unknown, KnowledgeError) and "conversations are not read" in unknown.error.message
 
 
 def value_of(result: Result[ConversationHits]) -> ConversationHits:

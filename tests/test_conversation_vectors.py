@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core import conversation_index
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.conversations import index_folder
 from core.commands.search import VectorsReport, build_vectors
 from core.search import turn_vectors, vectors
@@ -39,9 +39,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 def made(disk: Disk, **named: Callable[[], bool]) -> VectorsReport:
-    report = build_vectors(disk.workspace, **named)  # type: ignore[arg-type]
-    assert isinstance(report, Ok), report
-    return report.value
+    return build_vectors(disk.workspace, **named)  # type: ignore[arg-type]
 
 
 def held(disk: Disk) -> tuple[int, int]:
@@ -93,11 +91,11 @@ def test_a_build_that_is_stopped_goes_on(disk: Disk, topics: Topics, monkeypatch
     assert any("5 turns have no vectors" in one for one in disk.find("car").warnings)
     working = topics.act
 
-    def failing(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
-        return fail("down", "the server is down") if len(topics.texts) >= 6 else topics(texts)
+    def failing(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return KnowledgeError("down", "the server is down") if len(topics.texts) >= 6 else topics(texts)
 
     monkeypatch.setitem(vectors._LOADED, "minilm", failing)
-    assert isinstance(build_vectors(disk.workspace), Err) and working is topics.act
+    assert isinstance(attempt(build_vectors, disk.workspace), KnowledgeError) and working is topics.act
     monkeypatch.setitem(vectors._LOADED, "minilm", topics)
     assert (made(disk).turns, made(disk).waiting) == (9, 0)
     assert len(topics.texts) <= 9 + 2 * 2  # queries beside the turns
@@ -147,11 +145,11 @@ def test_two_embedders_never_mix_their_vectors(disk: Disk, topics: Topics, monke
 
     def another_builds() -> None:
         topics.act = lambda: None
-        assert isinstance(turn_vectors.build(folder, "other", lambda texts: Ok([[1.0, 0.0]] * len(texts))), Ok)
+        assert isinstance(attempt(turn_vectors.build, folder, "other", lambda texts: [[1.0, 0.0]] * len(texts)), Ok)
 
     topics.act = another_builds
-    late = build_vectors(disk.workspace)
-    assert isinstance(late, Err) and "another embedder" in late.error.message
+    late = attempt(build_vectors, disk.workspace)
+    assert isinstance(late, KnowledgeError) and "another embedder" in late.error.message
     database = open_sealed(folder)
     assert database is not None and turn_vectors.are_there(database, "other")
     lengths = {row[0] for row in database.execute("SELECT length(vector) FROM vectors")}
@@ -179,5 +177,5 @@ def test_a_full_disk_is_one_sentence(disk: Disk, topics: Topics, monkeypatch: py
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(turn_vectors, "_put", full)
-    refused = build_vectors(disk.workspace)
-    assert isinstance(refused, Err) and "disk is full" in refused.error.message
+    refused = attempt(build_vectors, disk.workspace)
+    assert isinstance(refused, KnowledgeError) and "disk is full" in refused.error.message

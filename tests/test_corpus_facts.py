@@ -12,7 +12,7 @@ import pytest
 
 from core.base.markdown import parse_bullets, sanitise_line, without_emphasis
 from core.base.project import slug
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.base.secrets.redact import redact
 from core.commands.facts import bootstrap, validate
 from core.commands.harvest import harvest
@@ -62,22 +62,21 @@ def test_a_harvest_of_real_conversations_gives_a_valid_index(tmp_path: Path) -> 
     archive_into(home, [path for path in sources if path.suffix != ".md"])
     environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path)}
     opened = open_workspace(str(home), environment=environment, cwd=tmp_path)
-    assert isinstance(opened, Ok)
-    workspace = opened.value
-    done = harvest(workspace, HarvestRequest(apply=True), editor_wait=EditorWait(0, 0, 0))
+    workspace = opened
+    done = attempt(harvest, workspace, HarvestRequest(apply=True), editor_wait=EditorWait(0, 0, 0))
     assert isinstance(done, Ok) and done.value.facts is not None
     assert not [error for error in done.value.errors if error.code.startswith("facts")]
     require_valid(workspace.paths.knowledge)
-    checked = validate(workspace)
+    checked = attempt(validate, workspace)
     assert isinstance(checked, Ok) and checked.value.problems == ()
     facts = [row.fact for row in read_all(workspace.paths.knowledge).placed.values()]
     texts = [(fact.domain, normalised(fact.fact)) for fact in facts]
     assert len(texts) == len(set(texts)), "the same fact stands twice"
     assert done.value.facts["confirmed"] > 0
     show(f"{done.value.harvested} conversations: {done.value.facts}", facts)
-    chosen = bootstrap(workspace, [fact.domain for fact in facts])
+    chosen = attempt(bootstrap, workspace, [fact.domain for fact in facts])
     assert isinstance(chosen, Ok) and 0 < chosen.value.tokens <= 2000
-    again = harvest(workspace, HarvestRequest(apply=True), editor_wait=EditorWait(0, 0, 0))
+    again = attempt(harvest, workspace, HarvestRequest(apply=True), editor_wait=EditorWait(0, 0, 0))
     assert isinstance(again, Ok) and again.value.facts is not None
     assert (again.value.facts["new"], again.value.facts["confirmed"]) == (0, 0)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.base.markdown import parse_bullets
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
@@ -29,15 +29,11 @@ def workspace_of(tmp_path: Path, settings: str = "") -> Workspace:
     config = tmp_path / "config.toml"
     config.write_text(f"[ai_settings.knowledge]\n{settings}", encoding="utf-8")
     environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path), "OPENAI_API_KEY": "k"}
-    opened = open_workspace(str(tmp_path / "home"), config, environment, tmp_path)
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return open_workspace(str(tmp_path / "home"), config, environment, tmp_path)
 
 
 def run(workspace: Workspace, request: HarvestRequest) -> HarvestReport:
-    done = harvest(workspace, request, editor_wait=NO_WAITING)
-    assert isinstance(done, Ok), done
-    return done.value
+    return harvest(workspace, request, editor_wait=NO_WAITING)
 
 
 def ledger(workspace: Workspace) -> dict[str, Any]:
@@ -136,5 +132,5 @@ def test_model_harvest_survives_a_bad_server(tmp_path: Path, capsys: pytest.Capt
     assert len(bullets) == sum(applied.items.values()) + applied.quarantined
     for sha, entry in entries.items():
         for name, place in entry.get("trash", {}).items():
-            assert isinstance(restore(workspace.paths, name, place, sha), Ok)
+            assert isinstance(attempt(restore, workspace.paths, name, place, sha), Ok)
     assert {path: path.read_bytes() for path in made} == originals, "a conversation came back differently"

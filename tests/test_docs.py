@@ -9,13 +9,12 @@ import shlex
 import tomllib
 from pathlib import Path
 
-from core.base.result import Err
+from core.base.result import KnowledgeError, attempt
 from core.base.settings import SETTINGS
 from core.cli.help import show_help
 from core.cli.parser import UsageError, parse
 from core.cli.table import commands
 from tests.architecture import modules
-from tests.made_home import value
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -81,9 +80,9 @@ def test_the_readme_is_short_and_leads_to_every_page() -> None:
     """Who has one minute reads all of it; what it leaves out has one place, which `knowledge help` prints as well."""
     assert len(README.split("\n")) <= 150
     assert [page for page in PAGES if f"| [{page}](assets/docs/{page}.md)" not in README] == []
-    assert [page.topic for page in value(show_help()).pages] == list(PAGES)
-    assert value(show_help("settings")).text == PAGES["settings"]
-    assert isinstance(show_help("nonsense"), Err)
+    assert [page.topic for page in show_help().pages] == list(PAGES)
+    assert show_help("settings").text == PAGES["settings"]
+    assert isinstance(attempt(show_help, "nonsense"), KnowledgeError)
 
 
 def test_commands_in_the_documents_parse() -> None:

@@ -14,7 +14,7 @@ from core.commands.conversations import ConversationFilters, find
 from core.commands.memories import save
 from core.mcp_server import tools
 from tests.cli_call import call
-from tests.made_home import UUID, Clock, harvested, make_home, read, value, write
+from tests.made_home import UUID, Clock, harvested, make_home, read, write
 from tests.quality.hard_secrets import rows
 from tests.test_harvest_secrets import Echo
 
@@ -92,7 +92,7 @@ def test_an_everyday_password_reaches_neither_the_model_nor_a_search(tmp_path: P
     workspace, model = make_home(tmp_path), Echo()
     session(workspace.paths.conversations, ("user", f"Deploy it.\n\n{text}"), ("assistant", "It is deployed."))
     harvested(workspace, model, Clock(), keep=True)
-    told = [*model.prompts, str(value(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0)))]
+    told = [*model.prompts, str(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0))]
     assert "Deploy it" in model.prompts[0] and not [one for one in told if secret in one]
 
 
@@ -101,7 +101,7 @@ def test_a_title_shows_no_beginning_of_a_password_that_a_line_cuts_in_two(tmp_pa
     text = 'it got wrapped: password = "Teal-ot=\nter-dam"'
     session(workspace.paths.conversations, ("user", text), ("assistant", "It is deployed."))
     harvested(workspace, model, Clock(), keep=True)
-    told = [*model.prompts, str(value(find(workspace, "deployed", ConversationFilters(), 10, seconds=60.0)))]
+    told = [*model.prompts, str(find(workspace, "deployed", ConversationFilters(), 10, seconds=60.0))]
     assert "It is deployed" in model.prompts[0] and not [one for one in told if "Teal-ot" in one]
 
 
@@ -113,7 +113,7 @@ def test_what_was_asked_for_in_the_turn_before_is_a_secret(
     workspace, model = make_home(tmp_path), Echo()
     session(workspace.paths.conversations, ("assistant", question), ("user", answer), ("assistant", "Thanks."))
     harvested(workspace, model, Clock(), keep=True)
-    told = [*model.prompts, str(value(find(workspace, "thanks", ConversationFilters(), 10, seconds=60.0)))]
+    told = [*model.prompts, str(find(workspace, "thanks", ConversationFilters(), 10, seconds=60.0))]
     assert "Thanks" in model.prompts[0] and not [one for one in told if secret in one]
 
 
@@ -163,7 +163,7 @@ def test_a_key_that_was_typed_by_hand_stands_in_no_digest(tmp_path: Path) -> Non
 def test_a_table_with_line_ends_of_windows_stands_in_no_memory(tmp_path: Path) -> None:
     """A cell in quotes has blanks and commas; it ends before the line end, whatever that is."""
     workspace = make_home(tmp_path)
-    value(save(workspace, 'The accounts:\r\n\r\nname,password\r\nbo,"oak, elm"\r\nann,"plum,tree"\r\n'))
+    save(workspace, 'The accounts:\r\n\r\nname,password\r\nbo,"oak, elm"\r\nann,"plum,tree"\r\n')
     texts = [path.read_text() for path in workspace.paths.home.rglob("*.md")]
     assert texts and not [text for text in texts if "plum,tree" in text or "oak, elm" in text]
 

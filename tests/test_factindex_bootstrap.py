@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.factindex.bootstrap import choose, tokens_of
 from core.factindex.facts import CATEGORIES, Fact, entries, format_id
 from core.factindex.feed import kind_of
@@ -103,7 +103,7 @@ def test_the_facts_of_an_index_come_back_as_they_went_in(tmp_path: Path) -> None
     foreign = json.dumps(json.loads(ours), indent=4).encode()
     for data in (ours, foreign):
         (tmp_path / "index.json").write_bytes(data)
-        read = read_index(tmp_path)
+        read = attempt(read_index, tmp_path)
         assert isinstance(read, Ok) and read.value == facts
 
 
@@ -115,8 +115,8 @@ def test_the_facts_of_an_index_come_back_as_they_went_in(tmp_path: Path) -> None
 )  # fmt: skip
 def test_a_damaged_index_is_an_error_not_an_exception(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "index.json").write_bytes(data)
-    read = read_index(tmp_path)
-    assert isinstance(read, Err) and read.error.code == "bad-index"
+    read = attempt(read_index, tmp_path)
+    assert isinstance(read, KnowledgeError) and read.error.code == "bad-index"
 
 
 # --- likeness, kinds, search -----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from core.base import files
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.knowledge.file_notes import merge_records
 from core.knowledge.ledger import merged_entry
 from core.knowledge.swap import folders_below
@@ -100,7 +100,7 @@ def test_a_list_of_notes_that_cannot_be_read_is_not_written_over(world: World) -
         return call(*arguments, **named)  # type: ignore[operator]
 
     with performing(perform):
-        refused = world.try_run(FakeModel())
+        refused = attempt(world.try_run, FakeModel())
     assert not isinstance(refused, Ok) and "Input/output error" in refused.error.message
     assert world.paths.file_ids.read_bytes() == before
     world.run(FakeModel())

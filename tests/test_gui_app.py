@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.demo import make_demo_home
 from tests.gui_window import open_desk, open_screen
 from tests.panel_desk import harvested_at
@@ -245,7 +245,7 @@ def test_the_example_of_the_page_draws_answers_a_key_and_ends_cleanly(tmp_path: 
     lines = [line for line in example.splitlines() if line.strip()]
     assert len(lines) <= 22 and sum("panel" in line.lower() for line in lines) <= 6
     desk = open_desk(paints=False)  # skips where there is no display to be had, and starts one
-    assert isinstance(make_demo_home(str(tmp_path / ".manual_slop")), Ok)
+    assert isinstance(attempt(make_demo_home, str(tmp_path / ".manual_slop")), Ok)
     done = subprocess.run(
         [sys.executable, "-c", f"PROGRAM = {example!r}\n{PERSON}"], env=environment(tmp_path), cwd=tmp_path,
         capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False,

@@ -20,7 +20,7 @@ from gui.views.knowledge import KnowledgeView
 from gui.views.knowledge_rows import gather, held_chosen
 from tests.gui_stand import Stand, standing
 from tests.gui_window import desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import Clock, Model, converse, error, harvested, make_home, read, value, write
+from tests.made_home import Clock, Model, converse, error, harvested, make_home, read, write
 
 SECRET = "ghp_" + "k7Qd2Wx9" * 4 + "ab12"
 TALK = f"The kettle   needs descaling\nevery *month*, the token is {SECRET}. And お湯は100度 🔥 too"
@@ -42,7 +42,7 @@ def home_fixture(tmp_path: Path) -> Workspace:
 
 
 def line_of(workspace: Workspace, category: str, words: str) -> tuple[str, int, str]:
-    found = next(row for row in value(category_view(workspace, category)).rows if words in row.bullet.text)
+    found = next(row for row in category_view(workspace, category).rows if words in row.bullet.text)
     return found.file, found.bullet.line, found.bullet.raw
 
 
@@ -63,7 +63,7 @@ def test_a_quote_is_found_in_its_turn_whatever_stands_between_its_words() -> Non
 
 
 def test_evidence_shows_the_quote_in_its_place_without_its_secrets(home: Workspace) -> None:
-    kept = value(evidence(home, "Descale"))
+    kept = evidence(home, "Descale")
     place = kept.passage
     assert place is not None and (place.turn, place.of, place.role) == (1, 2, "user") and kept.turn == 1
     assert place.quote == "The kettle   needs descaling\nevery *month*," and "お湯は100度" in place.after
@@ -73,32 +73,32 @@ def test_evidence_shows_the_quote_in_its_place_without_its_secrets(home: Workspa
 
 
 def test_steps_are_those_of_the_plan_until_the_line_is_another(home: Workspace) -> None:
-    assert list(value(evidence(home, "Release")).steps) == STEPS
-    assert value(evidence(home, "Release", steps=True)) == tuple(STEPS)
-    assert error(evidence(home, "Descale", steps=True)).code == "no-steps"
-    value(bullets.edit(home, "playbooks", "Release", "**Release**: make -> git push"))
-    changed = value(evidence(home, "Release"))
+    assert list(evidence(home, "Release").steps) == STEPS
+    assert evidence(home, "Release", steps=True) == tuple(STEPS)
+    assert error(evidence, home, "Descale", steps=True).code == "no-steps"
+    bullets.edit(home, "playbooks", "Release", "**Release**: make -> git push")
+    changed = evidence(home, "Release")
     assert changed.steps == ("make", "git push"), "a changed line is taken at its own words"
 
 
 def test_evidence_of_what_went_away_says_so(home: Workspace) -> None:
     for left in home.paths.trash.iterdir():
         left.unlink()
-    kept = value(evidence(home, "Descale"))
+    kept = evidence(home, "Descale")
     assert kept.quote and kept.passage is None and kept.problem == "gone"
-    value(bullets.add(home, "facts", "by hand"))
-    assert value(evidence(home, "by hand")).quote == ""
+    bullets.add(home, "facts", "by hand")
+    assert evidence(home, "by hand").quote == ""
     assert json.dumps(kept.to_json())
 
 
 def test_the_inspector_shows_evidence_and_copies_steps(home: Workspace) -> None:
-    page = value(load(home, Selection("bullet", *line_of(home, "facts", "Descale"))))
+    page = load(home, Selection("bullet", *line_of(home, "facts", "Descale")))
     assert [tab.name for tab in page.tabs] == ["Evidence", "History"]
     proof = [row for row in page.tabs[0].rows if row.icon == "user"]
     assert [row.text for row in proof] == ["The kettle   needs descaling\nevery *month*,"]
     assert proof[0].meta.startswith("You  ·  turn 1 of 2") and page.reading is not None and page.reading.turn == 1
     assert all(SECRET not in row.text for row in page.tabs[0].rows)
-    page = value(load(home, Selection("bullet", *line_of(home, "playbooks", "Release"))))
+    page = load(home, Selection("bullet", *line_of(home, "playbooks", "Release")))
     assert page.copy == "\n".join(STEPS) and page.copied == "Copy steps"
     assert [row.text for row in page.tabs[1].rows] == STEPS
 

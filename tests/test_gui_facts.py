@@ -13,7 +13,7 @@ from core.commands.workspace import Workspace
 from gui.views.facts import Facts, FactsView, chosen, gather, row_of, same_words, tags_in, values_of
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import error, make_home, read, value, write
+from tests.made_home import error, make_home, read, write
 
 FACTS = """# Facts
 
@@ -114,12 +114,12 @@ def test_chips_choose_by_category_and_domain(home: Workspace) -> None:
 
 def test_only_what_was_changed_is_written(home: Workspace) -> None:
     """Else a person's own way of writing the other fields would be lost."""
-    row = value(facts_view(home)).rows[0]
+    row = facts_view(home).rows[0]
     same = ("The kettle boils at 100", "0.8", "kettle tea", "")
-    assert value(values_of(row, *same)) == {}
-    assert value(values_of(row, "x", "85%", "#tea, kettle tea", "2027-01-01")) == {
+    assert values_of(row, *same) == {}
+    assert values_of(row, "x", "85%", "#tea, kettle tea", "2027-01-01") == {
         "fact": "x", "confidence": 0.85, "tags": ["tea", "kettle"], "expires": "2027-01-01"}  # fmt: skip
-    assert "not 'much'" in error(values_of(row, "x", "much", "", "")).message
+    assert "not 'much'" in error(values_of, row, "x", "much", "", "").message
     assert tags_in(" #a,b  a ") == ["a", "b"] and same_words(row, replace(row, sha256="other"))
     assert not same_words(row, replace(row, stated=0.1))
 

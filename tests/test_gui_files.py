@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands import bullets
 from core.commands.workspace import Workspace
 from gui.toolkit.source_lines import KINDS, LONGEST, broken, colored, drawable, layers
@@ -33,7 +33,7 @@ def home_fixture(tmp_path: Path) -> Workspace:
         ("kettle.py", "see line 300 for the odd number"), ("設計.md", "the plan"),
     ]  # fmt: skip
     for name, text in notes:
-        assert isinstance(bullets.add(workspace, "files", text, file=str(project / name)), Ok)
+        assert isinstance(attempt(bullets.add, workspace, "files", text, file=str(project / name)), Ok)
     return workspace
 
 

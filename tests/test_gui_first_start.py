@@ -13,7 +13,6 @@ from core.commands.daily.setup import Cost, ModelChoice
 from core.knowledge.ledger import read_ledger
 from gui.views.found_dots import STACK, Dots, columns, per_dot, per_dot_words, span_of
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import value
 from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
 
 
@@ -65,7 +64,7 @@ def test_the_first_start_names_what_is_here_and_harvests_it_with_one_button(desk
         desk.press("Return")
         seat.until(lambda: seat.panel.run.now.phase == "ended")
         seat.settle()
-        told = value(read_ledger(workspace.paths)).values()
+        told = read_ledger(workspace.paths).values()
         assert sorted(str(row["source"]) for row in told) == ["claude_code", "claude_code", "gemini_cli"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands.memories import save
 from core.commands.panel.bullets import bullet_view, category_view
@@ -24,7 +24,7 @@ from gui.views.inspector.rows import CHUNK, Page, chunks, load, turn_rows
 from gui.views.inspector.web import ICON_ALONE, MOST, widths_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import Clock, Model, converse, harvested, make_home, read, value
+from tests.made_home import Clock, Model, converse, harvested, make_home, read
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def home_fixture(tmp_path: Path) -> Home:
     core = make_home(tmp_path)
     chat = converse(core, "kettle", "お湯は100度 🔥")
     harvested(core, Model(facts=["water boils"], decisions=["buy a red kettle"]), Clock())
-    return Home(core, chat, value(conversation_key(core, chat.name)))
+    return Home(core, chat, conversation_key(core, chat.name))
 
 
 @pytest.fixture(name="stand")
@@ -59,7 +59,7 @@ def select(stand: Stand, kind: str, key: str, line: int = 0, raw: str = "") -> N
 
 
 def fact(home: Home) -> tuple[str, int, str]:
-    row = next(row for row in value(category_view(home.core, "facts")).rows if row.bullet.text == "water boils")
+    row = next(row for row in category_view(home.core, "facts").rows if row.bullet.text == "water boils")
     return row.file, row.bullet.line, row.bullet.raw
 
 
@@ -67,52 +67,51 @@ def fact(home: Home) -> tuple[str, int, str]:
 
 
 def test_a_conversation_tells_what_it_gave_and_what_was_said(home: Home) -> None:
-    page = value(load(home.core, Selection("conversation", home.key)))
+    page = load(home.core, Selection("conversation", home.key))
     assert page.title == "お湯は100度 🔥" and page.color == "harvested" and page.can == {"open", "read", "restore"}
     assert page.facts[0].startswith("Harvested") and "in the trash until" in page.facts[0] and "openai" in page.facts[1]
     items, said = page.tabs
     assert {"water boils", "buy a red kettle"} <= {row.text for row in items.rows}
     assert [row.meta.split("  ·  ")[0] for row in said.rows] == ["you", "assistant"] and "🔥" in said.rows[0].text
-    assert isinstance(load(home.core, Selection("conversation", "0" * 64)), Err)
+    assert isinstance(attempt(load, home.core, Selection("conversation", "0" * 64)), KnowledgeError)
 
 
 def test_a_failed_conversation_says_why(tmp_path: Path) -> None:
     core = make_home(tmp_path)
     chat = converse(core, "kettle", "words")
 
-    def refuses(*_: object) -> Err:
-        from core.base.result import fail
+    def refuses(*_: object) -> KnowledgeError:
 
-        return fail("no-credentials", "no key was found")
+        raise KnowledgeError("no-credentials", "no key was found")
 
     harvested(core, refuses, Clock())  # type: ignore[arg-type]
-    page = value(load(core, Selection("conversation", value(conversation_key(core, chat.name)))))
+    page = load(core, Selection("conversation", conversation_key(core, chat.name)))
     assert page.color == "failed" and "no key was found" in page.warning and "harvest" in page.can
     assert page.tabs[0].empty == "It was not harvested."
 
 
 def test_a_bullet_tells_where_it_came_from(home: Home) -> None:
     file, line, raw = fact(home)
-    page = value(load(home.core, Selection("bullet", file, line, raw)))
+    page = load(home.core, Selection("bullet", file, line, raw))
     assert page.body == "water boils" and "from" in page.can and page.facts[1] == f"facts.md:{line}"
     assert [row.text for row in page.tabs[0].rows] == ["Harvested"]
-    gone = value(load(home.core, Selection("bullet", file, line, "- never was")))
+    gone = load(home.core, Selection("bullet", file, line, "- never was"))
     assert "from" not in gone.can and gone.warning and gone.tabs[0].rows == ()
-    assert isinstance(bullet_view(home.core, "../../etc/passwd", "- x"), Err)
+    assert isinstance(attempt(bullet_view, home.core, "../../etc/passwd", "- x"), KnowledgeError)
 
 
 def test_files_of_the_store_and_sources_are_shown(home: Home, tmp_path: Path) -> None:
-    state = value(overview(home.core))
-    page = value(load(home.core, Selection("file", "facts.md"), state.file("facts.md")))
+    state = overview(home.core)
+    page = load(home.core, Selection("file", "facts.md"), state.file("facts.md"))
     assert page.can == {"open"} and "water boils" in page.tabs[0].rows[0].text and "bullet" in page.facts[0]
-    absent = value(load(home.core, Selection("file", "playbooks.md"), state.file("playbooks.md")))
+    absent = load(home.core, Selection("file", "playbooks.md"), state.file("playbooks.md"))
     assert absent.can == frozenset() and absent.tabs[0].empty
     source = tmp_path / "app.py"
     source.write_text("x = 1\n", encoding="utf-8")
-    assert isinstance(bullets.add(home.core, "files", "about app", file=str(source)), Ok)
-    page = value(load(home.core, Selection("source", str(source))))
+    assert isinstance(attempt(bullets.add, home.core, "files", "about app", file=str(source)), Ok)
+    page = load(home.core, Selection("source", str(source)))
     assert page.title == "app.py" and page.can == {"open", "show"} and page.tabs[0].rows[0].text == "about app"
-    assert isinstance(load(home.core, Selection("source", "/nowhere")), Err)
+    assert isinstance(attempt(load, home.core, Selection("source", "/nowhere")), KnowledgeError)
 
 
 def test_a_long_turn_is_shown_in_pieces_and_whole() -> None:
@@ -208,8 +207,8 @@ def test_one_thing_after_the_other_makes_no_item(stand: Stand, home: Home) -> No
 
 
 def test_a_memory_is_its_words_and_not_what_stands_above_them_in_its_file(home: Home) -> None:
-    saved = value(save(home.core, "Use tabs in Makefiles.", tag=["make"]))
-    page = value(load(home.core, Selection("file", f"memories/{saved.memory.path.name}")))
+    saved = save(home.core, "Use tabs in Makefiles.", tag=["make"])
+    page = load(home.core, Selection("file", f"memories/{saved.memory.path.name}"))
     assert [row.text for row in page.tabs[0].rows] == ["Use tabs in Makefiles."] and "#make" in page.facts[0]
     assert page.can == {"open"} and page.copy == "Use tabs in Makefiles." and ".md" not in page.title
 
@@ -219,14 +218,14 @@ def test_a_memory_is_its_words_and_not_what_stands_above_them_in_its_file(home: 
 
 def test_a_conversation_its_items_and_their_files_are_one_graph(home: Home) -> None:
     """Where something came from, and where it went, at a glance."""
-    web = value(load(home.core, Selection("conversation", home.key))).web
+    web = load(home.core, Selection("conversation", home.key)).web
     talks, items, files = web.columns
     assert [node.label for node in talks] == ["お湯は100度 🔥"]
     assert {node.label for node in items} == {"water boils", "buy a red kettle", "task 1"}
     assert {node.label for node in files} == {"facts.md", "decisions.md", "tasks.md"} and len(web.links) == 6
     here = next(node for node in items if node.label == "water boils")
     assert here.to == Selection("bullet", *fact(home))
-    back = value(load(home.core, here.to)).web
+    back = load(home.core, here.to).web
     gap, wide = widths_of(back, 210)
     assert wide[1] == ICON_ALONE and min(wide[0], wide[2]) > 75, "in a narrow column the names have room for words"
     assert sum(wide) + 2 * gap == 210 and widths_of(back, 340)[1][1] > 100
@@ -237,7 +236,7 @@ def test_a_conversation_its_items_and_their_files_are_one_graph(home: Home) -> N
 def test_a_graph_of_many_items_stays_small_and_says_how_many_there_are(home: Home) -> None:
     many = converse(home.core, "many", "x")
     harvested(home.core, Model(facts=[f"item {at} of it" for at in range(20)]), Clock())
-    web = value(load(home.core, Selection("conversation", value(conversation_key(home.core, many.name))))).web
+    web = load(home.core, Selection("conversation", conversation_key(home.core, many.name))).web
     assert len(web.columns[1]) == MOST and web.columns[1][-1].label == f"{21 - MOST + 1} more", "20 facts and a task"
     assert {begin for column, begin, _ in web.links if column == 1} == set(range(MOST))
 

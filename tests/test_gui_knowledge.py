@@ -19,7 +19,7 @@ from gui.views.knowledge_rows import found_again, gather, meta_of
 from gui.views.looks import short_name
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import make_home, read, value, write
+from tests.made_home import make_home, read, write
 from tests.waiting import PATIENCE_SECONDS
 
 UUID = "-0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -91,11 +91,11 @@ def test_a_filter_wants_every_word_anywhere(home: Workspace) -> None:
 
 
 def test_an_edited_bullet_is_found_again(home: Workspace) -> None:
-    rows = value(category_view(home, "facts")).rows
+    rows = category_view(home, "facts").rows
     write(
         home, "facts.md", FACTS.replace("# Facts\n", "# Facts\n\n- one more\n").replace("boils at 100", "boils at 99")
     )
-    now = value(category_view(home, "facts")).rows
+    now = category_view(home, "facts").rows
 
     def again(old: Found) -> tuple[str, bool]:
         found, same = found_again(now, old)
@@ -104,7 +104,7 @@ def test_an_edited_bullet_is_found_again(home: Workspace) -> None:
     assert again(rows[3]) == ("Чайник стоит на плите", True)
     assert again(rows[0]) == ("The kettle boils at 99", False)
     write(home, "facts.md", "# Facts\n\n- entirely different words stand here\n")
-    assert found_again(value(category_view(home, "facts")).rows, rows[0]) == (None, False)
+    assert found_again(category_view(home, "facts").rows, rows[0]) == (None, False)
     assert meta_of(rows[3]) == "written by hand"
 
 

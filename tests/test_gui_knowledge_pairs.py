@@ -14,7 +14,7 @@ from gui.views.knowledge import KnowledgeView
 from gui.views.knowledge_rows import gather, pair_lists
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import make_home, read, value, write
+from tests.made_home import make_home, read, write
 
 FACTS = """# Facts
 
@@ -50,14 +50,14 @@ def test_a_statement_of_several_conversations_is_one_row(home: Workspace) -> Non
     older = "- The tea server listens on port 8080 [from: alpha, 2026-05-01]"
     key = data.key_of("facts.md", older, 3)
     assert key is not None and data.found[key].bullet.line == 5, "an older line leads to the row that stands for it"
-    page = value(load(home, Selection("bullet", "facts.md", 5, data.found[key].bullet.raw)))
+    page = load(home, Selection("bullet", "facts.md", 5, data.found[key].bullet.raw))
     assert [tab.name for tab in page.tabs] == ["Confirmations", "History"] and "in 2 conversations" in page.facts[0]
     (said,) = page.tabs[0].rows
     assert (said.text, said.meta) == ("alpha", "1 May 2026  ·  facts.md:3")
 
 
 def test_what_seems_outdated_and_what_is_alike_are_rows(home: Workspace) -> None:
-    lists = value(pair_lists(home))
+    lists = pair_lists(home)
     (outdated,), (near,) = lists.rows["outdated"], lists.rows["alike"]
     assert outdated.text == "Old:  The tea server listens on port 8080.\nNew:  The tea server listens on port 9090"
     assert outdated.meta == "Facts  ·  8080 → 9090  ·  2 May 2026 → 3 May 2026"
@@ -111,7 +111,7 @@ def test_keep_both_is_remembered_and_writes_no_bullet(stand: Stand, home: Worksp
     stand.click(stand.view.tabs["outdated"].item)
     stand.click(stand.point("Old:")["both"].item)
     assert read(home, "facts.md") == FACTS and stand.texts() == [] and stand.view.tabs["outdated"].count == 0
-    assert value(supersede_list(home)).to_json() == []
+    assert supersede_list(home).to_json() == []
 
 
 def test_the_old_one_can_stay_when_the_new_one_is_wrong(stand: Stand, home: Workspace) -> None:
@@ -171,7 +171,7 @@ def test_of_two_that_are_alike_one_is_struck_through(stand: Stand, home: Workspa
     stand.press("Down", key)
     goes = "in about three minutes~~" if key == "m" else "in three minutes~~"
     assert goes in read(home, "facts.md") and read(home, "facts.md").count("~~") == 2
-    assert stand.texts() == [] and all("kettle" not in row.first.bullet.text for row in value(similar(home)).pairs)
+    assert stand.texts() == [] and all("kettle" not in row.first.bullet.text for row in similar(home).pairs)
 
 
 def test_a_decision_about_a_file_that_has_changed_is_refused(stand: Stand, home: Workspace) -> None:

@@ -24,7 +24,7 @@ from gui.views.library.rows import LibraryPage, everything, sheet, value_lines
 from gui.views.reader_rows import inline
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import make_home, value
+from tests.made_home import make_home
 from tests.waiting import PATIENCE_SECONDS
 
 pytest.importorskip("sqlalchemy", reason="the extra 'library' is not installed")
@@ -73,8 +73,8 @@ def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
 
 def filled(home: Workspace, files: Path) -> LibraryPage:
     """A page of a library that was asked once."""
-    value(library_ingest(home, [str(files)]))
-    answered = value(commands.search(home, QUESTION))
+    library_ingest(home, [str(files)])
+    answered = commands.search(home, QUESTION)
     return LibraryPage(answered=answered, chosen=answered.retrieved.dossiers[0].chunk.id)
 
 
@@ -100,8 +100,8 @@ def test_a_dossier_says_what_it_is_why_it_was_found_and_how_it_served(home: Work
     marked = replace(page, said={first.chunk.id: "misleading"})
     assert cards_of(marked)[0].said == "misleading" and "undo" in everything(marked)[0].can
     for key, outcome in (("w", "win"), ("l", "misleading")):
-        assert value(commands.mark(home, key, first.chunk.id, page.answered.retrieved.id)).outcome == outcome  # type: ignore[union-attr]
-    again = replace(page, answered=value(commands.search(home, QUESTION)), chosen=first.chunk.id)
+        assert commands.mark(home, key, first.chunk.id, page.answered.retrieved.id).outcome == outcome  # type: ignore[union-attr]
+    again = replace(page, answered=commands.search(home, QUESTION), chosen=first.chunk.id)
     stacks = [block for block in sheet(again) if isinstance(block, plain.Stack)]
     assert [dict(block.numbers) for block in stacks] == [{"win": 1, "misleading": 1}]
     squares = [block for block in sheet(again) if isinstance(block, plain.Squares)]
@@ -112,8 +112,8 @@ def test_documents_are_filtered_and_those_taken_out_come_last(home: Workspace, f
     from core.commands.library.documents import library_remove
 
     filled(home, files)
-    value(library_remove(home, str(files / "fuses.md")))
-    page = LibraryPage("documents", documents=value(commands.documents(home)).documents)
+    library_remove(home, str(files / "fuses.md"))
+    page = LibraryPage("documents", documents=commands.documents(home).documents)
     assert [row.text for row in everything(page)] == ["Kettles", "Fuses"]
     assert "archive" in everything(page)[0].can and "restore" in everything(page)[1].can
     assert [row.text for row in matching(everything(page), "kettles.md")] == ["Kettles"]
@@ -124,9 +124,9 @@ def test_reflection_counts_by_task_and_source_and_says_what_stands_out(home: Wor
     page = filled(home, files)
     chunk = page.chosen
     for _ in range(3):
-        value(commands.mark(home, "w", str(chunk), task="debugging"))
-        value(commands.mark(home, "l", str(chunk), task="factual_lookup"))
-    drawn = LibraryPage("reflect", plots=value(commands.plots(home)))
+        commands.mark(home, "w", str(chunk), task="debugging")
+        commands.mark(home, "l", str(chunk), task="factual_lookup")
+    drawn = LibraryPage("reflect", plots=commands.plots(home))
     stacks = {block.label: dict(block.numbers) for block in sheet(drawn) if isinstance(block, plain.Stack)}
     assert stacks["debugging"]["win"] == 3 and stacks["factual lookup"]["misleading"] == 3
     assert said(sheet(drawn)).startswith("Debugging is served well, factual lookup is served badly.")
@@ -136,7 +136,7 @@ def test_reflection_counts_by_task_and_source_and_says_what_stands_out(home: Wor
 
 def test_a_ring_keeps_every_node_apart_and_inside(home: Workspace, files: Path) -> None:
     page = filled(home, files)
-    around = value(commands.neighbourhood(home, str(page.chosen)))
+    around = commands.neighbourhood(home, str(page.chosen))
     places = plain.ring(around, 400, 300)
     assert places[around.centre.id] == (200, 150) and len(set(places.values())) == len(places) > 1
     assert all(0 <= x <= 400 and 0 <= y <= 300 for x, y in places.values())
@@ -185,7 +185,7 @@ def test_two_files_come_in_are_asked_and_one_key_counts(stand: Stand, home: Work
     stand.press("n")
     stand.type_text("it was the heater")
     stand.press("Return", "w")
-    kept = value(commands.search(home, QUESTION)).retrieved.dossiers[0]
+    kept = commands.search(home, QUESTION).retrieved.dossiers[0]
     assert [(trace.outcome, trace.notes) for trace in kept.traces] == [("win", "it was the heater")]
     stand.press("w")
     page(stand, "reflect")
@@ -202,7 +202,7 @@ def test_an_outcome_is_replaced_by_another_and_taken_back(stand: Stand, home: Wo
     chunk = str(stand.view.data.chosen)
 
     def outcomes() -> list[str]:
-        found = value(commands.search(home, QUESTION, unlogged=True)).retrieved.dossiers
+        found = commands.search(home, QUESTION, unlogged=True).retrieved.dossiers
         return [trace.outcome for one in found if one.chunk.id == chunk for trace in one.traces]
 
     stand.press("l")
@@ -289,7 +289,7 @@ def test_answers_are_sorted_and_asked_for_another_task_and_a_period_is_chosen(
 def test_a_consolidation_is_shown_made_and_taken_back(stand: Stand, home: Workspace, files: Path) -> None:
     asked = filled(home, files)
     for _ in range(5):
-        value(commands.mark(home, "w", str(asked.chosen), task="debugging"))
+        commands.mark(home, "w", str(asked.chosen), task="debugging")
     page(stand, "consolidate")
     planned = len(stand.view.data.plan.changes)
     assert planned > 0 and all(row.key[0] != "run" for row in stand.view.list.rows)
@@ -365,12 +365,12 @@ def test_an_ingest_is_stopped_and_what_was_taken_in_stays(
 
 
 def test_a_document_is_archived_and_brought_back(stand: Stand, home: Workspace, files: Path) -> None:
-    value(library_ingest(home, [str(files)]))
+    library_ingest(home, [str(files)])
     page(stand, "documents")
     stand.view.list.select(stand.row("Fuses").key)
     stand.press("Delete")
     assert stand.texts() == ["Kettles", "Fuses"] and stand.row("Fuses").meta.startswith("archived")
-    assert {one.document.title for one in value(commands.search(home, QUESTION)).retrieved.dossiers} == {"Kettles"}
+    assert {one.document.title for one in commands.search(home, QUESTION).retrieved.dossiers} == {"Kettles"}
     stand.press("r")
     assert stand.row("Fuses").meta.startswith("note") and stand.errors == []
 
@@ -402,8 +402,8 @@ def test_a_new_text_that_leaves_experience_behind_is_taken_in_after_a_yes(
     stand: Stand, home: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(home, files)
-    best = value(commands.search(home, QUESTION)).retrieved.dossiers[0]
-    value(library_record(home, chunk=[best.chunk.id], outcome="win"))
+    best = commands.search(home, QUESTION).retrieved.dossiers[0]
+    library_record(home, chunk=[best.chunk.id], outcome="win")
     changed = Path(best.document.source)
     changed.write_text("# Nothing\n\nOf what stood here before, no word stands here any more at all.\n")
     asked: list[tuple[str, Any]] = []

@@ -20,7 +20,7 @@ from gui.views.memories import MemoryBook, gather, rows, tags_in, tags_of, which
 from gui.watch import folders_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import error, make_home, read, value, write
+from tests.made_home import error, make_home, read, write
 
 TEXTS = (
     ("Use tabs in Makefiles\nand nowhere else", ("preference", "make")),
@@ -34,7 +34,7 @@ HEAD = "---\nversion: 1\nupdated: 2026-05-01T10:00:00\n---\n\n"
 def home_fixture(tmp_path: Path) -> Workspace:
     workspace = make_home(tmp_path)
     for day, (text, tags) in enumerate(TEXTS, start=1):
-        value(save(workspace, text, tag=tags, now=lambda day=day: datetime(2026, 5, day, 12, tzinfo=UTC)))
+        save(workspace, text, tag=tags, now=lambda day=day: datetime(2026, 5, day, 12, tzinfo=UTC))
     return workspace
 
 
@@ -61,14 +61,14 @@ def stand_on(desk: Desk, workspace: Workspace) -> Iterator[Stand]:
 
 
 def contents(workspace: Workspace, archived: bool = False) -> list[str]:
-    return [row.content for row in value(all_memories(workspace, archived=archived)).memories]
+    return [row.content for row in all_memories(workspace, archived=archived).memories]
 
 
 # --- plain -----------------------------------------------------------------------------------------------------------
 
 
 def test_rows_are_newest_first_and_filtered_by_word_and_tag(home: Workspace) -> None:
-    book = value(gather(home, None))
+    book = gather(home, None)
     found = rows(book)
     assert [row.text for row in found] == [text for text, _ in reversed(TEXTS)]
     assert [row.meta for row in found] == [
@@ -79,14 +79,14 @@ def test_rows_are_newest_first_and_filtered_by_word_and_tag(home: Workspace) -> 
     assert len(rows(book, tags=["make"])) == 2 and not rows(book, tags=["make", "кухня"]) and not rows(book, True)
     assert tags_of(book.saved) == [("make", 2), ("preference", 1), ("кухня", 1)]
     assert tags_of(book.saved, 1) == [("make", 2)] and tags_in(" #make, two words,, ") == ["make", "two words"]
-    assert value(gather(home, book)) is book
+    assert gather(home, book) is book
     write(home, "memories/009-new.md", "no memory at all\n")
-    assert len(value(gather(home, book)).skipped) == 1
+    assert len(gather(home, book).skipped) == 1
 
 
 def test_two_memories_of_one_name_are_told_apart(home: Workspace) -> None:
     """Else the one of the project would be archived instead of the one that was meant."""
-    mine = value(all_memories(home)).memories[0]
+    mine = all_memories(home).memories[0]
     book = MemoryBook(saved=(mine, replace(mine, scope="project", path=Path("/p") / mine.path.name)))
     assert [which(book, row, False) for row in book.saved] == ["global:1", "project:1"]
     assert which(MemoryBook(saved=(mine,)), mine, False) == mine.path.stem
@@ -108,12 +108,12 @@ def test_a_context_card_says_how_much_is_left_and_what_is_wrong() -> None:
 
 def test_a_context_file_is_begun_valid_and_never_replaced(home: Workspace, at_project: Workspace) -> None:
     for workspace, scope in ((home, GLOBAL), (at_project, PROJECT)):
-        path = value(begin_context(workspace, scope))
-        found = {row.scope: row for row in value(context_files(workspace)).files}[scope]
+        path = begin_context(workspace, scope)
+        found = {row.scope: row for row in context_files(workspace).files}[scope]
         assert found.exists and not found.problems and found.version == 1 and found.bytes == 0
         path.write_text("mine")
-        assert error(begin_context(workspace, scope)).code == "exists" and path.read_text() == "mine"
-    assert error(begin_context(home, PROJECT)).code == "no-project"
+        assert error(begin_context, workspace, scope).code == "exists" and path.read_text() == "mine"
+    assert error(begin_context, home, PROJECT).code == "no-project"
 
 
 def test_the_panel_hears_of_memories_that_others_save(home: Workspace) -> None:
@@ -147,7 +147,7 @@ def test_the_keyboard_alone_writes_archives_and_brings_back(stand: Stand, home: 
     stand.desk.frames(3)
     stand.type_text("habit")
     stand.press("ctrl+Return")
-    saved = value(all_memories(home)).memories[-1]
+    saved = all_memories(home).memories[-1]
     assert saved.content == "drink tea\ndaily" and saved.tags == ("habit",)
     assert stand.view.list.current.text == "drink tea\ndaily", "what was saved is selected"
     stand.press("Delete")
@@ -190,7 +190,7 @@ def test_a_memory_changed_outside_refuses_the_edit_and_loses_nothing(
     stand.click(stand.slot("Makefiles"), times=2)
     stand.press("ctrl+End")
     stand.type_text(" ever")
-    value(memories_edit(home, "1", "Use spaces"))
+    memories_edit(home, "1", "Use spaces")
     stand.press("ctrl+Return")
     assert "Now it says: Use spaces" in stand.desk.dpg.get_value(stand.view.session.editor.sentence)
     mine = "Use tabs in Makefiles\nand nowhere else ever"
@@ -201,7 +201,7 @@ def test_a_memory_that_is_gone_can_be_saved_anew(stand: Stand, home: Workspace) 
     stand.click(stand.slot("Makefiles"), times=2)
     stand.press("ctrl+End")
     stand.type_text(" ever")
-    value(memories_archive(home, "1"))
+    memories_archive(home, "1")
     stand.press("ctrl+Return", "ctrl+Return")
     assert contents(home)[-1] == "Use tabs in Makefiles\nand nowhere else ever"
     assert contents(home, archived=True) == [TEXTS[0][0]]
@@ -261,7 +261,7 @@ def test_a_project_has_its_own_context_and_memories(desk: Desk, at_project: Work
         stand.type_text("only here")
         stand.click(stand.view.session.editor.switch.label)
         stand.press("ctrl+Return")
-        found = value(all_memories(at_project)).memories
+        found = all_memories(at_project).memories
         assert [row.content for row in found if row.scope == "project"] == ["only here"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import gui.gather
-from core.base.result import ErrorInfo, Ok
+from core.base.result import ErrorInfo, Ok, attempt
 from core.commands.bullets import add
 from core.commands.context import digest_off
 from core.commands.settings import config_set
@@ -17,7 +17,6 @@ from core.commands.status import status
 from core.commands.workspace import open_workspace
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import value
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
     CONFIG,
     Seat,
@@ -137,7 +136,7 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
             seat.settle()
             report = panel.run.now.report
             assert report is not None and report.cancelled and 1 <= report.harvested < 6
-            after = status(workspace)
+            after = attempt(status, workspace)
             assert isinstance(after, Ok) and after.value.ledger["harvested"] == report.harvested
             assert after.value.pending["interrupted"] is False
 
@@ -300,14 +299,14 @@ def test_a_smaller_limit_is_no_change_of_the_files(desk: Desk, at_home: Path) ->
     workspace = harvested_at(at_home)
     held = len(workspace.paths.digest.read_bytes())
     with seated(desk, workspace) as seat:
-        assert isinstance(config_set(workspace, "digest_max_bytes", "512"), Ok)
+        assert isinstance(attempt(config_set, workspace, "digest_max_bytes", "512"), Ok)
         desk.press("F5")
         seat.until(lambda: seat.state.snapshot.overview.status.digest.max_bytes == 512)
         seat.settle()
         said = " ".join(str(desk.dpg.get_value(seat.panel.rail._why)).split())
         assert held > 512 and "larger than your limit of 512 bytes" in said and "changed" not in said
         assert "full" not in str(desk.dpg.get_value(seat.panel.rail._of))
-        assert isinstance(config_set(workspace, "digest_max_bytes", "300"), Ok)
+        assert isinstance(attempt(config_set, workspace, "digest_max_bytes", "300"), Ok)
         desk.press("F5")
         seat.until(lambda: desk.dpg.get_value(seat.panel.rail._budget) == "0.3 KB budget")
 
@@ -340,13 +339,12 @@ def test_what_somebody_took_back_is_not_called_a_change_of_the_file(desk: Desk, 
     with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
         shell, inspector = seat.panel.shell, seat.panel.inspector
         done = add(workspace, "facts", "The kettle is warm")
-        assert isinstance(done, Ok)
         desk.press("F5")
         seat.settle()
         raw = next(key[1] for key in shell.state.of("knowledge").found if "kettle" in key[1])
         shell.select("bullet", "facts.md", 0, raw)
         seat.settle()
-        shell.undo(done.value.run)
+        shell.undo(done.run)
         seat.settle()
         assert inspector.page is not None and inspector.page.title == "Taken back"
         assert "was taken back" in inspector.page.warning and "changed" not in inspector.page.warning
@@ -393,7 +391,7 @@ def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home:
     clone = tmp_path / "clone"
     clone.mkdir()
     (clone / "config.toml").write_text("[ai_settings.knowledge]\njobs = 7\n", encoding="utf-8")
-    workspace = value(open_workspace(str(at_home / "home"), None, workspace_at(at_home).environment, clone))
+    workspace = open_workspace(str(at_home / "home"), None, workspace_at(at_home).environment, clone)
     with seated(desk, workspace) as seat:
         desk.press("F5")
         seat.settle()
@@ -521,7 +519,7 @@ def test_the_rail_ends_at_the_bottom_also_after_the_digest_has_gone(desk: Desk, 
             return float(desk.dpg.get_item_pos(days)[1] + desk.dpg.get_item_rect_size(days)[1])
 
         before = end()
-        assert isinstance(digest_off(workspace), Ok)
+        assert isinstance(attempt(digest_off, workspace), Ok)
         seat.panel.shell.refresh()
         seat.settle()
         desk.until(lambda: end() == before, 12)

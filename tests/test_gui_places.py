@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.demo import demo_home
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -39,7 +39,7 @@ def test_a_foreign_width_is_put_right() -> None:
 def test_a_column_that_was_dragged_is_as_wide_with_the_next_start(desk: Desk, at_home: Path) -> None:
     """Names are long; who made room for them once does not want to do so every morning."""
     workspace = workspace_at(at_home)
-    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
+    assert isinstance(attempt(harvest, workspace, HarvestRequest(apply=True)), Ok)
     with seated(desk, workspace) as seat:
         table: Any = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
         day, items = ([column.key for column in ledger.COLUMNS].index(key) for key in ("day", "items"))
@@ -98,8 +98,7 @@ def test_a_program_started_with_the_demo_can_go_to_ones_own_home(desk: Desk, at_
     """`knowledge-panel --demo` is how most begin; the next step is their own home."""
     workspace = workspace_at(at_home)
     made = demo_home(workspace)
-    assert isinstance(made, Ok)
-    with seated(desk, made.value, own=workspace) as seat:
+    with seated(desk, made, own=workspace) as seat:
         assert seat.state.away
         seat.panel.shell.run("home.own")
         seat.until(lambda: not seat.state.away and seat.settled())

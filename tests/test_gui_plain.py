@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Err, Ok, fail
+from core.base.result import KnowledgeError, Ok, attempt, refuse
 from gui.geometry import FILE_NAME, Geometry, on_screen, read_geometry, remembered, write_geometry
 from gui.harvest_run import BROKEN, WAITING
 from gui.toolkit.icons import ICONS
@@ -170,11 +170,11 @@ def test_the_worker_answers_in_order_with_progress_and_errors_as_values() -> Non
 
     worker.submit("first", work, news.append, news.append)
     worker.submit("second", broken, news.append)
-    worker.submit("third", lambda _job: fail("no", "Not now"), news.append)
+    worker.submit("third", lambda _job: refuse(KnowledgeError("no", "Not now")), news.append)
     drained(worker, 4)
     assert news[:2] == ["half", Ok(7)] and woken.is_set() and not worker.open_jobs
-    assert isinstance(news[2], Err) and "disk full" in news[2].error.message
-    assert news[3] == fail("no", "Not now")
+    assert isinstance(news[2], KnowledgeError) and "disk full" in news[2].error.message
+    assert news[3] == KnowledgeError("no", "Not now")
     assert worker.dispose()
 
 
@@ -195,7 +195,7 @@ def test_cancel_stops_a_running_job_and_spares_a_waiting_one() -> None:
     first.cancel()
     drained(worker, 2)
     assert results[0] == Ok("stopped after a step")
-    assert isinstance(results[1], Err) and results[1].error.code == "cancelled"
+    assert isinstance(results[1], KnowledgeError) and results[1].error.code == "cancelled"
     assert worker.dispose()
     late: list[Any] = []
     worker.submit("late", lambda _job: "ran", late.append)
@@ -244,7 +244,7 @@ def test_what_is_wrong_is_opened_at_its_line_where_the_editor_knows_how(chosen: 
 
 def test_the_window_comes_back_where_it_was(tmp_path: Path) -> None:
     kept = Geometry(10, 20, 1000, 700, False, 1.5, {"rail": 246.0}, {"theme": "light"})
-    assert isinstance(write_geometry(kept, tmp_path / "new"), Ok)
+    assert isinstance(attempt(write_geometry, kept, tmp_path / "new"), Ok)
     assert read_geometry(tmp_path / "new") == (kept, "")
     assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
     big = remembered(kept, Geometry(0, 0, 1920, 1080, True, 2.0, {"rail": 300.0}, {}))
@@ -265,8 +265,8 @@ def test_good_values_beside_bad_ones_are_kept(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    result = write_geometry(Geometry(), tmp_path / "file")
-    assert isinstance(result, Err) and result.error.code == "state-not-written"
+    result = attempt(write_geometry, Geometry(), tmp_path / "file")
+    assert isinstance(result, KnowledgeError) and result.error.code == "state-not-written"
 
 
 def test_a_window_on_a_screen_that_is_gone_comes_into_sight() -> None:

@@ -33,7 +33,7 @@ from gui.views.reader_rows import (
 from gui.views.reader_sheet import geometry
 from gui.views.search_rows import Wanted, find
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import Clock, Model, converse, harvested, make_home, value
+from tests.made_home import Clock, Model, converse, harvested, make_home
 from tests.panel_desk import Seat, at_home_fixture, seated  # noqa: F401 - a fixture
 
 ANSWER = "The clock is **frozen** by `freeze_time`:\n\n```python\ndef now():\n    return 1\n```\n\nTwo clocks, then."
@@ -216,8 +216,8 @@ def test_a_bullet_opens_its_conversation_at_its_turn(seat: Seat) -> None:
 
 def test_a_conversation_that_is_gone_says_so(seat: Seat) -> None:
     home = seat.workspace
-    key = value(conversation_key(home, f"kettle-{'0f8fad5b-d9cb-469f-a165-70867728950e'}"))
-    assert value(read_entry(home, key)).in_trash
+    key = conversation_key(home, f"kettle-{'0f8fad5b-d9cb-469f-a165-70867728950e'}")
+    assert read_entry(home, key).in_trash
     for left in home.paths.trash.iterdir():
         left.unlink()
     seat.panel.shell.read(key=key)
@@ -236,7 +236,7 @@ def test_thousands_of_turns_make_no_more_items_than_ten(seat: Seat, monkeypatch:
     )
     talk = ReadableConversation("n", "Long", "Tool", "home", "/n", count=3_000, turns=turns)
     script = script_of(talk)
-    monkeypatch.setattr(gui.views.reader, "read_script", lambda *_: Ok((talk, script)))
+    monkeypatch.setattr(gui.views.reader, "read_script", lambda *_: (talk, script))
     reader, desk = open_made(seat), seat.desk
     for share in (0.1, 0.9, 0.5):
         reader.go_share(share)
@@ -280,7 +280,7 @@ def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
 
     def read_all(*_: Any, progress: Any, cancelled: Any) -> Any:
         asked.append("read")
-        return Ok(BuildReport(1, 0, 1, 2, 3, 0, 0))
+        return BuildReport(1, 0, 1, 2, 3, 0, 0)
 
     monkeypatch.setattr(search, "find", waiting)
     monkeypatch.setattr(search, "build", read_all)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Err
+from core.base.result import KnowledgeError, attempt
 from core.cli.parser import parse
 from core.commands.conversations import find as find_conversations
 from core.commands.memories import save
@@ -33,7 +33,7 @@ from gui.views.search_rows import (
 from tests.cli_call import call
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import make_home, value, write
+from tests.made_home import make_home, write
 from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401 - pytest finds the fixture by itself
 from tests.waiting import PATIENCE_SECONDS
 
@@ -55,7 +55,7 @@ def home_fixture(tmp_path: Path) -> Workspace:
     write(
         workspace, "context.md", "---\nversion: 1\nupdated: 2026-05-01T10:00:00\n---\n\n# Tea\n\nNo kettle at night.\n"
     )
-    value(save(workspace, "Descale the kettle in May", tag=["home"]))
+    save(workspace, "Descale the kettle in May", tag=["home"])
     return workspace
 
 
@@ -89,7 +89,7 @@ def settle(stand: Stand) -> None:
 
 
 def test_rows_say_why_when_and_where_from(home: Workspace) -> None:
-    found = value(find(home, Wanted("kettle boils")))
+    found = find(home, Wanted("kettle boils"))
     shown = [row_of(hit, lambda line: len(line) < 16) for hit in found.hits]
     assert shown[0].text == "The kettle\nboils at 100" and "1 May 2026  ·  kettle" in shown[0].meta
     assert shown[0].marks == ((0, 4, 10), (1, 0, 5)) and shown[0].icon == "lightbulb"
@@ -97,9 +97,9 @@ def test_rows_say_why_when_and_where_from(home: Workspace) -> None:
     sources = {hit.entry.kind: source_of(hit.entry) for hit in found.hits}
     assert sources["memory"] == "memory, home" and sources["context"] == "context.md, Tea"
     assert found.counts == {"bullet": 2, "memory": 1, "context": 1}
-    only = value(find(home, Wanted("kettle", "memory")))
+    only = find(home, Wanted("kettle", "memory"))
     assert [hit.entry.kind for hit in only.hits] == ["memory"] and only.counts["bullet"] == 2
-    assert value(find(home, Wanted("  "))).hits == ()
+    assert find(home, Wanted("  ")).hits == ()
 
 
 def test_the_reason_says_nothing_twice() -> None:
@@ -109,7 +109,7 @@ def test_the_reason_says_nothing_twice() -> None:
 
 def test_confirmations_are_told(home: Workspace) -> None:
     write(home, "decisions.md", DECISIONS + "- The kettle boils at 100 [from: other, 2026-05-05]\n")
-    first = value(find(home, Wanted("kettle boils"))).hits[0]
+    first = find(home, Wanted("kettle boils")).hits[0]
     assert row_of(first, lambda _: True).meta.endswith("confirmed by 1 other")
 
 
@@ -132,7 +132,7 @@ def test_an_embedder_that_is_down_is_said_and_words_still_find(tmp_path: Path, m
     settings = 'embedder = "openai"\nembedder_model = "m"\nembedder_base_url = "http://127.0.0.1:9/v1"'
     workspace = make_home(tmp_path, settings)
     write(workspace, "facts.md", FACTS)
-    found = value(find(workspace, Wanted("boils")))
+    found = find(workspace, Wanted("boils"))
     assert [hit.entry.text for hit in found.hits] == ["The kettle boils at 100"]
     assert len(found.notes) == 1 and "Words alone were searched" in found.notes[0]
 
@@ -253,8 +253,8 @@ def test_a_filter_that_is_none_is_told_as_the_command_line_tells_it(stand: Stand
     settle(stand)
     from core.commands.search import search_everything
 
-    told = search_everything(home, ("kettle",), since="nonsense")
-    assert isinstance(told, Err) and stand.view.data.notes == (str(told.error),)
+    told = attempt(search_everything, home, ("kettle",), since="nonsense")
+    assert isinstance(told, KnowledgeError) and stand.view.data.notes == (str(told.error),)
 
 
 def test_a_click_selects_and_enter_opens_the_view_where_it_stands(stand: Stand) -> None:

@@ -16,7 +16,7 @@ from core.commands.workspace import Workspace
 from gui.views.sources import SourcesView, expiry_words, named_paths, row_of, rows_of, summary, switch_source, switched
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import make_home, value
+from tests.made_home import make_home
 
 DAY = 86_400
 SESSION = (
@@ -106,7 +106,7 @@ def test_a_switch_is_set_in_the_settings_as_they_are_on_disk_now(home: Workspace
     """A change that an editor made meanwhile must not be lost."""
     file = home.loaded.file
     file.write_text(file.read_text().replace('"~/notes"', '"~/other"') + "# mine\n")
-    assert value(switch_source(home, "codex", True)) == ("home", "~/other", "codex")
+    assert switch_source(home, "codex", True) == ("home", "~/other", "codex")
     assert setting(home) == ["home", "~/other", "codex"] and file.read_text().endswith("# mine\n")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.base.paths import Paths
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -75,15 +75,11 @@ def home_fixture(at_home: Path) -> Workspace:
 
 
 def harvested(home: Workspace) -> HarvestReport:
-    done = harvest(home, HarvestRequest(apply=True))
-    assert isinstance(done, Ok)
-    return done.value
+    return harvest(home, HarvestRequest(apply=True))
 
 
 def gathered(home: Workspace, before: Snapshot | None = None, seen: tuple[Any, ...] = ()) -> Any:
-    found = gather(home, {}, before, {}, seen)
-    assert isinstance(found, Ok), found
-    return found.value
+    return gather(home, {}, before, {}, seen)
 
 
 # --- the store at a glance ---
@@ -111,29 +107,25 @@ def test_a_view_that_fails_to_read_hides_no_other_view(home: Workspace) -> None:
         raise OSError("gone")
 
     def works(_workspace: Workspace, _before: Any) -> Any:
-        return Ok("here")
+        return "here"
 
     found = gather(home, {"bad": fails, "good": works}, None, {"bad": "what was there"})
-    assert isinstance(found, Ok)
-    assert found.value.data == {"bad": "what was there", "good": "here"}
-    assert [problem.code for problem in found.value.snapshot.problems] == ["view-unreadable"]
+    assert found.data == {"bad": "what was there", "good": "here"}
+    assert [problem.code for problem in found.snapshot.problems] == ["view-unreadable"]
 
 
 def test_the_digest_is_told_by_section_and_whether_it_is_injected(home: Workspace) -> None:
     harvested(home)
     found = overview(home)
-    assert isinstance(found, Ok)
-    parts = digest_parts(found.value)
-    assert sum(part.value for part in parts) == found.value.status.digest.bytes == home.paths.digest.stat().st_size
-    assert digest_words(found.value)[2] == "In every new conversation"
+    parts = digest_parts(found)
+    assert sum(part.value for part in parts) == found.status.digest.bytes == home.paths.digest.stat().st_size
+    assert digest_words(found)[2] == "In every new conversation"
     home.paths.digest.unlink()
     gone = overview(home)
-    assert isinstance(gone, Ok)
-    assert "you deleted digest.md" in digest_words(gone.value)[2].lower()
+    assert "you deleted digest.md" in digest_words(gone)[2].lower()
     broken = gather(replace(home, named=home.paths.home / "no such settings"), {})
-    assert isinstance(broken, Ok)
-    assert digest_words(broken.value.snapshot.overview)[:2] == ("circle-alert", "failed")
-    status = broken.value.snapshot.overview.status
+    assert digest_words(broken.snapshot.overview)[:2] == ("circle-alert", "failed")
+    status = broken.snapshot.overview.status
     assert not switch_words(status.digest, status.stands.digest)[0], "green while nothing is put into prompts"
 
 
@@ -214,28 +206,27 @@ def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
 
 def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) -> None:
     planned = harvest(home, HarvestRequest())
-    assert isinstance(planned, Ok)
-    rows = plan_rows(planned.value)
+    rows = plan_rows(planned)
     assert group_counts(rows) == {"To harvest": 6, "To the trash": 0, "Skipped": 0, "Not touched": 3} and len(rows) == 9
-    assert [line.words for line in plan_lines(planned.value, home.config)] == [
+    assert [line.words for line in plan_lines(planned, home.config)] == [
         "harvest 6 conversations", "write digest.md, the summary that new conversations begin with",
     ]  # fmt: skip
-    assert has_work(planned.value)
+    assert has_work(planned)
     assert "nothing is sent anywhere" in provider_line(home.config).words
-    assert any("every conversation stays where it is" in note for note in planned.value.notes)
+    assert any("every conversation stays where it is" in note for note in planned.notes)
     sent = provider_line(replace(home.config, provider="openai", model="m", redact=False)).words
     assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
     near = provider_line(replace(home.config, provider="ollama", model="m")).words
     assert near.startswith("Sent to ollama m on this computer.")
     far = provider_line(replace(home.config, provider="ollama", model="m", base_url="http://10.0.0.8:1"))
     assert far.words.startswith("Sent to ollama m. ")
-    assert estimate_words(planned.value).endswith("nothing")
+    assert estimate_words(planned).endswith("nothing")
     assert estimate_words(HarvestReport(False, tokens=9, price=None)).endswith("price unknown")
     harvested(home)
-    again = harvest(home, HarvestRequest())
+    again = attempt(harvest, home, HarvestRequest())
     assert isinstance(again, Ok) and not has_work(again.value)
     home.paths.journal.write_bytes(b"")
-    left = harvest(home, HarvestRequest())
+    left = attempt(harvest, home, HarvestRequest())
     assert isinstance(left, Ok) and left.value.interrupted and has_work(left.value), "Apply would finish that run"
 
 
@@ -247,7 +238,7 @@ def test_the_sentence_about_a_run_counts_what_its_window_shows() -> None:
 
 def test_the_dry_run_threatens_no_conversation_that_stays(home: Workspace) -> None:
     """A person's first harvest is of other tools' conversations: these are not taken, whoever reads them."""
-    planned = harvest(home, HarvestRequest())
+    planned = attempt(harvest, home, HarvestRequest())
     assert isinstance(planned, Ok) and planned.value.plan is not None
     own = planned.value.plan.steps
     other = tuple(row._replace(artifact=row.artifact._replace(source="codex")) for row in own)
@@ -272,11 +263,10 @@ def test_window_and_command_line_say_of_a_plan_what_it_holds(home: Workspace) ->
     """A model had read three; of the next dry run one line moved these to the trash, and the other let all stay."""
     model = says(facts=[])
     read = HarvestRequest(apply=True, keep=True, limit=3, provider="openai", model="m")
-    assert isinstance(harvest(home, read, generate=model), Ok)
+    assert isinstance(attempt(harvest, home, read, generate=model), Ok)
     report = harvest(home, HarvestRequest())
-    assert isinstance(report, Ok)
     words = "3 conversations go to the trash for 14 days (harvested before); 3 are harvested and left in place"
-    assert [line.words for line in fate_lines(report.value.fate)] == [words]
+    assert [line.words for line in fate_lines(report.fate)] == [words]
     place = ["--home", str(home.paths.home), "--config", str(home.loaded.file)]
     for shown in (call("harvest", *place)[1], call("harvest", *place, "--json")[1]):
         assert shown.count(words) == 1 and "stays where it is" not in shown
@@ -329,9 +319,8 @@ def test_what_two_conversations_say_is_one_best_bullet() -> None:
 
 def test_every_setting_has_its_group_its_comment_and_its_origin(home: Workspace) -> None:
     settings = config_show(home)
-    assert isinstance(settings, Ok)
-    rows = {row.key: row for row in setting_rows(settings.value, shipped_help(), "nowhere")}
-    assert len(rows) == len(settings.value.settings)
+    rows = {row.key: row for row in setting_rows(settings, shipped_help(), "nowhere")}
+    assert len(rows) == len(settings.settings)
     assert all(row.group and row.help for row in rows.values())
     assert rows["provider"].choices[0] == "offline" and rows["jobs"].value == "1"
     assert rows["file_roots"].value.startswith('["')
@@ -352,8 +341,7 @@ def test_the_header_shortens_the_home_and_asks_before_it_deletes(home: Workspace
     assert home_words("/home/me/notes", "/home/me") == "~/notes"
     assert len(home_words("/a/very/long/path" * 5, "/home/me")) <= 34
     found = overview(home)
-    assert isinstance(found, Ok)
-    digest = found.value.status.digest
+    digest = found.status.digest
     title, words = delete_words(replace(digest, exists=True, bytes=1234))
     assert title.startswith("Delete") and "1,234 bytes" in words and "get it back" in words
 
@@ -361,8 +349,7 @@ def test_the_header_shortens_the_home_and_asks_before_it_deletes(home: Workspace
 def test_the_switch_is_green_only_where_conversations_get_the_digest(home: Workspace) -> None:
     """A green switch over a digest that is not there tells somebody that their assistant knows what it does not."""
     found = overview(home)
-    assert isinstance(found, Ok)
-    absent = replace(found.value.status.digest, exists=False, enabled=True, injected=False)
+    absent = replace(found.status.digest, exists=False, enabled=True, injected=False)
 
     def words(digest: DigestState, state: str) -> tuple[bool, str]:
         return switch_words(digest, DigestStands(state, "so it is"))[:2]
@@ -451,10 +438,10 @@ def test_a_program_is_never_started_by_opening_it(tmp_path: Path, monkeypatch: p
         file.write_text("x", encoding="utf-8")
     script.chmod(0o755)
     for file in (note, script, link):
-        assert isinstance(open_outside(str(file)), Ok)
+        assert isinstance(attempt(open_outside, str(file)), Ok)
     assert [words[-1] for words in started] == [str(note), str(tmp_path), str(tmp_path)]
-    gone = open_outside(str(tmp_path / "gone"))
-    assert isinstance(gone, Err) and gone.error.code == "not-there"
+    gone = attempt(open_outside, str(tmp_path / "gone"))
+    assert isinstance(gone, KnowledgeError) and gone.error.code == "not-there"
 
 
 # --- a run that is watched -------------------------------------------------------------------------------------------

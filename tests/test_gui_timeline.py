@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.base.markdown import sanitise_name
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history import LedgerRow, ledger
@@ -41,7 +41,6 @@ from gui.views.timeline.rows import (
     zoomed,
 )
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import value
 from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
 from tests.panel_gallery_year import year_home
 
@@ -49,10 +48,10 @@ from tests.panel_gallery_year import year_home
 def test_all_figures_are_those_of_the_files(at_home: Path) -> None:
     """Conversations by the ledger, lines by the files as they are now: struck and deleted ones are gone here, too."""
     workspace = workspace_at(at_home)
-    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
-    rows = value(ledger(workspace))
+    assert isinstance(attempt(harvest, workspace, HarvestRequest(apply=True)), Ok)
+    rows = ledger(workspace)
     found = timeline(rows, titles(workspace, rows), lines_now(workspace), workspace.paths.trash)
-    files = value(overview(workspace)).files
+    files = overview(workspace).files
     whole = sum(row.bullets or 0 for row in files if row.file != "quarantine.md")
     assert len(found.talks) == 6 and sum(talk.kept for talk in found.talks) == whole > 5
     assert all(talk.called.title for talk in found.talks)
@@ -100,7 +99,7 @@ def test_every_harvest_is_counted_and_its_price_not_made_up() -> None:
 
 def test_a_year_is_filtered_zoomed_and_summed(at_home: Path) -> None:
     workspace = year_home(at_home)
-    rows = value(ledger(workspace))
+    rows = ledger(workspace)
     found = timeline(rows, titles(workspace, rows), lines_now(workspace), workspace.paths.trash)
     today = date.today()
     everything = by_day(found.talks)
@@ -177,7 +176,7 @@ def test_lines_written_by_hand_stand_on_their_day(desk: Desk, at_home: Path) -> 
     """The head of the calendar, the day and the strip count the same lines, also where no conversation is."""
     workspace = workspace_at(at_home, demo=False)
     for words in ("The kettle boils", "The cup is blue", "The tea is green"):
-        value(add_bullet(workspace.paths, "facts", words, utc_now()))
+        add_bullet(workspace.paths, "facts", words, utc_now())
     with seated(desk, workspace, choices={}) as seat:
         view: Any = seat.panel.workbench.views["timeline"]
         seat.until(lambda: view.time.own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.bullets import add
 from gui.actions import SHORTCUTS
 from gui.toolkit.keys import CONTROL, PRESS, RELEASE, SHIFT, KeyGate, Press
@@ -95,7 +95,7 @@ def test_search_takes_every_word_however_one_came_there(desk: Desk, at_home: Pat
 def test_the_first_letters_after_a_key_that_opens_a_field_are_not_lost(desk: Desk, at_home: Path) -> None:
     """Slash, Ctrl+K, N and E are pressed by hands that go on at once."""
     workspace = harvested_at(at_home)
-    assert isinstance(add(workspace, "facts", "The kettle boils"), Ok)
+    assert isinstance(attempt(add, workspace, "facts", "The kettle boils"), Ok)
     with seated(desk, workspace) as seat:
         ledger: Any = seat.panel.workbench.views["ledger"]
         at_once(seat, "key", "slash", "type", "--delay", "1", "flask endpoint")
@@ -115,7 +115,7 @@ def test_an_edit_and_the_next_key_at_once_are_both_done(desk: Desk, at_home: Pat
     """The panel must not take its own write for somebody else's."""
     workspace = workspace_at(at_home)
     for words in ("The first", "The second", "The third"):
-        assert isinstance(add(workspace, "facts", words), Ok)
+        assert isinstance(attempt(add, workspace, "facts", words), Ok)
     with seated(desk, workspace) as seat:
         desk.press(number_of("knowledge"))
         seat.settle()
@@ -183,7 +183,7 @@ def test_a_bullet_wraps_while_it_is_written_and_comes_back_as_one_line(desk: Des
 def test_an_editor_has_the_keys_and_the_mouse_of_every_editor(desk: Desk, at_home: Path) -> None:
     """Moves and selections by word and row, cut and paste, undo within it: hands do these without a thought."""
     workspace = workspace_at(at_home)
-    assert isinstance(add(workspace, "facts", "alpha beta gamma"), Ok)
+    assert isinstance(attempt(add, workspace, "facts", "alpha beta gamma"), Ok)
     with seated(desk, workspace) as seat:
         desk.press(number_of("knowledge"))
         seat.settle()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.answer import Answer
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
@@ -37,7 +37,6 @@ from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import read_plans
 from tests.cpu_time import grows_faster
 from tests.harvest_world import FakeModel, World
-from tests.made_home import value
 
 # --- answer: Nothing in a model's answer is trusted: what it could do to the files, the disk and the time of a run.
 
@@ -46,7 +45,7 @@ EMPTY: dict[str, list[Any]] = {row.name: [] for row in CATEGORIES}
 
 
 def items(rows: dict[str, Any], quotes: str = "check", source: Source = NOTHING) -> list[tuple[str, str, str]]:
-    parsed = value(parse_answer(json.dumps(rows)))
+    parsed = parse_answer(json.dumps(rows))
     found = items_from(parsed, source, quotes=quotes, secrets=True)
     return [(item.category, item.text, item.held) for item in found.items]
 
@@ -60,7 +59,7 @@ def items(rows: dict[str, Any], quotes: str = "check", source: Source = NOTHING)
      '{"facts": [{"statement": "", "quote": ""}, {}, ""]}'],
 )  # fmt: skip
 def test_a_whole_object_is_an_answer(text: str) -> None:
-    parsed = parse_answer(text)
+    parsed = attempt(parse_answer, text)
     assert isinstance(parsed, Ok) and items_from(parsed.value, NOTHING, quotes="check", secrets=True).items == ()
 
 
@@ -97,8 +96,8 @@ UNREADABLE = [
 @pytest.mark.parametrize("answer", UNREADABLE, ids=lambda answer: json.dumps(answer)[:40])
 def test_an_answer_that_could_not_be_read_is_no_answer(answer: dict[str, Any]) -> None:
     """It counted as a proven harvest with nothing in it, and the conversation went."""
-    found = parse_answer(json.dumps(answer))
-    assert isinstance(found, Err) and found.error.code == "invalid-answer"
+    found = attempt(parse_answer, json.dumps(answer))
+    assert isinstance(found, KnowledgeError) and found.error.code == "invalid-answer"
     assert found.error.message.startswith("the model's answer ") and "it begins " in found.error.message
 
 
@@ -108,7 +107,7 @@ def test_of_a_partly_readable_answer_what_was_not_read_is_counted() -> None:
         "decisions": [{"statement": "c", "because": "it is shorter"}, {"statement": "d", "id": None}],
         "insights": [{"statement": "e"}, "f"],
     }
-    parsed = value(parse_answer(json.dumps(rows)))
+    parsed = parse_answer(json.dumps(rows))
     found = items_from(parsed, NOTHING, quotes="check", secrets=True)
     assert [item.text for item in found.items] == ["a", "c", "d"]
     assert found.skipped == {"wrong shape": 2, "part of a row": 1, "not asked for": 2}
@@ -118,10 +117,10 @@ def test_a_question_about_one_category_is_answered_by_that_category() -> None:
     """A small model that answers another question than the one that was put has not answered."""
     assert parse_answer('{"questions": ["a"]}', ["questions"]) == Ok({"questions": ["a"]})
     assert parse_answer("{}", ["questions"]) == Ok({"questions": []})
-    both = parse_answer('{"questions": ["a"], "facts": ["b", "c"]}', ["questions"])
+    both = attempt(parse_answer, '{"questions": ["a"], "facts": ["b", "c"]}', ["questions"])
     assert isinstance(both, Ok) and both.value["questions"] == ["a"]
     assert items_from(both.value, NOTHING, quotes="off", secrets=False).skipped == {"not asked for": 2}
-    assert isinstance(parse_answer('{"facts": ["a"]}', ["questions"]), Err)
+    assert isinstance(attempt(parse_answer, '{"facts": ["a"]}', ["questions"]), KnowledgeError)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +130,8 @@ def test_a_question_about_one_category_is_answered_by_that_category() -> None:
      '{"a": ' + "[" * 40 + "]" * 40 + "}", "[" * 100_000, '{"facts": [' + "9" * 5000 + "]}", '{"facts": ["\n"]}'],
 )  # fmt: skip
 def test_anything_else_is_not(text: str) -> None:
-    found = parse_answer(text)
-    assert isinstance(found, Err) and found.error.code == "invalid-answer"
+    found = attempt(parse_answer, text)
+    assert isinstance(found, KnowledgeError) and found.error.code == "invalid-answer"
 
 
 @pytest.mark.parametrize(
@@ -144,28 +143,30 @@ def test_anything_else_is_not(text: str) -> None:
 )  # fmt: skip
 def test_between_two_objects_nobody_guesses_and_an_inner_or_broken_one_is_none(text: str) -> None:
     """A wrong guess would call a conversation harvested, and it would go."""
-    found = parse_answer(text)
-    assert isinstance(found, Err) and found.error.code == "invalid-answer"
+    found = attempt(parse_answer, text)
+    assert isinstance(found, KnowledgeError) and found.error.code == "invalid-answer"
 
 
 def test_rows_with_words_around_them_are_the_rows() -> None:
     """A chatty model's "Sure! Here is…" made every conversation fail twice, and was paid for twice."""
     text = 'Sure! Here is what I found:\n\n{"facts": [{"statement": "a {b} c", "detail": ""}]}\n\nLet me know!'
-    found = parse_answer(text)
+    found = attempt(parse_answer, text)
     assert isinstance(found, Ok) and found.value["facts"] == [{"statement": "a {b} c", "detail": ""}]
 
 
 def test_an_answer_that_cannot_be_read_is_told_with_its_beginning_and_what_to_do() -> None:
     """ "Expecting value: line 1 column 1" says neither what the model said nor what to change."""
     key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
-    found = parse_answer(f"I am sorry,\nthe token {key} cannot be summarised by me, whatever you may ask of me today")
-    assert isinstance(found, Err) and "harvest_style" in found.error.hint
+    found = attempt(
+        parse_answer, f"I am sorry,\nthe token {key} cannot be summarised by me, whatever you may ask of me today"
+    )
+    assert isinstance(found, KnowledgeError) and "harvest_style" in found.error.hint
     begins = found.error.message.partition("it begins ")[2]
     assert begins.startswith('"I am sorry, the token ') and len(begins) <= 62 and key[:12] not in begins
 
 
 def test_brackets_in_strings_are_no_nesting() -> None:
-    assert isinstance(parse_answer(json.dumps({"facts": ["[" * 100, '"[{\\' * 50]})), Ok)
+    assert isinstance(attempt(parse_answer, json.dumps({"facts": ["[" * 100, '"[{\\' * 50]})), Ok)
 
 
 @pytest.mark.parametrize("piece", ['\\"', '"', "[", '"\\', "```", "{"])
@@ -205,9 +206,11 @@ def test_steps_in_a_list_are_a_playbook() -> None:
         ("playbooks", "**One**: make run", ""),
         ("playbooks", "Nothing", ""),
     ]
-    assert isinstance(parse_answer(json.dumps({"playbooks": [{"name": "n", "steps": ["a", 1]}]})), Err)
+    assert isinstance(
+        attempt(parse_answer, json.dumps({"playbooks": [{"name": "n", "steps": ["a", 1]}]})), KnowledgeError
+    )
     secret = "gh" + "p_" + "aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW3xY5zA7"
-    parsed = value(parse_answer(json.dumps({"playbooks": [{"name": "n", "steps": ["export", f"T={secret}"]}]})))
+    parsed = parse_answer(json.dumps({"playbooks": [{"name": "n", "steps": ["export", f"T={secret}"]}]}))
     held = items_from(parsed, NOTHING, quotes="check", secrets=True).items
     assert [item.held for item in held] == ["secret"] and secret not in held[0].text
 
@@ -249,8 +252,8 @@ def test_more_than_two_hundred_items_wait_in_the_quarantine_and_a_flood_is_no_an
     rows = {**EMPTY, "facts": [f"fact {number}" for number in range(300)]}
     found = items_from(rows, NOTHING, quotes="off", secrets=False)
     assert [item.held for item in found.items] == [""] * MAX_ITEMS + ["too-many"] * 100 and found.skipped == {}
-    flood = parse_answer(json.dumps({"facts": [f"fact {number}" for number in range(FLOOD_ROWS + 1)]}))
-    assert isinstance(flood, Err) and flood.error.code == "invalid-answer"
+    flood = attempt(parse_answer, json.dumps({"facts": [f"fact {number}" for number in range(FLOOD_ROWS + 1)]}))
+    assert isinstance(flood, KnowledgeError) and flood.error.code == "invalid-answer"
 
 
 def test_steps_that_the_schema_ended_are_held_back() -> None:
@@ -358,8 +361,8 @@ json_values = st.recursive(
     st.sampled_from(["check", "require", "off"]),
 )
 def test_any_answer_is_items_or_one_declared_error(text: str, quotes: str) -> None:
-    parsed = parse_answer(text)
-    if isinstance(parsed, Err):
+    parsed = attempt(parse_answer, text)
+    if isinstance(parsed, KnowledgeError):
         assert parsed.error.code == "invalid-answer"
         return
     found = items_from(parsed.value, SAID, quotes=quotes, secrets=True)
@@ -463,14 +466,14 @@ class Asked:
         self.schemas: list[dict[str, Any]] = []
         self.spoiled = list(spoiled)
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         self.prompts.append(prompt)
         self.schemas.append(dict(schema or {}))
         if self.spoiled:
             first = self.spoiled.pop(0)
-            return Ok(Answer(first)) if isinstance(first, str) else first
+            return Answer(first) if isinstance(first, str) else first
         rows = {name: [_row(name)] for name in self.schemas[-1]["required"]}
-        return Ok(Answer(json.dumps(rows)))
+        return Answer(json.dumps(rows))
 
 
 def _row(name: str) -> dict[str, str]:
@@ -490,7 +493,7 @@ def settings(style: str = "per_category", prompt: str = "") -> DistilSettings:
 
 
 def harvested(model: Asked, chosen: DistilSettings) -> Harvest:
-    return value(distil(TALK, "t", chosen, model))
+    return distil(TALK, "t", chosen, model)
 
 
 def test_each_category_is_asked_once_and_all_answers_count() -> None:
@@ -511,12 +514,12 @@ def test_the_conversation_comes_first_and_stays_the_same() -> None:
 
 def test_one_question_without_an_answer_keeps_the_conversation() -> None:
     """Six of seven answers are no harvest: what the seventh would have told would go with the conversation."""
-    gone = Asked('{"facts": []}', fail("http-error", "the server is gone"))
-    refused = distil(TALK, "t", settings(), gone)
-    assert isinstance(refused, Err) and refused.error.code == "http-error" and len(gone.prompts) == 2
+    gone = Asked('{"facts": []}', KnowledgeError("http-error", "the server is gone"))
+    refused = attempt(distil, TALK, "t", settings(), gone)
+    assert isinstance(refused, KnowledgeError) and refused.error.code == "http-error" and len(gone.prompts) == 2
     cut = Ok(Answer('{"facts": [', truncated=True))
-    refused = distil(TALK, "t", settings(), Asked(cut, cut))
-    assert isinstance(refused, Err) and refused.error.code == "truncated-answer"
+    refused = attempt(distil, TALK, "t", settings(), Asked(cut, cut))
+    assert isinstance(refused, KnowledgeError) and refused.error.code == "truncated-answer"
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again_and_only_that_one() -> None:
@@ -528,11 +531,11 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_and_only_that_one() ->
 
 def test_an_empty_answer_is_asked_for_again() -> None:
     """Some models say nothing once in a while; the conversation failed for it."""
-    nothing = fail("empty-answer", "the model said nothing")
+    nothing = KnowledgeError("empty-answer", "the model said nothing")
     assert harvested(Asked(nothing), settings("one_call", "my words")).items
     model = Asked(nothing, nothing)
-    refused = distil(TALK, "t", settings(), model)
-    assert isinstance(refused, Err) and refused.error.code == "empty-answer" and len(model.prompts) == 2
+    refused = attempt(distil, TALK, "t", settings(), model)
+    assert isinstance(refused, KnowledgeError) and refused.error.code == "empty-answer" and len(model.prompts) == 2
 
 
 def test_rows_for_another_question_and_a_category_that_came_to_its_end_are_told() -> None:
@@ -540,13 +543,13 @@ def test_rows_for_another_question_and_a_category_that_came_to_its_end_are_told(
     found = harvested(Asked(full), settings())
     assert found.skipped == {"not asked for": 1, "category full": 1}
     other = Asked('{"decisions": ["a"]}', '{"decisions": ["a"]}')
-    refused = distil(TALK, "t", settings(), other)
-    assert isinstance(refused, Err) and refused.error.code == "invalid-answer"
+    refused = attempt(distil, TALK, "t", settings(), other)
+    assert isinstance(refused, KnowledgeError) and refused.error.code == "invalid-answer"
 
 
 def test_a_prompt_without_questions_is_told_as_such() -> None:
-    refused = ask("say something", "per_category", "t", "text", 2, Asked())
-    assert isinstance(refused, Err) and refused.error.code == "bad-prompt"
+    refused = attempt(ask, "say something", "per_category", "t", "text", 2, Asked())
+    assert isinstance(refused, KnowledgeError) and refused.error.code == "bad-prompt"
 
 
 def test_a_category_that_the_prompt_leaves_out_is_not_asked_for() -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands import bullets
 from core.commands.trash import trash_list, trash_purge, trash_restore
 from core.harvest.classify import classify, classify_conversation, plan_steps
@@ -390,7 +390,7 @@ def test_both_purges_agree_on_a_date_that_cannot_be_read(world: World, purge: Pu
     for entry in ledger["entries"].values():
         entry["trashed_until"] = recorded
     world.paths.ledger.write_text(json.dumps(ledger))
-    listed = trash_list(workspace_of(world))
+    listed = attempt(trash_list, workspace_of(world))
     assert isinstance(listed, Ok) and listed.value[0].until != recorded
     world.clock = NOW.now(NOW.tzinfo) + timedelta(days=13)
     assert purge(world) == [] and len(world.trash()) == 1
@@ -404,7 +404,7 @@ def test_a_bullet_that_the_person_removed_does_not_come_back_from_a_model(world:
     world.run(None)
     line = lines_of(world, "decisions.md")[0]
     text = line[2:].split(" [from")[0]
-    assert isinstance(bullets.remove(workspace_of(world), "decisions", text), Ok)
+    assert isinstance(attempt(bullets.remove, workspace_of(world), "decisions", text), Ok)
     world.run(says(decisions=[text, "another"]))
     assert [line.split(" [from")[0] for line in lines_of(world, "decisions.md")] == ["- another"]
     assert not list(world.paths.conversations.glob("talk-*"))

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from core.base.answer import Answer
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError, Result, refuse
 from core.cli.harvest import harvest_text
 from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
 from core.harvest.asking import KEPT_DAYS
@@ -45,7 +45,7 @@ class Answering:
         self.numbers = count(1)
         self.spent_in = self.spent_out = self.calls = 0
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         number = next(self.numbers)
         words = random.Random(number)
         if schema is None:
@@ -63,7 +63,7 @@ class Answering:
         self.calls += 1
         self.spent_in += len(prompt.encode()) // 4
         self.spent_out += len(text) // 4
-        return Ok(Answer(text, "fake"))
+        return Answer(text, "fake")
 
 
 def prepared(world: World, style: str, **changes: Any) -> World:
@@ -134,8 +134,8 @@ def test_answers_that_are_there_already_are_not_announced_again(world: World) ->
     first, _ = estimate(world.plan(), world.options)
     model = Answering()
 
-    def failing(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        return fail("server-error", "it fell over") if model.calls == 5 else model(prompt, schema)
+    def failing(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        return KnowledgeError("server-error", "it fell over") if model.calls == 5 else model(prompt, schema)
 
     world.run(failing)  # type: ignore[arg-type]
     second, _ = estimate(world.plan(), world.options)
@@ -293,7 +293,7 @@ class Asked:
         self.asked: list[str] = []
         self.numbers = count(1)
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         number = next(self.numbers)
         name = schema["required"][0] if schema else "summary"
         self.asked.append(name)
@@ -301,7 +301,7 @@ class Asked:
         if said is None:
             row = {"path": f"/srv/{number}.py", "note": f"note {number}"} if name == "files" else f"{name} {number}"
             said = json.dumps({name: [row]}) if schema else f"summary {number}"
-        return Ok(Answer(said, "fake", 10, 5)) if isinstance(said, str) else said
+        return Answer(said, "fake", 10, 5) if isinstance(said, str) else said
 
 
 @pytest.fixture
@@ -317,7 +317,9 @@ def kept(world: World) -> list[Path]:
     return sorted((world.folder / "answers").glob("*")) if (world.folder / "answers").exists() else []
 
 
-@pytest.mark.parametrize("broken", ["no json at all", fail("server-error", "it fell over"), fail("token-cap", "cap")])
+@pytest.mark.parametrize(
+    "broken", ["no json at all", KnowledgeError("server-error", "it fell over"), KnowledgeError("token-cap", "cap")]
+)
 def test_only_what_was_not_answered_is_asked_again(world: World, broken: str | Result[Answer]) -> None:
     path = world.converse(TALK)
     first = Asked(questions=broken)
@@ -394,7 +396,7 @@ def test_a_run_that_is_ended_at_once_loses_no_answer(
             given_out.release()
             return super().submit(*work)
 
-    def answer(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def answer(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         if not first.asked:  # an early answer would be staged, and waited with, before the last talk is given out
             for _ in talks:
                 given_out.acquire()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.harvest.answer import Item
 from core.harvest.freeze import freeze
 from core.harvest.named_paths import Bindings, allowed_path, is_working_folder, source_file
@@ -167,8 +167,8 @@ def test_a_writer_in_the_moment_of_the_move_keeps_every_byte(world: World, name_
                 path.write_text("new")
 
     with patch.object(files, "rename_without_replacing", move):
-        found = reclaim(world.paths, str(path), sha256("a"), 14, NOW)
-    assert isinstance(found, Err) and found.error.code == "changed"
+        found = attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW)
+    assert isinstance(found, KnowledgeError) and found.error.code == "changed"
     if not name_taken:
         assert path.read_text() == "a and more" and not world.trash()
         return
@@ -182,25 +182,27 @@ def test_a_link_in_the_place_of_a_conversation_is_not_followed(world: World) -> 
     path = world.paths.conversations / "talk"
     path.parent.mkdir(parents=True)
     path.symlink_to(other)
-    assert isinstance(reclaim(world.paths, str(path), sha256("a"), 14, NOW), Err) and path.is_symlink()
+    assert (
+        isinstance(attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW), KnowledgeError) and path.is_symlink()
+    )
 
 
 def test_restore_brings_every_byte_back_and_refuses_an_occupied_name(world: World) -> None:
     path = world.converse("a")
-    assert isinstance(reclaim(world.paths, str(path), sha256("a"), 14, NOW), Ok)
+    assert isinstance(attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW), Ok)
     path.write_text("new")
-    found = restore(world.paths, sha256("a"), str(path), sha256("a"))
-    assert isinstance(found, Err) and found.error.code == "occupied" and path.read_text() == "new"
+    found = attempt(restore, world.paths, sha256("a"), str(path), sha256("a"))
+    assert isinstance(found, KnowledgeError) and found.error.code == "occupied" and path.read_text() == "new"
     path.unlink()
     assert restore(world.paths, sha256("a"), str(path), sha256("a")) == Ok(path) and path.read_text() == "a"
-    gone = restore(world.paths, sha256("a"), str(path), sha256("a"))
-    assert isinstance(gone, Err) and gone.error.code == "not-in-trash"
+    gone = attempt(restore, world.paths, sha256("a"), str(path), sha256("a"))
+    assert isinstance(gone, KnowledgeError) and gone.error.code == "not-in-trash"
 
 
 def test_a_conversation_that_stands_in_both_places_is_restored_and_leaves_the_trash(world: World) -> None:
     """A power cut between the syncs of both folders may bring the one in the trash back: an undo goes on after it."""
     path = world.converse("a")
-    assert isinstance(reclaim(world.paths, str(path), sha256("a"), 14, NOW), Ok)
+    assert isinstance(attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW), Ok)
     path.write_text("a")
     assert restore(world.paths, sha256("a"), str(path), sha256("a")) == Ok(path)
     assert path.read_text() == "a" and not (world.paths.trash / sha256("a")).exists()
@@ -240,7 +242,7 @@ def test_a_note_that_an_edit_binds_during_a_run_gets_the_harvest_too(world: Worl
     merge_records(world.paths, {name: stranger})
 
     def answer(number: int, prompt: str) -> dict[str, Any]:
-        assert isinstance(add_bullet(world.paths, "files", "by the person", NOW, path=str(code)), Ok)
+        assert isinstance(attempt(add_bullet, world.paths, "files", "by the person", NOW, path=str(code)), Ok)
         return {"files": [{"path": str(code), "note": "by the model"}]}
 
     world.converse("a")

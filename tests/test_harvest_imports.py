@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from core.base import ready
 from core.base.markdown import parse_bullets, sanitise_name
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history import undo_command
@@ -33,7 +33,6 @@ from core.sources.tools import FILES, Place
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
 from tests.harvest_world import FakeModel, World
-from tests.made_home import value
 
 # --- imports: What other tools remember, taken over. A person would get it twice, get noise, or not be able to take
 # it back.
@@ -126,11 +125,11 @@ def test_any_text_is_taken_apart(text: str) -> None:
 
 
 def plan(world: World, path: Path) -> ImportReport:
-    return value(plan_import(world.paths, path, world.entries(), secrets=True))
+    return plan_import(world.paths, path, world.entries(), secrets=True)
 
 
 def imported(world: World, path: Path) -> ImportReport:
-    return value(run_import(world.paths, path, world.options, lambda: world.clock))
+    return run_import(world.paths, path, world.options, lambda: world.clock)
 
 
 def project(tmp_path: Path) -> Path:
@@ -216,8 +215,8 @@ def test_an_import_can_be_taken_back(tmp_path: Path) -> None:
     world, folder = World(tmp_path), project(tmp_path)
     world.knowledge("facts.md", "# Facts\n\n- mine\n")
     report = imported(world, folder)
-    opened = value(open_workspace(str(world.paths.home), None, {"HOME": str(tmp_path)}, tmp_path))
-    assert isinstance(undo_command(opened, report.run), Ok)
+    opened = open_workspace(str(world.paths.home), None, {"HOME": str(tmp_path)}, tmp_path)
+    assert isinstance(attempt(undo_command, opened, report.run), Ok)
     assert world.bullets() == ["- mine"]
     assert imported(world, folder).imported == 4
 
@@ -290,7 +289,7 @@ def test_the_persons_own_rules_are_their_word(tmp_path: Path, monkeypatch: pytes
     assert [item.held for row in imported(world, tmp_path / ".claude").rows for item in row.items] == [""]
     assert [item.held for row in imported(world, tmp_path / "src").rows for item in row.items] == ["order-in-file"]
     os.chmod(tmp_path / ".claude" / "CLAUDE.md", 0o666)
-    again = plan_import(world.paths, tmp_path / ".claude" / "CLAUDE.md", {}, secrets=True)
+    again = attempt(plan_import, world.paths, tmp_path / ".claude" / "CLAUDE.md", {}, secrets=True)
     assert isinstance(again, Ok) and again.value.rows[0].items[0].held == "order-in-file", "anybody may have written it"
 
 
@@ -303,8 +302,8 @@ def test_marks_in_an_imported_file_lose_their_power(tmp_path: Path) -> None:
 
 def test_nothing_there_is_one_clear_sentence(tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere", tmp_path):
-        found = plan_import(World(tmp_path).paths, path, {}, secrets=True)
-        assert isinstance(found, Err)
+        found = attempt(plan_import, World(tmp_path).paths, path, {}, secrets=True)
+        assert isinstance(found, KnowledgeError)
         assert "CLAUDE.md" in found.error.hint
 
 
@@ -312,8 +311,8 @@ def test_the_knowledge_folder_is_not_imported_into_itself(tmp_path: Path) -> Non
     """Every run would double it."""
     world, folder = World(tmp_path), project(tmp_path)
     imported(world, folder)
-    found = plan_import(world.paths, world.paths.knowledge, world.entries(), secrets=True)
-    assert isinstance(found, Err)
+    found = attempt(plan_import, world.paths, world.paths.knowledge, world.entries(), secrets=True)
+    assert isinstance(found, KnowledgeError)
 
 
 def test_real_memories_are_taken_over(tmp_path: Path) -> None:
@@ -325,11 +324,10 @@ def test_real_memories_are_taken_over(tmp_path: Path) -> None:
         files = [path for path in folder.rglob("*") if path.suffix in (".md", ".mdc")]
         if not files:
             continue
-        assert isinstance(found, Ok), folder
-        assert {row.path for row in found.value.rows} == {str(path) for path in files}
-        assert not found.value.errors
+        assert {row.path for row in found.rows} == {str(path) for path in files}
+        assert not found.errors
         lists = [path for path in files if "\n- " in path.read_text()]
-        taken = {row.path for row in found.value.rows if row.items}
+        taken = {row.path for row in found.rows if row.items}
         assert {str(path) for path in lists} <= taken, folder
 
 
@@ -354,7 +352,7 @@ def left(path: Path, *rows: Any) -> Path:
 def workspace(tmp_path: Path, settings: str = "") -> Workspace:
     (tmp_path / "config.toml").write_text(f"[ai_settings.knowledge]\n{settings}")
     environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    return value(open_workspace(str(tmp_path / "home"), tmp_path / "config.toml", environment, tmp_path))
+    return open_workspace(str(tmp_path / "home"), tmp_path / "config.toml", environment, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["conversations.json", "export.zip", "folder/conversations.json"])
@@ -376,7 +374,7 @@ def test_each_conversation_is_harvested_once_and_the_export_stays(
     assert {row["source"] for row in entries.values()} == {kind}
     assert not any(row.get("project") for row in entries.values())
     for key, row in entries.items():
-        view = value(conversation_view(workspace(tmp_path), key))
+        view = conversation_view(workspace(tmp_path), key)
         assert (view.where, view.now) == ("in place", row["path"])
     again = FakeModel()
     assert world.run(again, cache, **vars(options)).harvested == 0
@@ -445,13 +443,12 @@ def test_the_list_tells_of_an_export_and_what_is_too_large(tmp_path: Path) -> No
 
     def counted() -> tuple[int, ...]:
         found = sources(opened, str(path))
-        assert isinstance(found, Ok)
-        (row,) = [row for row in found.value.rows if row.name == "chatgpt"]
+        (row,) = [row for row in found.rows if row.name == "chatgpt"]
         assert row.places == [str(path)]
         return row.conversations, row.new, row.harvested, row.too_large
 
     assert counted() == (2, 2, 0, 0)
-    assert isinstance(harvest(opened, HarvestRequest(apply=True, sources=(str(path),))), Ok)
+    assert isinstance(attempt(harvest, opened, HarvestRequest(apply=True, sources=(str(path),))), Ok)
     assert counted() == (2, 0, 1, 1), "a harvest found it too large"
 
 
@@ -462,7 +459,7 @@ def test_what_is_typed_is_a_name_or_something_that_is_there(tmp_path: Path, monk
         assert chosen_sources([text], typed=True) == Ok(("claude_code",))
     assert chosen_sources(["export.zip"], typed=True) == Ok(("./export.zip",))
     for text, told in (("claud-code", "claude_code"), ("./codx", "codex"), ("ChatGPT", "conversations.json")):
-        found = chosen_sources([text], typed=True)
+        found = attempt(chosen_sources, [text], typed=True)
         assert not isinstance(found, Ok)
         assert told in str(found.error)
     assert chosen_sources(["/mnt/stick"]) == Ok(("/mnt/stick",))  # set once; the stick is not there today

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.answer import Answer
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result, attempt, refuse
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command
 from core.conversations.render import transcript
@@ -28,7 +28,6 @@ from core.harvest.steps import DistilSettings
 from tests.cli_call import call
 from tests.harvest_world import FakeModel, World, ordinary, sha256
 from tests.llm_server import model_server, reply
-from tests.made_home import value
 from tests.waiting import PATIENCE_SECONDS
 
 # --- parts: Long conversations: the model hears all of them, in parts that end between turns; nothing is cut off to
@@ -51,13 +50,13 @@ class Shortener:
         self.prompts: list[str] = []
         self.share = share
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         self.prompts.append(prompt)
         if schema is not None:
-            return Ok(Answer("{}", "model", 10, 1))
+            return Answer("{}", "model", 10, 1)
         words = prompt.split()
         kept = random.Random(len(self.prompts)).sample(words, max(1, int(len(words) * self.share)))
-        return Ok(Answer(f"summary {len(self.prompts)}: {' '.join(kept)}", "model", len(prompt) // 4, 5))
+        return Answer(f"summary {len(self.prompts)}: {' '.join(kept)}", "model", len(prompt) // 4, 5)
 
 
 @given(
@@ -123,7 +122,7 @@ def test_map_then_reduce_and_every_call_counts() -> None:
     texts = ["word " * 300 for _ in range(30)]
     model = Shortener(share=0.4)
     meter = Meter(model)
-    summary = summarize(conversation(*texts), SETTINGS, meter)
+    summary = attempt(summarize, conversation(*texts), SETTINGS, meter)
     assert isinstance(summary, Ok) and len(summary.value.encode()) <= SETTINGS.summarize_bytes
     firsts = [prompt for prompt in model.prompts if "Part 1 of " in prompt]
     assert len(firsts) >= 2, "one round was enough: the reduce step was not tried"
@@ -140,7 +139,7 @@ def test_the_border_is_strict(more: int, calls: int) -> None:
     left = SETTINGS.summarize_bytes - len(transcript(conversation(words, words)))
     text = conversation(words, words + "x" * (left + more))
     assert len(transcript(text)) == SETTINGS.summarize_bytes + more
-    value(distil(text, "c", SETTINGS, model))
+    distil(text, "c", SETTINGS, model)
     assert len(model.prompts) == calls
     assert ("word " * 300).strip() in model.prompts[-1] or calls > 1
     assert model.prompts[-1].startswith("HARVEST")
@@ -149,51 +148,51 @@ def test_the_border_is_strict(more: int, calls: int) -> None:
 def test_a_model_that_does_not_shorten_ends_with_a_sentence() -> None:
     """Rather no harvest than one of a conversation that was cut: it stays, with its reason."""
 
-    def parrot(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def parrot(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         calls.append(prompt)
-        return Ok(Answer(f"{len(calls)} " + "word " * 2000, "model", 1, 1))
+        return Answer(f"{len(calls)} " + "word " * 2000, "model", 1, 1)
 
     calls: list[str] = []
-    result = summarize(conversation("word " * 3000), SETTINGS, parrot)
-    assert isinstance(result, Err) and result.error.code == "summary-too-long"
+    result = attempt(summarize, conversation("word " * 3000), SETTINGS, parrot)
+    assert isinstance(result, KnowledgeError) and result.error.code == "summary-too-long"
     assert len({prompt for prompt in calls if "Part 1 of" in prompt}) == MAX_ROUNDS
 
 
 def test_an_empty_summary_is_no_summary() -> None:
-    def silent(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        return Ok(Answer(" \n", "model", 1, 1))
+    def silent(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        return Answer(" \n", "model", 1, 1)
 
-    result = summarize(conversation("word " * 3000), SETTINGS, silent)
-    assert isinstance(result, Err) and result.error.code == "empty-summary"
+    result = attempt(summarize, conversation("word " * 3000), SETTINGS, silent)
+    assert isinstance(result, KnowledgeError) and result.error.code == "empty-summary"
 
 
 @pytest.mark.parametrize("cut_at", [1, 2, 3])
 def test_a_summary_that_broke_off_is_no_summary(cut_at: int) -> None:
     """Half a summary was harvested as if it were whole, and the conversation went into the trash."""
 
-    def breaking(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def breaking(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         prompts.append(prompt)
         cut = f"Part {cut_at} of" in prompt
-        return Ok(Answer(f"{len(prompts)} the beginning of", "model", 1, 1, truncated=cut))
+        return Answer(f"{len(prompts)} the beginning of", "model", 1, 1, truncated=cut)
 
     prompts: list[str] = []
     texts = ["word " * 300 for _ in range(4)]
-    result = distil(conversation(*texts), "c", SETTINGS, breaking)
-    assert isinstance(result, Err) and result.error.code == "truncated-answer"
+    result = attempt(distil, conversation(*texts), "c", SETTINGS, breaking)
+    assert isinstance(result, KnowledgeError) and result.error.code == "truncated-answer"
     assert len(prompts) == cut_at - 1 + SETTINGS.attempts
 
 
 def test_a_summary_that_is_empty_or_breaks_off_once_is_asked_for_again() -> None:
-    def late(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def late(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         prompts.append(prompt)
         if len(prompts) == 1:
-            return Ok(Answer("half of", truncated=True))
+            return Answer("half of", truncated=True)
         if len(prompts) == 3:
-            return fail("empty-answer", "it said nothing")
-        return Ok(Answer("{}" if schema else f"summary {len(prompts)}"))
+            raise KnowledgeError("empty-answer", "it said nothing")
+        return Answer("{}" if schema else f"summary {len(prompts)}")
 
     prompts: list[str] = []
-    result = distil(conversation(*["word word word word \n" * 101 for _ in range(2)]), "c", SETTINGS, late)
+    result = attempt(distil, conversation(*["word word word word \n" * 101 for _ in range(2)]), "c", SETTINGS, late)
     assert isinstance(result, Ok) and len(prompts) == 4 + 2 + 1
 
 
@@ -218,7 +217,7 @@ class Quoting:
         self.prompts: list[str] = []
         self.cut_at = cut_at
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         self.prompts.append(prompt)
         number = len(self.prompts)
         shown = prompt.partition("<conversation>")[2]
@@ -227,7 +226,7 @@ class Quoting:
             {"statement": f"Gauge {name} was read ({number})", "quote": f"The gauge {name} reads {len(name)} bar"}
             for name in names
         ]
-        return Ok(Answer(json.dumps({"facts": rows}), "model", truncated=number == self.cut_at))
+        return Answer(json.dumps({"facts": rows}), "model", truncated=number == self.cut_at)
 
 
 def gauges(number: int) -> Conversation:
@@ -240,7 +239,7 @@ def gauges(number: int) -> Conversation:
 def test_a_long_conversation_is_read_whole_and_its_quotes_stay_exact() -> None:
     """Three true facts, quoted exactly from what was shown, were quarantined: the model had seen a summary."""
     model = Quoting()
-    done = distil(gauges(30), "c", WHOLE, model)
+    done = attempt(distil, gauges(30), "c", WHOLE, model)
     assert isinstance(done, Ok) and len(model.prompts) > 3
     assert len(done.value.items) == 30 and not any(item.held for item in done.value.items)
     window = WHOLE.context_tokens - WHOLE.answer_tokens
@@ -262,12 +261,12 @@ def test_a_later_part_is_told_what_the_earlier_ones_gave() -> None:
 @pytest.mark.parametrize("cut_at", [1, 2])
 def test_an_answer_about_a_part_that_broke_off_twice_keeps_the_conversation(cut_at: int) -> None:
     class Stubborn(Quoting):
-        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
             self.cut_at = len(self.prompts) + 1 if len(self.prompts) + 1 >= cut_at else 0
             return super().__call__(prompt, schema)
 
-    done = distil(gauges(12), "c", WHOLE, Stubborn())
-    assert isinstance(done, Err) and done.error.code == "truncated-answer"
+    done = attempt(distil, gauges(12), "c", WHOLE, Stubborn())
+    assert isinstance(done, KnowledgeError) and done.error.code == "truncated-answer"
 
 
 def test_the_whole_conversation_fits_one_call_of_a_large_window() -> None:
@@ -280,17 +279,17 @@ def test_the_whole_conversation_fits_one_call_of_a_large_window() -> None:
 def test_a_quote_of_a_summary_is_looked_for_in_the_summary() -> None:
     """A model that is shown a paraphrase can quote nothing else; 77 of 96 true items were held back for it."""
 
-    def paraphrasing(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def paraphrasing(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         prompts.append(prompt)
         if schema is None:
-            return Ok(Answer(f"Part {len(prompts)}: every pressure that was looked at lies below forty"))
+            return Answer(f"Part {len(prompts)}: every pressure that was looked at lies below forty")
         row = {"statement": "All pressures are low", "quote": "every pressure that was looked at lies below forty"}
         other = {"statement": "Made up", "quote": "nobody ever wrote down this sentence anywhere"}
-        return Ok(Answer(json.dumps({"facts": [row, other]})))
+        return Answer(json.dumps({"facts": [row, other]}))
 
     prompts: list[str] = []
     settings = replace(WHOLE, long="summarise", summarize_prompt="SUMMARISE", part_bytes=2048)
-    done = value(distil(gauges(20), "c", settings, paraphrasing))
+    done = distil(gauges(20), "c", settings, paraphrasing)
     assert [item.held for item in done.items] == ["", "quote-not-found"]
 
 
@@ -317,7 +316,7 @@ def left(world: World) -> list[str]:
 def test_after_a_failure_of_key_model_or_server_nobody_else_is_asked_about(world: World, code: str) -> None:
     for talk in TALKS:
         world.converse(talk)
-    model = FakeModel(lambda number, prompt: fail(code, f"refused for the {number}. time"))
+    model = FakeModel(lambda number, prompt: refuse(KnowledgeError(code, f"refused for the {number}. time")))
     report = world.run(model)
     assert model.calls == 1 and report.failed == 1 and report.not_tried == 4 and report.kept == 4
     assert [error.code for error in report.errors] == [code]
@@ -331,9 +330,9 @@ def test_four_workers_send_a_wrong_key_once(world: World) -> None:
         world.converse(talk)
     others = threading.Event()
 
-    def refusing(number: int, prompt: str) -> Result[Answer]:
+    def refusing(number: int, prompt: str) -> Answer:
         others.wait(0.2) if number == 1 else others.set()  # time enough for three more calls
-        return fail("rejected-key", f"no {number}")
+        raise KnowledgeError("rejected-key", f"no {number}")
 
     model = FakeModel(refusing)
     report = world.run(model, jobs=4)
@@ -360,11 +359,13 @@ def test_what_may_lie_in_one_conversation_ends_the_asking_the_second_time(world:
     """A text that a filter refuses, oldest of all, must not keep every other one from being read, run after run."""
     for talk in TALKS:
         world.converse(talk)
-    once = world.run(FakeModel(lambda number, prompt: fail(code, "no") if number == 1 else ordinary(number, prompt)))
+    once = world.run(
+        FakeModel(lambda number, prompt: KnowledgeError(code, "no") if number == 1 else ordinary(number, prompt))
+    )
     assert (once.failed, once.harvested, once.not_tried) == (1, 4, 0)
     for talk in TALKS:
         world.converse(f"{talk} again")
-    model = FakeModel(lambda number, prompt: fail(code, f"no {number}"))
+    model = FakeModel(lambda number, prompt: refuse(KnowledgeError(code, f"no {number}")))
     twice = world.run(model)
     assert (model.calls, twice.failed, twice.not_tried) == (2, 2, 4)
 
@@ -375,7 +376,7 @@ def test_any_other_failure_is_of_its_own_conversation(world: World, code: str) -
         world.converse(talk)
 
     def every_other(number: int, prompt: str) -> Result[Answer] | dict[str, Any]:
-        return fail(code, f"no {number}") if number % 2 else ordinary(number, prompt)
+        return KnowledgeError(code, f"no {number}") if number % 2 else ordinary(number, prompt)
 
     report = world.run(FakeModel(every_other))
     assert (report.failed, report.harvested, report.not_tried) == (3, 2, 0)
@@ -384,7 +385,7 @@ def test_any_other_failure_is_of_its_own_conversation(world: World, code: str) -
 def test_the_next_run_reads_what_was_not_tried(world: World) -> None:
     for talk in TALKS:
         world.converse(talk)
-    world.run(FakeModel(lambda number, prompt: fail("not-found", "no such model")))
+    world.run(FakeModel(lambda number, prompt: refuse(KnowledgeError("not-found", "no such model"))))
     assert world.run(FakeModel()).harvested == 5 and left(world) == []
 
 

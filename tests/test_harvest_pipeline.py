@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Ok, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.alike import supersede_accept, supersede_list
 from core.commands.context import context
 from core.commands.harvest import harvest
@@ -30,7 +30,6 @@ from core.knowledge.same import statements
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot, workspace_of
-from tests.made_home import value
 from tests.waiting import wait_until
 
 # --- pipeline: A whole harvest, from what lies in the home to what stands in the files: each test is a thing a person
@@ -50,8 +49,8 @@ def test_a_dry_run_changes_nothing_below_the_home(tmp_path: Path) -> None:
     before = snapshot(world.paths.home)
     config = tmp_path / "config.toml"
     config.write_text('[ai_settings.knowledge]\nprovider = "openai"\n')
-    opened = value(open_workspace(str(world.paths.home), environment={"SLOP_CONFIG": str(config)}, cwd=tmp_path))
-    report = harvest(opened, HarvestRequest(), generate=FakeModel(never))
+    opened = open_workspace(str(world.paths.home), environment={"SLOP_CONFIG": str(config)}, cwd=tmp_path)
+    report = attempt(harvest, opened, HarvestRequest(), generate=FakeModel(never))
     assert isinstance(report, Ok) and not report.value.applied and report.value.plan.counts["harvest"] == 1
     assert snapshot(world.paths.home) == before and not world.paths.knowledge.exists()
 
@@ -88,7 +87,7 @@ def test_a_second_answer_that_is_right_is_taken(world: World) -> None:
 
 def test_a_failing_provider_is_asked_once_and_the_run_goes_on(world: World) -> None:
     first, second = world.converse("a"), world.converse("b")
-    busy = fail("server-error", "provider 'openai' has no time")
+    busy = KnowledgeError("server-error", "provider 'openai' has no time")
     model = FakeModel(lambda number, prompt: busy if number == 1 else ordinary(number, prompt))
     report = world.run(model)
     assert (first.exists(), second.exists(), model.calls) == (True, False, 2)
@@ -286,11 +285,11 @@ def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None
     assert "- Cache entries live for one hour [from: x, 2026-01-01]\n" in world.text("facts.md")
     workspace = workspace_of(world)
     for old in ("for one hour", "Measure the cache", "How long do"):
-        value(supersede_accept(workspace, old))
+        supersede_accept(workspace, old)
     assert "- ~~Cache entries live for one hour~~" in world.text("facts.md")
     assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
     assert "~~How long do cache entries live?~~" in world.text("questions.md")
-    left = supersede_list(workspace)
+    left = attempt(supersede_list, workspace)
     assert isinstance(left, Ok) and left.value.to_json() == []
 
 
@@ -341,7 +340,7 @@ def test_what_the_person_prefers_goes_along_and_a_projects_lines_do_not(world: W
     new = world.folder / "new"
     new.mkdir()
     for _ in range(2):  # the second time the projects are remembered beside the ledger
-        shown = value(context(workspace_of(world), str(new)))
+        shown = context(workspace_of(world), str(new))
         assert "two sentences" in shown.prefix.text
         assert "ledger" not in shown.prefix.text and "Release" not in shown.prefix.text
 
@@ -421,7 +420,7 @@ def test_a_note_on_a_file_of_another_machine_is_found_by_its_path(world: World) 
     world.converse("\n".join(map(json.dumps, rows)) + "\n")
     note = {"path": "lib\\run.cs", "note": "starts the pumps", "quote": ""}
     world.run(FakeModel(lambda number, prompt: {"files": [note], "questions": [f"Why {number}?"]}))
-    found = notes(workspace_of(world), "C:\\src\\pumps\\lib\\run.cs")
+    found = attempt(notes, workspace_of(world), "C:\\src\\pumps\\lib\\run.cs")
     assert isinstance(found, Ok) and [row.bullet.text for row in found.value.bullets] == [
         "C:\\src\\pumps\\lib\\run.cs: starts the pumps"
     ]
@@ -444,7 +443,7 @@ def test_a_reader_can_stand_in_for_the_model(world: World) -> None:
     """A judgement of the program by what a careful reader would answer needs no key and no network."""
     desk = world.folder / "desk"
     command = (sys.executable, str(Path(__file__).with_name("quality") / "by_hand.py"), str(desk), "1")
-    model = value(connect(ModelSettings("command", command=command), credentials=lambda provider, variables: Ok("")))
+    model = connect(ModelSettings("command", command=command), credentials=lambda provider, variables: "")
     talk = session(world.folder / "app", 1, "which colour?", "The pipes of the annex are painted green.")
     world.converse(talk)
 
@@ -492,7 +491,7 @@ def test_an_older_conversation_does_not_outdate_what_was_said_later(world: World
         return {"facts": [row], "finishes": [task]}
 
     world.run(FakeModel(answering))
-    left = value(supersede_list(workspace_of(world)))
+    left = supersede_list(workspace_of(world))
     [pair] = left.to_json()
     assert "one day" in json.dumps(pair["old"]) and "one hour" in json.dumps(pair["new"])
 
@@ -547,6 +546,6 @@ def test_what_a_session_without_a_folder_changed_is_no_other_projects(world: Wor
     model = FakeModel(lambda number, prompt: {"facts": both if "rounding" in prompt else [prefers], "questions": []})
     world.run(model)
     (world.folder / "new").mkdir()
-    shown = value(context(workspace_of(world), str(world.folder / "new")))
+    shown = context(workspace_of(world), str(world.folder / "new"))
     assert "short answers" in shown.prefix.text and "Rounding" not in shown.prefix.text
     assert "Prefers to cut" not in shown.prefix.text

@@ -16,7 +16,7 @@ import pytest
 
 from core.base import files, locks
 from core.base.answer import Answer
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.commands import bullets
 from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
@@ -247,7 +247,7 @@ def test_a_run_that_a_power_cut_brings_back_does_not_undo_an_undo(world: World) 
         patch.object(files, "rename_without_replacing", move),
         patch.object(files, "sync_folder", lambda folder: (synced.append(Path(folder)), sync_folder(folder))[1]),
     ):
-        assert isinstance(undo(opened(world), run), Ok)
+        assert isinstance(attempt(undo, opened(world), run), Ok)
     assert before == [True] and path.exists()
 
 
@@ -437,8 +437,8 @@ def test_a_ledger_that_cannot_be_read_stops_the_run(world: World) -> None:
     """Unreadable is not corrupt: setting it aside would forget everything for a passing error."""
     path = world.converse("a")
     world.paths.ledger.mkdir(parents=True)
-    result = world.try_run(FakeModel(never))
-    assert isinstance(result, Err) and "ledger" in result.error.message and path.exists()
+    result = attempt(world.try_run, FakeModel(never))
+    assert isinstance(result, KnowledgeError) and "ledger" in result.error.message and path.exists()
     assert world.paths.ledger.is_dir()
 
 
@@ -454,9 +454,13 @@ def test_a_second_run_says_who_holds_the_lock(world: World) -> None:
     command = [sys.executable, "-c", code, str(world.paths.lock)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None and other.stdout.readline() == "held\n"
-        result = world.try_run(FakeModel(never))
+        result = attempt(world.try_run, FakeModel(never))
         other.kill()
-    assert isinstance(result, Err) and result.error.code == "lock-held" and str(other.pid) in result.error.message
+    assert (
+        isinstance(result, KnowledgeError)
+        and result.error.code == "lock-held"
+        and str(other.pid) in result.error.message
+    )
     assert path.exists()
     world.run(FakeModel())  # the lock of a dead process holds nobody up
     assert not path.exists()
@@ -465,8 +469,8 @@ def test_a_second_run_says_who_holds_the_lock(world: World) -> None:
 def test_the_lock_names_its_holder(world: World) -> None:
     """Who waits for `undo` should not be told to wait for a harvest."""
     with locks.locked(world.paths.lock, work="undo"):
-        refused = world.try_run(FakeModel(never))
-    assert isinstance(refused, Err)
+        refused = attempt(world.try_run, FakeModel(never))
+    assert isinstance(refused, KnowledgeError)
     assert refused.error.message == f"'knowledge undo' is at work (process {os.getpid()})"
 
 
@@ -503,7 +507,7 @@ def test_a_conversation_in_flight_when_the_run_is_stopped_is_untouched(world: Wo
     def answer(number: int, prompt: str) -> dict[str, Any] | Result[Answer]:
         if number >= 2:
             stop.append(True)
-            return fail("cancelled", "the call was cancelled")
+            raise KnowledgeError("cancelled", "the call was cancelled")
         return ordinary(number, prompt)
 
     report = world.run(FakeModel(answer), jobs=jobs, cancelled=lambda: bool(stop))
@@ -558,9 +562,7 @@ def test_a_line_torn_by_a_crash_is_completed_whatever_stood_above_it(world: Worl
 
 
 def opened(world: World) -> Workspace:
-    workspace = open_workspace(str(world.paths.home))
-    assert isinstance(workspace, Ok)
-    return workspace.value
+    return open_workspace(str(world.paths.home))
 
 
 @pytest.mark.parametrize(("category", "file"), [("facts", "facts.md"), ("tasks_open", "tasks.md")])
@@ -568,8 +570,8 @@ def test_a_struck_line_is_not_written_beside_itself_after_an_undo(world: World, 
     """Undo leaves it, for the person has changed it; the next harvest reads the conversation again."""
     world.converse("a")
     first = world.run(says(**{category: ["one", "two"]}))
-    assert isinstance(bullets.strike(opened(world), category, "one"), Ok)
-    undone = undo(opened(world), first.run)
+    assert isinstance(attempt(bullets.strike, opened(world), category, "one"), Ok)
+    undone = attempt(undo, opened(world), first.run)
     assert isinstance(undone, Ok) and list(undone.value.stayed_why.values()) == ["struck through since"]
     struck = [line for line in world.text(file).split("\n") if line.startswith("- ")]
     assert len(struck) == 1 and struck[0].startswith("- ~~one~~")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from core.base.answer import Answer
-from core.base.result import Ok, Result
 from core.base.secrets import repeats
 from core.base.secrets.redact import Redacted, redact
 from core.commands import bullets
@@ -31,7 +30,7 @@ from core.llm.command import run_command
 from core.llm.wire import excerpt
 from core.sources.scan import scan_conversations
 from tests.cli_call import call
-from tests.made_home import UUID, Clock, Model, converse, harvested, make_home, read, value, write
+from tests.made_home import UUID, Clock, Model, converse, harvested, make_home, read, write
 
 MIXED = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
 GITHUB = "gh" + "p_" + MIXED
@@ -48,9 +47,9 @@ class Echo(Model):
         super().__init__(**rows)
         self.prompts: list[str] = []
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         self.prompts.append(prompt)
-        return super().__call__(prompt, schema) if schema else Ok(Answer(f"summary {len(self.prompts)}"))
+        return super().__call__(prompt, schema) if schema else Answer(f"summary {len(self.prompts)}")
 
 
 def everywhere(folder: Path) -> dict[str, bytes]:
@@ -75,7 +74,7 @@ def test_no_secret_leaves_a_conversation(tmp_path: Path) -> None:
     parts = [secret[:12] for secret in (GITHUB, PASSWORD)] + ["--password hunter"]
     found = [(name, part) for name, data in everywhere(tmp_path).items() for part in parts if part.encode() in data]
     assert found == []
-    held = value(quarantine_list(workspace))
+    held = quarantine_list(workspace)
     assert {row.held for row in held} == {"secret"} and any("[redacted: github-token]" in row.text for row in held)
     assert "harmless" in read(workspace, "digest.md") and "[redacted" not in read(workspace, "digest.md")
 
@@ -84,7 +83,7 @@ def test_letting_a_held_item_in_brings_its_placeholder_and_not_the_secret(tmp_pa
     workspace = make_home(tmp_path)
     converse(workspace)
     harvested(workspace, Model(facts=[f"the token is {GITHUB}"]), Clock())
-    value(quarantine_accept(workspace, "the token"))
+    quarantine_accept(workspace, "the token")
     assert "- the token is [redacted: github-token] [from:" in read(workspace, "facts.md")
 
 
@@ -139,11 +138,11 @@ def test_a_title_tells_no_key_that_lost_its_punctuation(tmp_path: Path) -> None:
         said += more
         path = titled(workspace, title, *said)
         told.append(str(titles_of(workspace, scan_conversations(workspace.paths))))
-        told.append(str(value(harvest(workspace, HarvestRequest(), now=clock))))
+        told.append(str(harvest(workspace, HarvestRequest(), now=clock)))
         harvested(workspace, model, clock, keep=True)
-        rows = value(ledger(workspace))
+        rows = ledger(workspace)
         told += [str([row.entry for row in rows]), str(titles(workspace, rows))]
-        told.append(str(value(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0))))
+        told.append(str(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0)))
     told += model.prompts
     assert "second server" in model.prompts[-1] and len(said) == 4
     assert not [text for text in told if bare[:12] in text or GITHUB[:12] in text]
@@ -155,7 +154,7 @@ def test_a_password_of_signs_alone_does_not_empty_a_title(tmp_path: Path) -> Non
     workspace = make_home(tmp_path)
     titled(workspace, "Fix the build", "use sshpass -p '!@#^&*!!#' ssh host", "It is deployed.")
     harvested(workspace, Echo(), Clock(), keep=True)
-    [hit] = value(find(workspace, "deployed", ConversationFilters(), 10, seconds=60.0)).hits
+    [hit] = find(workspace, "deployed", ConversationFilters(), 10, seconds=60.0).hits
     assert hit.title == "Fix the build"
 
 
@@ -164,7 +163,7 @@ def test_a_long_title_is_cut_behind_a_word(tmp_path: Path) -> None:
     path = titled(workspace, "Mend the scale " * 15, "Mend the scale", "Done.")
     shown = titles_of(workspace, scan_conversations(workspace.paths))[str(path)].title
     harvested(workspace, Model(facts=["a fact"]), Clock(), keep=True)
-    [row] = value(ledger(workspace))
+    [row] = ledger(workspace)
     assert row.entry["title"] == shown and shown.endswith(" …") and len(shown) <= 122
 
 
@@ -175,8 +174,8 @@ def test_redaction_can_be_switched_off_by_the_person(tmp_path: Path) -> None:
     model = Echo()
     harvested(workspace, model, Clock())
     assert GITHUB in model.prompts[-1]
-    value(bullets.add(workspace, "facts", f"the token is {GITHUB}"))
-    assert GITHUB in read(workspace, "facts.md") and GITHUB in value(context(workspace)).prefix.text
+    bullets.add(workspace, "facts", f"the token is {GITHUB}")
+    assert GITHUB in read(workspace, "facts.md") and GITHUB in context(workspace).prefix.text
 
 
 def test_a_long_conversation_is_summarised_without_its_secrets() -> None:
@@ -234,7 +233,7 @@ def test_a_key_in_the_name_of_a_file_stands_in_no_line(tmp_path: Path) -> None:
     path = converse(workspace)
     path.rename(path.with_name(f"{FACE}-{UUID}"))
     harvested(workspace, Model(facts=["the cache is warm"]), Clock(), keep=True)
-    lines = read(workspace, "facts.md") + read(workspace, "digest.md") + value(context(workspace)).prefix.text
+    lines = read(workspace, "facts.md") + read(workspace, "digest.md") + context(workspace).prefix.text
     assert "the cache is warm" in lines and "(redacted: hugging-face-token)" in lines and FACE[:12] not in lines
 
 
@@ -258,7 +257,7 @@ def test_a_title_that_comes_after_the_harvest_says_no_password_of_before(tmp_pat
     harvested(workspace, Echo(), clock, keep=True)
     path = titled(workspace, f"Log in with {PASSWORD}", f"DB_PASSWORD={PASSWORD} is set", "It lets me in.")
     harvested(workspace, Echo(), clock, keep=True)
-    assert len(value(ledger(workspace))) == 2
+    assert len(ledger(workspace)) == 2
     written = {str(file): file.read_bytes() for file in tmp_path.rglob("*") if file.is_file() and file != path}
     assert not [name for name, data in written.items() if PASSWORD.encode() in data and "/trash/" not in name]
 
@@ -300,13 +299,13 @@ def test_the_search_index_holds_no_secret_that_a_person_wrote(tmp_path: Path) ->
 
     workspace = make_home(tmp_path)
     write(workspace, "facts.md", f"# Facts\n\n- log in with {GITHUB} at the gate\n")
-    found = value(search(workspace, "gate"))
+    found = search(workspace, "gate")
     assert "[redacted: github-token]" in found.hits[0].entry.text
     cached = [path for path in tmp_path.rglob("*") if "cache" in str(path) and path.is_file()]
     assert cached and not any(GITHUB[:14].encode() in path.read_bytes() for path in cached)
     (tmp_path / "config.toml").write_text("[ai_settings.knowledge]\nredact = false\n")
     open_again = make_home(tmp_path, "redact = false")
-    assert GITHUB in value(search(open_again, "gate")).hits[0].entry.text
+    assert GITHUB in search(open_again, "gate").hits[0].entry.text
 
 
 def test_a_password_in_an_address_of_the_settings_is_not_repeated(tmp_path: Path) -> None:
@@ -336,10 +335,10 @@ def test_of_made_up_secrets_of_many_kinds_hardly_one_gets_through() -> None:
 def test_adding_and_editing_replace_secrets_and_say_so(tmp_path: Path) -> None:
     """A key that is typed by mistake would travel to a provider with every new conversation."""
     workspace = make_home(tmp_path)
-    added = value(bullets.add(workspace, "facts", f"log in with {GITHUB}"))
+    added = bullets.add(workspace, "facts", f"log in with {GITHUB}")
     assert added.warning.startswith("secrets replaced: github-token:1 (")
-    value(bullets.add(workspace, "facts", "plain"))
-    edited = value(bullets.edit(workspace, "facts", "plain", f"DB_PASSWORD={PASSWORD}"))
+    bullets.add(workspace, "facts", "plain")
+    edited = bullets.edit(workspace, "facts", "plain", f"DB_PASSWORD={PASSWORD}")
     assert edited.warning.startswith("secrets replaced: password:1 (")
     data = everywhere(tmp_path)
     assert data and not any(secret.encode() in text for text in data.values() for secret in SECRETS)
@@ -348,10 +347,10 @@ def test_adding_and_editing_replace_secrets_and_say_so(tmp_path: Path) -> None:
 def test_a_person_may_insist_and_still_no_prompt_carries_it(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     write(workspace, "digest.md", "")
-    value(bullets.add(workspace, "facts", "plain"))
-    insisted = value(bullets.edit(workspace, "facts", "plain", f"log in with {GITHUB}", keep_secrets=True))
+    bullets.add(workspace, "facts", "plain")
+    insisted = bullets.edit(workspace, "facts", "plain", f"log in with {GITHUB}", keep_secrets=True)
     assert insisted.warning == "" and GITHUB in read(workspace, "facts.md")
-    prompt = value(context(workspace)).prefix.text
+    prompt = context(workspace).prefix.text
     assert "[redacted: github-token]" in prompt and GITHUB not in prompt
 
 

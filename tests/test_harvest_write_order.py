@@ -15,7 +15,7 @@ import pytest
 from core.base import disk, files, reading
 from core.base.checked_lines import decode
 from core.base.paths import Paths
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.trash import trash_list, trash_restore
 from core.commands.undo import undo
 from core.harvest import named_paths
@@ -52,14 +52,13 @@ from tests.faults.fault import Counter, Fault
 from tests.faults.store import performing
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, says, sha256, workspace_of
 from tests.histories.ground import in_child
-from tests.made_home import value
 
 # --- order: What must not happen on the way: a move of what is not proven, a name that is not synced, a descriptor
 # left open.
 
 
 def code(result: object) -> str:
-    assert isinstance(result, Err), result
+    assert isinstance(result, KnowledgeError), result
     return result.error.code
 
 
@@ -89,8 +88,8 @@ def test_what_changed_in_the_moment_of_the_move_is_put_back(
     path = world.converse("a")
     with monkeypatch.context() as patched:
         patched.setattr(files, call, later(getattr(files, call), 2, False))
-        found = reclaim(world.paths, str(path), sha256("a"), 14, NOW)
-    assert isinstance(found, Err) and found.error.message.endswith("; it stays")
+        found = attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW)
+    assert isinstance(found, KnowledgeError) and found.error.message.endswith("; it stays")
     assert path.read_text() == "a" and not world.trash()
 
 
@@ -106,11 +105,11 @@ def test_names_are_made_durable_in_their_order(world: World, monkeypatch: pytest
     sync_reclaimed(world.paths)
     assert synced == []
     world.paths.trash.mkdir()
-    assert isinstance(reclaim(world.paths, str(path), sha256("a"), 14, NOW), Ok) and synced == []
+    assert isinstance(attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW), Ok) and synced == []
     sync_reclaimed(world.paths)
     assert synced == [world.paths.trash]
     synced.clear()
-    assert isinstance(reclaim(world.paths, str(elsewhere / "talk"), sha256("b"), 14, NOW), Ok)
+    assert isinstance(attempt(reclaim, world.paths, str(elsewhere / "talk"), sha256("b"), 14, NOW), Ok)
     assert synced == [world.paths.trash, elsewhere]
     elsewhere.rmdir()
     synced.clear()
@@ -158,8 +157,8 @@ def test_each_refusal_has_its_own_code(world: World, tmp_path: Path) -> None:
     (world.paths.splits / "link").symlink_to(tmp_path / "mine")
     (world.paths.splits / "file").touch()
     for name in ("link", "file", "nothing"):
-        found = remove_split(world.paths, str(world.paths.splits / name), 14, NOW)
-        assert isinstance(found, Err) and found.error.message == "this is not a folder of splits; it stays"
+        found = attempt(remove_split, world.paths, str(world.paths.splits / name), 14, NOW)
+        assert isinstance(found, KnowledgeError) and found.error.message == "this is not a folder of splits; it stays"
     (world.paths.splits / "whole").mkdir()
     assert remove_split(world.paths, str(world.paths.splits / "whole"), 0, NOW) == Ok(None)
     (world.paths.splits / f".x..1-0{files.TEMPORARY_MARK}").symlink_to(tmp_path / "mine")
@@ -198,7 +197,7 @@ def test_a_disk_that_refuses_costs_nothing_in_the_trash(world: World) -> None:
     """Whatever cannot be moved or removed stays whole, and is told in a sentence."""
     path = world.converse("a")
     (world.paths.splits / "cut").mkdir(parents=True)
-    assert isinstance(reclaim(world.paths, str(path), sha256("a"), 14, NOW), Ok)
+    assert isinstance(attempt(reclaim, world.paths, str(path), sha256("a"), 14, NOW), Ok)
     assert remove_split(world.paths, str(world.paths.splits / "cut"), 14, NOW) == Ok(None)
     held, split = (world.paths.trash / name for name in sorted(os.listdir(world.paths.trash)))
     with patch.object(disk, "perform", Refusing("rename-flag")):
@@ -468,7 +467,7 @@ def cut(world: World, model: FakeModel) -> None:
 
 
 def origins(world: World) -> list[str]:
-    return sorted(row.path for row in value(trash_list(workspace_of(world))))
+    return sorted(row.path for row in trash_list(workspace_of(world)))
 
 
 @pytest.mark.parametrize("at", [0, 1, 2, 4, 7])
@@ -512,7 +511,7 @@ def test_a_move_that_no_record_tells_of_can_be_taken_back(world: World, again: b
     assert not Path(path).exists()
     world.run(says())
     assert origins(world) == [str(path)] and world.entry("a")["deleted"]
-    value(trash_restore(workspace_of(world), world.trash()[0].name, editor_wait=HURRIED))
+    trash_restore(workspace_of(world), world.trash()[0].name, editor_wait=HURRIED)
     assert path.read_text() == "a"
 
 
@@ -600,7 +599,7 @@ def judged(world: World, what: str, data: bytes, before: list[str], names: list[
     if standing(world) != texts or again.failed:
         wrong.append(f"{what}: the second run is not quiet: {again.errors}")
     for run in dict.fromkeys(str(entry.get("run")) for entry in world.entries().values() if "unproven" in entry):
-        assert isinstance(undo(workspace_of(world), run, editor_wait=HURRIED), Ok)
+        assert isinstance(attempt(undo, workspace_of(world), run, editor_wait=HURRIED), Ok)
     world.run(other_words())
     here = [path.name for path in world.paths.conversations.glob("talk-*")]
     trashed = len(world.trash())

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import core.injection
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result
+from core.base.result import KnowledgeError, Ok, attempt
 from core.cli.main import main
 from core.commands.context import context
 from core.commands.status import status
@@ -82,27 +82,23 @@ def settings(home: Path, text: str = "") -> Path:
     return file
 
 
-def asked(home: Path, project: Path | None = None, text: str = "") -> Result[Prefix]:
+def asked(home: Path, project: Path | None = None, text: str = "") -> Prefix:
     return prompt_prefix(project, home=home, config_file=settings(home, text), environment={})
 
 
 def prefix(home: Path, project: Path | None = None, text: str = "") -> str:
     result = asked(home, project, text)
-    assert isinstance(result, Ok), result
-    return result.value.text
+    return result.text
 
 
 def workspace_of(home: Path, folder: Path, text: str) -> Workspace:
-    found = open_workspace(str(home), settings(home, text), {}, folder)
-    assert isinstance(found, Ok)
-    return found.value
+    return open_workspace(str(home), settings(home, text), {}, folder)
 
 
 def printed(home: Path, folder: Path, text: str, project: str = "") -> str:
     """What the command says in a folder."""
     found = context(workspace_of(home, folder, text), project)
-    assert isinstance(found, Ok)
-    return found.value.prefix.text
+    return found.prefix.text
 
 
 def test_a_host_gets_what_the_command_prints(home: Path, tmp_path: Path) -> None:
@@ -151,10 +147,12 @@ def test_secrets_and_marks_in_it_are_tamed(home: Path) -> None:
 def test_a_hosts_errors_are_values(home: Path) -> None:
     """An exception out of a memory would take the host's whole conversation with it."""
     for text, word in (("digest_enabled = 3", "digest_enabled"), ("digest_enabled = [", "TOML")):
-        broken = asked(home, text=text)
-        assert isinstance(broken, Err) and word in broken.error.message and "config.toml" in broken.error.path
-    missing = prompt_prefix(home=home, config_file=home / "none.toml", environment={})
-    assert isinstance(missing, Err) and "does not exist" in missing.error.message
+        broken = attempt(asked, home, text=text)
+        assert (
+            isinstance(broken, KnowledgeError) and word in broken.error.message and "config.toml" in broken.error.path
+        )
+    missing = attempt(prompt_prefix, home=home, config_file=home / "none.toml", environment={})
+    assert isinstance(missing, KnowledgeError) and "does not exist" in missing.error.message
     assert prefix(home.parent / "nobody") == ""
 
 
@@ -165,7 +163,7 @@ def test_a_digest_that_cannot_be_read_costs_itself_only(home: Path, tmp_path: Pa
     file = home / "knowledge" / broken
     file.unlink()
     file.mkdir()
-    found = asked(home, project)
+    found = attempt(asked, home, project)
     assert isinstance(found, Ok) and "Be brief." in found.value.text and "{knowledge}" not in found.value.text
     assert any(broken in one and "cannot be read" in one for one in found.value.warnings)
     words = ("--home", str(home), "--config", str(settings(home)))
@@ -177,7 +175,7 @@ def test_a_digest_that_cannot_be_read_costs_itself_only(home: Path, tmp_path: Pa
 
 
 def test_the_facts_come_with_it_where_they_are_wanted(home: Path) -> None:
-    wanted = asked(home, text="bootstrap_facts = true")
+    wanted = attempt(asked, home, text="bootstrap_facts = true")
     assert isinstance(wanted, Ok) and "without the facts" in wanted.value.warnings[-1]
     facts = home / "knowledge" / "global"
     facts.mkdir()

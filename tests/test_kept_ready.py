@@ -19,7 +19,7 @@ import pytest
 from core.base import ready
 from core.base.paths import Paths
 from core.base.ready import kept_ready
-from core.base.result import fail
+from core.base.result import KnowledgeError, refuse
 from core.commands import alike
 from core.commands.status import status
 from core.commands.workspace import Workspace
@@ -29,7 +29,7 @@ from core.knowledge.ledger import read_ledger, seen_ledger, write_ledger
 from core.knowledge.ledger_index import LedgerOnDemand
 from core.knowledge.same import mark_of_text
 from core.sources.incremental import earlier_by_path
-from tests.made_home import make_home, value
+from tests.made_home import make_home
 from tests.waiting import PATIENCE_SECONDS
 
 Change = Callable[[Path], object]
@@ -120,7 +120,7 @@ def test_status_counts_what_is_there_now(tmp_path: Path) -> None:
     workspace = home(tmp_path)
 
     def seen() -> tuple[int, dict[str, int], int]:
-        now = value(status(workspace))
+        now = status(workspace)
         bullets = {row.name: row.bullets for row in now.files}
         return bullets["facts"], now.tasks, now.ledger["harvested"]
 
@@ -134,7 +134,7 @@ def test_status_counts_what_is_there_now(tmp_path: Path) -> None:
     assert seen() == (2, {"open": 1, "done": 1}, 0)
     workspace.paths.ledger.write_text("{")
     for _ in range(2):
-        assert [row.code for row in value(status(workspace)).errors].count("ledger-corrupt") == 1, "told each time"
+        assert [row.code for row in status(workspace).errors].count("ledger-corrupt") == 1, "told each time"
 
 
 def test_offers_of_a_ledger_that_could_not_be_read_are_counted_again(
@@ -146,9 +146,11 @@ def test_offers_of_a_ledger_that_could_not_be_read_are_counted_again(
     entry = {"status": "harvested", "path": "x", "at": "2026-05-01T10:00:00Z", "offers": [offer]}
     write_ledger(workspace.paths, {"a" * 64: entry})
     with monkeypatch.context() as stumbling:
-        stumbling.setattr(alike, "seen_ledger", lambda paths: fail("ledger-unreadable", "it cannot be read"))
-        assert value(status(workspace)).outdated == 0
-    assert value(status(workspace)).outdated == 1
+        stumbling.setattr(
+            alike, "seen_ledger", lambda paths: refuse(KnowledgeError("ledger-unreadable", "it cannot be read"))
+        )
+        assert status(workspace).outdated == 0
+    assert status(workspace).outdated == 1
 
 
 # --- single entries of a large ledger --------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def test_single_entries_are_those_of_the_ledger(seed: int, tmp_path: Path) -> No
     chance, workspace = random.Random(seed), home(tmp_path)
     wanted = large_ledger(chance)
     write_ledger(workspace.paths, wanted)
-    wanted = value(seen_ledger(workspace.paths))
+    wanted = seen_ledger(workspace.paths)
     assert asked_singly(workspace, wanted), "nothing was read as a whole"
     place = workspace.cache / "ready/entries"
     for _ in range(6):
@@ -208,7 +210,7 @@ def test_a_ledger_that_somebody_changed_is_seen_at_once(tmp_path: Path, monkeypa
     ledger, wanted = workspace.paths.ledger, large_ledger(chance)
 
     def now() -> dict[str, dict[str, Any]]:
-        return dict(value(read_ledger(workspace.paths)))
+        return dict(read_ledger(workspace.paths))
 
     for change in (rewritten, replaced):
         wanted["b" * 64] = {"status": "harvested", "path": "8080", "at": "2026"}
@@ -268,7 +270,7 @@ def test_a_harvest_that_is_undone_during_a_look_ends_in_no_traceback(
         return found
 
     monkeypatch.setattr(ledger_index, "_entry_at", undone)
-    assert value(status(workspace)).pending["conversations"] == 1
+    assert status(workspace).pending["conversations"] == 1
 
 
 def test_who_asks_for_most_of_a_large_ledger_reads_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,9 +309,9 @@ def test_what_waits_is_the_same_beside_a_large_ledger(tmp_path: Path) -> None:
     write_ledger(workspace.paths, wanted)
 
     def seen() -> list[dict[str, Any]]:
-        found = [value(status(workspace)).pending for _ in range(2)]
+        found = [status(workspace).pending for _ in range(2)]
         shutil.rmtree(workspace.cache)
-        assert found == [value(status(workspace)).pending] * 2
+        assert found == [status(workspace).pending] * 2
         return found
 
     assert seen()[0]["conversations"] == 4  # nothing proves the harvests: their plans are not there

@@ -21,7 +21,7 @@ from core.base import files
 from core.base.locks import folder_lock
 from core.base.markdown import parse_bullets
 from core.base.paths import Paths
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.knowledge import edit, swap
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.changes import read_changes
@@ -288,7 +288,7 @@ def test_every_other_line_keeps_its_bytes_and_undo_gives_back_the_file(
     name = "facts.md" if operation == "add" or not (tasks or operation.startswith("add_")) else "tasks.md"
     with tempfile.TemporaryDirectory() as folder:
         paths = home(Path(folder), name, old)
-        result = operate(paths, name, operation, number)
+        result = attempt(operate, paths, name, operation, number)
         new = data(paths, name)
         if not isinstance(result, Ok):
             assert new == old

@@ -27,7 +27,7 @@ from core.knowledge.file_notes import (
 )
 from core.knowledge.projects import facts_about
 from tests.harvest_world import FakeModel, World
-from tests.made_home import make_home, value, write
+from tests.made_home import make_home, write
 
 # --- notes: A note follows its file through renames and editors' saves, and never goes over to a stranger.
 
@@ -246,10 +246,10 @@ def test_asked_about_a_file_they_stand_behind_its_notes(tmp_path: Path, clone: P
     source = clone / "cmd" / "log" / "logger.go"
     source.write_text("package log\n")
     write(workspace, "facts.md", "# Facts\n\n- cmd/log/logger.go: rotates at midnight\n")
-    alone = value(facts_notes_of(workspace, str(source)))
+    alone = facts_notes_of(workspace, str(source))
     assert [(row.file, row.bullet.text) for row in alone.bullets] == [
         ("facts.md", "cmd/log/logger.go: rotates at midnight")
     ]
-    value(bullets.add(workspace, "files", "Needs a lock", file=str(source)))
-    both = value(facts_notes_of(workspace, str(source)))
+    bullets.add(workspace, "files", "Needs a lock", file=str(source))
+    both = facts_notes_of(workspace, str(source))
     assert [row.bullet.text for row in both.bullets] == ["Needs a lock", "cmd/log/logger.go: rotates at midnight"]

@@ -23,7 +23,7 @@ from core.base import disk, files
 from core.base.checked_lines import decode_line
 from core.base.checked_lines import encode as log_encode
 from core.base.paths import Paths
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands.runs import runs
 from core.commands.undo import undo
@@ -181,14 +181,14 @@ def test_a_ledger_to_the_byte() -> None:
     "data", [b"", b"{", b"[]", b"{}", b'{"entries": []}', b'{"entries": {"a": 1}}', b"\xff", b"[" * 99999]
 )
 def test_a_damaged_ledger_is_never_an_empty_one(data: bytes) -> None:
-    found = parse_ledger(data, Path("ledger.json"))
-    assert isinstance(found, Err) and found.error.code == "ledger-corrupt"
+    found = attempt(parse_ledger, data, Path("ledger.json"))
+    assert isinstance(found, KnowledgeError) and found.error.code == "ledger-corrupt"
 
 
 @given(st.binary(max_size=100))
 def test_any_bytes_are_a_ledger_or_an_error(data: bytes) -> None:
     """A ledger that a crash or a person spoilt is told as such; none may end the program."""
-    found = parse_ledger(data, Path("ledger.json"))
+    found = attempt(parse_ledger, data, Path("ledger.json"))
     assert isinstance(found, Ok) or found.error.code == "ledger-corrupt"
 
 
@@ -221,7 +221,11 @@ def test_every_copy_in_the_trash_is_known() -> None:
 def test_a_unique_prefix_finds_an_entry(tmp_path: Path) -> None:
     entries = {"abc": {"status": "harvested"}, "abd": {"status": "odd"}}
     assert find_entry(entries, "abc") == Ok(("abc", {"status": "harvested"}))
-    assert [row.error.code for prefix in ("ab", "x") if isinstance(row := find_entry(entries, prefix), Err)] == [
+    assert [
+        row.error.code
+        for prefix in ("ab", "x")
+        if isinstance(row := attempt(find_entry, entries, prefix), KnowledgeError)
+    ] == [
         "ambiguous",
         "no-entry",
     ]
@@ -285,13 +289,12 @@ def test_whatever_an_edit_had_done_when_it_was_killed_can_be_taken_back(world: W
     assert in_child(killed) in (0, -9)
     after = world.text("facts.md")
     listed = runs(workspace_of(world))  # at once: nobody waits for the next harvest to take a slip back
-    assert isinstance(listed, Ok)
-    assert [(row.kind, row.removed) for row in listed.value] == ([("edit", 1)] if after != BEFORE else [])
+    assert [(row.kind, row.removed) for row in listed] == ([("edit", 1)] if after != BEFORE else [])
     world.run()
     told = read_changes(world.paths)
     assert [row.removed for row in told] == ([("- one",)] if after != BEFORE else [])
     if told:
-        done = undo(workspace_of(world), told[0].run, editor_wait=HURRIED)
+        done = attempt(undo, workspace_of(world), told[0].run, editor_wait=HURRIED)
         assert isinstance(done, Ok) and done.value.lines_back == 1
     assert world.text("facts.md") == BEFORE and not untold(world.paths)
 
@@ -310,7 +313,7 @@ def test_a_first_bullet_that_was_killed_half_way_can_be_taken_back(world: World,
     told = read_changes(world.paths)
     assert [row.file for row in told] == ["decisions.md"] * stands
     if told:
-        assert isinstance(undo(workspace_of(world), told[0].run, editor_wait=HURRIED), Ok)
+        assert isinstance(attempt(undo, workspace_of(world), told[0].run, editor_wait=HURRIED), Ok)
         assert "we keep it small" not in path.read_text()
     assert not untold(world.paths)
 
@@ -328,7 +331,7 @@ def test_an_edit_at_work_is_left_alone(world: World) -> None:
             seen.append(settle(world.paths))
 
     with patch.object(files, "sync_folder", meanwhile):
-        assert isinstance(remove_one(world), Ok)
+        assert isinstance(attempt(remove_one, world), Ok)
     assert seen and not any(seen) and len(read_changes(world.paths)) == 1
 
 
@@ -352,7 +355,7 @@ def test_after_another_save_the_lines_tell_whether_it_was_made(
 ) -> None:
     """Also of an edit that an earlier version had written down in a file of its own."""
     world.knowledge("facts.md", BEFORE)
-    assert isinstance(bullets.edit(workspace_of(world), "facts", "one", "new", now=lambda: NOW), Ok)
+    assert isinstance(attempt(bullets.edit, workspace_of(world), "facts", "one", "new", now=lambda: NOW), Ok)
     [change] = read_changes(world.paths)
     world.paths.changes.unlink()
     world.paths.log.unlink()
@@ -391,7 +394,7 @@ def test_a_bullet_that_a_crash_tore_is_whole_again(world: World, cut: str, then:
     world.knowledge("facts.md", BEFORE)
     gone = a_process_that_ended()
     with patch("os.getpid", lambda: gone):
-        assert isinstance(bullets.add(workspace_of(world), "facts", "by hand", now=lambda: NOW), Ok)
+        assert isinstance(attempt(bullets.add, workspace_of(world), "facts", "by hand", now=lambda: NOW), Ok)
     whole = world.text("facts.md")
     world.paths.changes.unlink()
     log = world.paths.log.read_bytes().split(b"\n")
@@ -400,11 +403,11 @@ def test_a_bullet_that_a_crash_tore_is_whole_again(world: World, cut: str, then:
     if then == "run":
         world.run()
     else:
-        assert isinstance(bullets.add(workspace_of(world), "facts", "more", now=lambda: NOW), Ok)
+        assert isinstance(attempt(bullets.add, workspace_of(world), "facts", "more", now=lambda: NOW), Ok)
         whole += whole.split("\n")[-2].replace("by hand", "more", 1) + "\n"
     assert world.text("facts.md") == whole
     row = read_changes(world.paths)[0]
-    done = undo(workspace_of(world), row.run, editor_wait=HURRIED)
+    done = attempt(undo, workspace_of(world), row.run, editor_wait=HURRIED)
     assert isinstance(done, Ok) and done.value.lines_out == 1 and "- by hand" not in world.text("facts.md")
 
 
@@ -433,10 +436,10 @@ def test_a_row_that_a_power_cut_took_is_told_again(world: World) -> None:
     line."""
     world.knowledge("facts.md", BEFORE)
     for old, new in (("one", "three"), ("three", "four")):
-        assert isinstance(bullets.edit(workspace_of(world), "facts", old, new, now=lambda: NOW), Ok)
+        assert isinstance(attempt(bullets.edit, workspace_of(world), "facts", old, new, now=lambda: NOW), Ok)
     told = read_changes(world.paths)
     world.paths.changes.write_bytes(b"\0" * 40)
-    listed = runs(workspace_of(world))
+    listed = attempt(runs, workspace_of(world))
     assert isinstance(listed, Ok) and [row.added for row in listed.value] == [1, 1]
     world.run()
     assert read_changes(world.paths) == told
@@ -448,7 +451,7 @@ def test_the_log_does_not_grow_for_ever(world: World) -> None:
     sizes = []
     for number in range(60):
         text = f"{number} " + "x" * 400
-        assert isinstance(bullets.add(workspace_of(world), "facts", text, now=lambda: NOW), Ok)
+        assert isinstance(attempt(bullets.add, workspace_of(world), "facts", text, now=lambda: NOW), Ok)
         sizes.append(world.paths.log.stat().st_size)
     assert max(sizes) < 80_000 and min(sizes[30:]) < 40_000 and len(read_changes(world.paths)) == 60
 
@@ -540,7 +543,7 @@ def test_who_looks_while_another_thread_parses_sees_no_older_ledger(
     monkeypatch.setattr(ledger, "_SETTLED_NS", -(3600 * 10**9))
     paths = Paths(tmp_path)
     write_ledger(paths, many(3))
-    assert isinstance(seen_ledger(paths), Ok)
+    assert isinstance(attempt(seen_ledger, paths), Ok)
     write_ledger(paths, many(5))
     parsing, parse, beside = threading.Event(), ledger.parse_ledger, list[int]()
 
@@ -548,12 +551,11 @@ def test_who_looks_while_another_thread_parses_sees_no_older_ledger(
         if not parsing.is_set():
             parsing.set()
             found = seen_ledger(paths)
-            assert isinstance(found, Ok)
-            beside.append(len(found.value))
+            beside.append(len(found))
         return parse(data, path)
 
     monkeypatch.setattr(ledger, "parse_ledger", slowly)
-    found = seen_ledger(paths)
+    found = attempt(seen_ledger, paths)
     assert isinstance(found, Ok) and (len(found.value), beside) == (5, [5])
 
 
@@ -561,18 +563,18 @@ def test_looking_again_parses_only_what_changed(tmp_path: Path) -> None:
     """The panel looks after every change on disk: four parses of the same bytes each time cost seconds."""
     paths = Paths(tmp_path)
     write_ledger(paths, many(3))
-    first = seen_ledger(paths)
+    first = attempt(seen_ledger, paths)
     assert isinstance(first, Ok) and first.value == many(3)
-    again = seen_ledger(paths)
+    again = attempt(seen_ledger, paths)
     assert isinstance(again, Ok) and again.value is first.value
     state = paths.ledger.stat()
     paths.ledger.write_bytes(paths.ledger.read_bytes().replace(b"harvested", b"too-large"))
     os.utime(paths.ledger, ns=(state.st_atime_ns, state.st_mtime_ns))  # same size, same time, other words
-    other = seen_ledger(paths)
+    other = attempt(seen_ledger, paths)
     assert isinstance(other, Ok) and {row["status"] for row in other.value.values()} == {"too-large"}
     paths.ledger.write_bytes(b"torn")
     age(paths.ledger)
-    assert [isinstance(seen_ledger(paths), Err) for _ in range(3)] == [True] * 3
+    assert [isinstance(attempt(seen_ledger, paths), KnowledgeError) for _ in range(3)] == [True] * 3
     paths.ledger.unlink()
     assert seen_ledger(paths) == Ok({})
 
@@ -587,6 +589,6 @@ def test_a_large_ledger_is_never_one_long_step(monkeypatch: pytest.MonkeyPatch) 
         return loads(text)
 
     monkeypatch.setattr(ledger.json, "loads", counting)
-    assert isinstance(parse_ledger(data, HERE), Ok)
+    assert isinstance(attempt(parse_ledger, data, HERE), Ok)
     one_entry = len(data) // 3000
     assert len(steps) > 3 and max(steps) <= ledger.PART_BYTES + one_entry

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from core.base import disk
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.base.system import birth_ns
 from core.commands.bullets import add, notes
 from core.commands.missing import missing
@@ -32,7 +32,6 @@ from core.knowledge.file_notes import (
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import HURRIED, FakeModel, World, says, workspace_of
 from tests.histories.ground import in_child
-from tests.made_home import value
 
 pytestmark = pytest.mark.skipif(birth_ns("/") is None and birth_ns(__file__) is None, reason="no birth times here")
 
@@ -49,7 +48,7 @@ def teach(world: World, path: Path, text: str) -> None:
 
 def shown(world: World, path: Path) -> list[str]:
     """The notes that a person sees who asks for a file; facts that name it are none."""
-    found = value(notes(workspace_of(world), str(path)))
+    found = notes(workspace_of(world), str(path))
     return [row.bullet.text for row in found.bullets if row.category == "files"]
 
 
@@ -84,7 +83,7 @@ def on_the_inode_of(path: Path, new: Path) -> Path:
 def nothing_is_missing(world: World) -> None:
     report = world.run(says())
     assert not [note for note in report.notes if "vanished" in note], report.notes
-    listed = missing(workspace_of(world), now=lambda: world.clock)
+    listed = attempt(missing, workspace_of(world), now=lambda: world.clock)
     assert isinstance(listed, Ok) and listed.value == []
 
 
@@ -105,7 +104,7 @@ def test_lines_that_did_vanish_come_back_into_their_own_note(world: World) -> No
     teach(world, two, "about B")
     note = next(path for path in world.paths.file_notes.iterdir() if "about A" in path.read_text())
     note.unlink()
-    value(missing(workspace_of(world), "restore", now=lambda: world.clock, editor_wait=HURRIED))
+    missing(workspace_of(world), "restore", now=lambda: world.clock, editor_wait=HURRIED)
     assert shown(world, two) == ["about B"] and shown(world, one) == ["about A"]
     nothing_is_missing(world)
 
@@ -143,7 +142,7 @@ def test_a_note_that_the_person_removed_is_not_missed_under_another_name(world: 
     teach(world, path, "about A")
     save_atomically(path)
     assert shown(world, path) == ["about A"]
-    value(remove(workspace_of(world), "files", "about A"))
+    remove(workspace_of(world), "files", "about A")
     nothing_is_missing(world)
 
 
@@ -356,7 +355,7 @@ class Notes(RuleBasedStateMachine):
     def person_writes_a_note(self, name: str) -> None:
         if name in self.files and not self._unclear(name):
             text = f"note {next(self.numbers)}"
-            assert isinstance(add(workspace_of(self.world), "files", text, file=str(self.at(name))), Ok)
+            assert isinstance(attempt(add, workspace_of(self.world), "files", text, file=str(self.at(name))), Ok)
             self.texts.add(text)
             self.files[name].notes.append(text)
             self.files[name].seen = (name, self.inode(name))
@@ -371,7 +370,7 @@ class Notes(RuleBasedStateMachine):
 
     @rule()
     def restore_what_is_missing(self) -> None:
-        back = missing(workspace_of(self.world), "restore", now=lambda: self.world.clock, editor_wait=HURRIED)
+        back = attempt(missing, workspace_of(self.world), "restore", now=lambda: self.world.clock, editor_wait=HURRIED)
         assert isinstance(back, Ok) and not back.value.rows, back  # type: ignore[union-attr]
         self._settle_shaky()
         self._looked()

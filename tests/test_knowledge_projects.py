@@ -27,7 +27,6 @@ from core.knowledge.ledger import Entries, write_ledger
 from core.knowledge.projects import NONE, OTHER, OWN, Here, here_in, nearness, projects_of
 from core.knowledge.same import Statement
 from tests.harvest_world import FakeModel, World, workspace_of
-from tests.made_home import value
 
 # --- projects: Items know their project. A person would find one project's knowledge pushed out, or leaking into,
 # another's.
@@ -174,18 +173,18 @@ def test_a_damaged_ledger_opens_no_fence(tmp_path: Path) -> None:
     assert "B's fact" in prefix(mine, str(tmp_path / "b"))
     world.paths.ledger.write_text("{broken")
     for asked, cwd in ((str(tmp_path / "b"), tmp_path), ("", tmp_path / "b")):
-        found = value(context(opened(world, "project", cwd), asked))
+        found = context(opened(world, "project", cwd), asked)
         assert found.prefix.text == ""
         assert [row for row in found.warnings if "ledger" in row and "nothing of the digest" in row]
         assert found.to_json()["warnings"] == list(found.warnings)
-    shown = value(digest_show(mine, str(tmp_path / "b")))
+    shown = digest_show(mine, str(tmp_path / "b"))
     assert (shown.text, shown.injected) == ("", False)
     assert "ledger" in shown.why
-    ordered = value(context(opened(world, "both", tmp_path), str(tmp_path / "b")))
+    ordered = context(opened(world, "both", tmp_path), str(tmp_path / "b"))
     assert ordered.prefix.text == ""
     assert [row for row in ordered.warnings if "ledger" in row]
     world.paths.digest.unlink()
-    silent = value(context(mine, str(tmp_path / "b")))
+    silent = context(mine, str(tmp_path / "b"))
     assert silent.warnings == ()
 
 
@@ -211,11 +210,11 @@ def test_what_two_projects_said_does_not_bring_the_others_name_along(tmp_path: P
 def opened(world: World, scope: str, cwd: Path) -> Workspace:
     config = world.folder / "config.toml"
     config.write_text(f'[ai_settings.knowledge]\ndigest_scope = "{scope}"\n')
-    return value(open_workspace(str(world.paths.home), config, {"HOME": str(world.folder)}, cwd))
+    return open_workspace(str(world.paths.home), config, {"HOME": str(world.folder)}, cwd)
 
 
 def prefix(workspace: Workspace, project: str = "") -> str:
-    found = value(context(workspace, project))
+    found = context(workspace, project)
     return found.prefix.text
 
 
@@ -243,7 +242,7 @@ def test_a_harvest_records_the_project_and_the_context_follows_it(tmp_path: Path
     new.mkdir()
     for scope in ("both", "project"):
         assert prefix(opened(world, scope, new)) == "", "a new project begins with another one's words"
-    shown = value(digest_show(opened(world, "project", tmp_path), str(tmp_path / "two")))
+    shown = digest_show(opened(world, "project", tmp_path), str(tmp_path / "two"))
     assert "fact of one" not in shown.text
 
 
@@ -285,7 +284,7 @@ def told(workspace: Workspace, rows: Entries, seconds: int) -> None:
 
 
 def asked(workspace: Workspace) -> dict[str, Any]:
-    found = value(projects.known_projects(workspace.paths, workspace.environment))
+    found = projects.known_projects(workspace.paths, workspace.environment)
     return dict(found)
 
 
@@ -340,7 +339,7 @@ def test_a_key_beside_a_folder_of_no_project_is_no_crash() -> None:
 def test_a_fact_that_no_file_can_be_called_by_is_no_crash(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.knowledge("facts.md", "# Facts\n\n- ~\0x: a byte that an editor left\n- /src/app.py: starts the shop\n")
-    assert [row.bullet.text for row in value(notes(workspace_of(world), "/src/app.py")).bullets] == [
+    assert [row.bullet.text for row in notes(workspace_of(world), "/src/app.py").bullets] == [
         "/src/app.py: starts the shop"
     ]
 

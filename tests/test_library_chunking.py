@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.library.chunking import FULL, MOST, MOST_CODE, pieces_of, token_count
 from core.library.concepts import Names, candidates
 from core.library.describe import describe, sentences_of
@@ -23,8 +23,7 @@ from core.library.extract import Extracted, extract
 
 def read(name: str, text: str | bytes, content_type: str = "") -> Extracted:
     found = extract(name, text.encode() if isinstance(text, str) else text, content_type)
-    assert isinstance(found, Ok), found
-    return found.value[0]
+    return found[0]
 
 
 def chunks(document: Extracted) -> list[tuple[str, str, str]]:
@@ -79,7 +78,7 @@ def test_underlined_and_numbered_headings_of_plain_text_are_headings(underline: 
 @given(st.text(alphabet="ab #`-*\n>|.:=~\t[]()1é日", max_size=300))
 def test_no_text_loses_a_letter(text: str) -> None:
     for name in ("any.md", "any.txt", "any.py", "any.js", "any.json"):
-        found = extract(name, text.encode())
+        found = attempt(extract, name, text.encode())
         if isinstance(found, Ok):
             for document in found.value:
                 chunks(document)
@@ -178,7 +177,7 @@ def test_an_export_of_many_conversations_is_many_documents() -> None:
         {"sender": who, "text": "It is here.", "created_at": "2026-01-02T03:04:05Z"} for who in ("human", "assistant")
     ]
     talks = [{"uuid": f"u{n}", "name": f"Talk {n}", "chat_messages": turns} for n in range(3)]
-    found = extract("conversations.json", json.dumps(talks).encode())
+    found = attempt(extract, "conversations.json", json.dumps(talks).encode())
     assert isinstance(found, Ok) and len(found.value) == 3
     assert len({row.inside for row in found.value}) == 3 and found.value[0].written_at is not None
 
@@ -237,14 +236,14 @@ def test_pdf_and_docx_give_their_text() -> None:
     ],
 )
 def test_a_broken_file_is_one_sentence(name: str, data: bytes, code: str) -> None:
-    result = extract(name, data)
-    assert isinstance(result, Err) and result.error.code == code and "\n" not in str(result.error)
+    result = attempt(extract, name, data)
+    assert isinstance(result, KnowledgeError) and result.error.code == code and "\n" not in str(result.error)
 
 
 def test_a_missing_package_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pypdf", None)
-    result = extract("a.pdf", b"%PDF-1.4\n")
-    assert isinstance(result, Err) and "Install the extra 'documents'" in str(result.error)
+    result = attempt(extract, "a.pdf", b"%PDF-1.4\n")
+    assert isinstance(result, KnowledgeError) and "Install the extra 'documents'" in str(result.error)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8-sig"])

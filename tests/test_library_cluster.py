@@ -21,7 +21,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from core.base.result import Err, Result
+from core.base.result import KnowledgeError, attempt
 from core.cli.main import main
 from core.commands.library.cluster import on_cluster
 from core.commands.library.ingest import library_ingest
@@ -106,8 +106,10 @@ def place() -> Iterator[Cluster]:
 
 def test_a_scheduler_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.library.workers.ANSWER_SECONDS", 0.2)
-    result = cluster("tcp://127.0.0.1:1")
-    assert isinstance(result, Err) and "does not answer" in str(result.error) and "\n" not in str(result.error)
+    result = attempt(cluster, "tcp://127.0.0.1:1")
+    assert (
+        isinstance(result, KnowledgeError) and "does not answer" in str(result.error) and "\n" not in str(result.error)
+    )
 
 
 def test_workers_that_never_come_back_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,8 +169,8 @@ def test_a_cluster_whose_last_worker_is_gone_says_so_and_is_not_waited_for_for_e
         assert told in err and ended in err and err.index(told) < err.index(ended) and "run it again to go on" in out
         workspace = value(open_workspace(str(tmp_path / "home"), settings))
         far = value(on_cluster(workspace, "openai", "m"))
-        asked = far("a question")
-        assert isinstance(asked, Err) and ended in str(asked.error)
+        asked = attempt(far, "a question")
+        assert isinstance(asked, KnowledgeError) and ended in str(asked.error)
         far.close()
     place.man(1)
     assert main(words) == 0 and "3 new" in capsys.readouterr().out
@@ -217,7 +219,7 @@ def test_a_killed_worker_and_a_restarted_scheduler_change_nothing(place: Cluster
     assert at_once == 4
     library, alone = (opened(str(tmp_path / f"{name}.db")) for name in ("library", "alone"))
 
-    def slowly(item: Item, way: Way) -> Result[list[Prepared]]:
+    def slowly(item: Item, way: Way) -> list[Prepared]:
         """Takes long enough to be killed at it."""
         time.sleep(0.15)
         return prepare(item, way)

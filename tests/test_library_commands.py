@@ -22,7 +22,7 @@ from mcp_types import ElicitResult
 
 from core.base.config import Config
 from core.base.marks import NOTICE
-from core.base.result import Err
+from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.base.settings import checked_value, find_setting
 from core.cli.library import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
@@ -40,7 +40,6 @@ from core.library.use import reflect, strategies
 from core.mcp_server import tools
 from tests.cli_call import call
 from tests.library_place import database_on, opened
-from tests.made_home import value
 from tests.spoken_home import LONG_AGO, claude_row, result
 from tests.spoken_home import call as call_of
 from tests.test_mcp_server import called, server
@@ -75,7 +74,7 @@ def switch(home: Path, key: str, on: bool) -> None:
 
 
 def workspace(home: Path) -> Workspace:
-    return value(open_workspace(str(home)))
+    return open_workspace(str(home))
 
 
 def test_the_words_of_the_command_line_are_those_of_the_library() -> None:
@@ -308,28 +307,28 @@ def test_half_of_a_secret_is_in_no_warning(home: Path) -> None:
 
 def test_the_window_has_what_it_draws(home: Path) -> None:
     here = workspace(home)
-    found = value(view.search(here, "why does my async callback deadlock")).retrieved
+    found = view.search(here, "why does my async callback deadlock").retrieved
     chunk = found.dossiers[0].chunk.id
-    value(view.mark(here, "w", chunk, found.id))
-    instead = value(view.mark(here, "m", chunk, task="factual_lookup")).id
-    again = value(view.mark(here, "l", chunk, task="factual_lookup", instead=instead))
+    view.mark(here, "w", chunk, found.id)
+    instead = view.mark(here, "m", chunk, task="factual_lookup").id
+    again = view.mark(here, "l", chunk, task="factual_lookup", instead=instead)
     assert again.outcome == "misleading"
-    assert isinstance(view.unmark(here, instead), Err), "that one was replaced"
-    assert isinstance(view.mark(here, "?", chunk), Err)
-    drawn = value(view.plots(here))
+    assert isinstance(attempt(view.unmark, here, instead), KnowledgeError), "that one was replaced"
+    assert isinstance(attempt(view.mark, here, "?", chunk), KnowledgeError)
+    drawn = view.plots(here)
     assert drawn.by_task.labels == ("debugging", "factual_lookup") and len(drawn.by_source.labels) == 1
     assert drawn.by_task.numbers["win"] == (1, 0) and drawn.by_task.numbers["misleading"] == (0, 1)
-    lately = value(view.plots(here, days=30)).reflection
+    lately = view.plots(here, days=30).reflection
     assert (lately.traces, lately.days) == (2, 30)
-    assert value(view.preview(here)).dry_run
-    around = value(view.neighbourhood(here, chunk))
+    assert view.preview(here).dry_run
+    around = view.neighbourhood(here, chunk)
     assert around.centre.weight == 2
     assert ("document", "Async deadlocks") in {(node.kind, node.name) for node in around.nodes}
-    for node in value(view.concepts(here))[:2]:
-        walked = value(view.neighbourhood(here, node.name))
+    for node in view.concepts(here)[:2]:
+        walked = view.neighbourhood(here, node.name)
         assert walked.nodes and walked.centre.kind == "concept"
-    assert isinstance(view.neighbourhood(here, "nothing of that name"), Err)
-    assert value(view.documents(here)).found == 2
+    assert isinstance(attempt(view.neighbourhood, here, "nothing of that name"), KnowledgeError)
+    assert view.documents(here).found == 2
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------
@@ -566,7 +565,7 @@ def test_a_summary_keeps_what_is_code_and_loses_what_is_emphasis() -> None:
         ("a.c", "#include <stdio.h>\nint main(void) { return 0; }\n", "#include <stdio.h>"),
         ("a.py", "def call(\n    function,\n    *args,\n):\n    return function(*args)\n", "def call("),
     ):
-        found = value(extract(name, source.encode()))[0]
+        found = extract(name, source.encode())[0]
         assert describe(found, pieces_of(found)).rows[0].summary == expected
 
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.library import copies, database, rows, schema
 from core.library.database import Library, open_library, problems_of, shown_url
 from core.library.records import (
@@ -191,7 +191,7 @@ def test_a_copy_of_a_library_is_that_library(library: Library, tmp_path: Path) -
     vector = {"chunk_id": CHUNK.id, "model": "m", "dimensions": 2, "vector": b"\0\0\x80?\0\0\0@"}
     with library.writing() as connection:
         connection.execute(schema.embedding.insert().values(**vector))
-    copy = copies.back_up(library, tmp_path / "backups", now=NOW)
+    copy = attempt(copies.back_up, library, tmp_path / "backups", now=NOW)
     assert isinstance(copy, Ok) and copy.value.name == "library-20261122T140000Z.db"
     assert [path.name for path in (tmp_path / "backups").iterdir()] == [copy.value.name]
     assert stat.S_IMODE(copy.value.stat().st_mode) == 0o600
@@ -203,8 +203,8 @@ def test_a_copy_of_a_library_is_that_library(library: Library, tmp_path: Path) -
             assert here == there, table.name
     assert problems_of(again) == []
     again.close()
-    refused = copies.copy_library(library, library)
-    assert isinstance(refused, Err) and "holds a library already" in str(refused.error)
+    refused = attempt(copies.copy_library, library, library)
+    assert isinstance(refused, KnowledgeError) and "holds a library already" in str(refused.error)
 
 
 def test_a_file_moves_to_postgresql_and_goes_on(postgres: str, tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_file_moves_to_postgresql_and_goes_on(postgres: str, tmp_path: Path) -
         connection.execute(schema.embedding.insert().values(**vector))
     with database_on(postgres) as url:
         theirs = opened(url)
-        assert isinstance(copies.copy_library(mine, theirs), Ok)
+        assert isinstance(attempt(copies.copy_library, mine, theirs), Ok)
         with theirs.writing() as connection:
             rows.add_chunks(connection, [replace(CHUNK, id=new_id(), number=0, position=2)])
             assert copies.has_near(connection)
@@ -307,15 +307,15 @@ def test_what_is_no_library_is_said_in_one_sentence_and_left_alone(damage: str, 
     else:
         path.mkdir()
     before = path.read_bytes() if path.is_file() else b""
-    result = open_library(str(path))
-    assert isinstance(result, Err)
+    result = attempt(open_library, str(path))
+    assert isinstance(result, KnowledgeError)
     assert str(result.error).count("\n") == 0 and str(path) in str(result.error)
     assert not path.is_file() or path.read_bytes() == before
 
 
 def test_an_absent_library_is_made_only_where_that_is_asked_for(tmp_path: Path) -> None:
-    result = open_library(str(tmp_path / "library.db"), make=False)
-    assert isinstance(result, Err) and result.error.code == "no-library"
+    result = attempt(open_library, str(tmp_path / "library.db"), make=False)
+    assert isinstance(result, KnowledgeError) and result.error.code == "no-library"
     assert not list(tmp_path.iterdir())
 
 
@@ -323,8 +323,8 @@ def test_an_absent_library_is_made_only_where_that_is_asked_for(tmp_path: Path) 
     "url", ["mysql://x/y", "postgresql://nobody@127.0.0.1:1/none", "postgresql://u:hidden@/a?host=/nowhere"]
 )
 def test_an_address_that_leads_nowhere_is_told_without_its_password(url: str) -> None:
-    result = open_library(url)
-    assert isinstance(result, Err) and "hidden" not in str(result.error)
+    result = attempt(open_library, url)
+    assert isinstance(result, KnowledgeError) and "hidden" not in str(result.error)
     assert "hidden" not in shown_url("postgresql://u@/a?password=hidden&x=1")
 
 

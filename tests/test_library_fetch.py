@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from core.base.result import Err
+from core.base.result import KnowledgeError, attempt
 from core.library import rows
 from core.library.database import Library
 from core.library.fetch import fetch, why_refused
@@ -90,10 +90,10 @@ def test_an_address_does_not_lead_where_it_must_not(site: Site) -> None:
         ("/inside", "private network"), ("/other", "private network"), ("/file", "no kind of address"),
         ("/round", "redirects more than"), ("/gone", "404"),
     ):  # fmt: skip
-        result = fetch(base + path)
-        assert isinstance(result, Err) and expected in str(result.error), result
-    assert isinstance(fetch(base + "/big", most=1000), Err)
-    assert isinstance(fetch("http://127.0.0.1:1/"), Err)
+        result = attempt(fetch, base + path)
+        assert isinstance(result, KnowledgeError) and expected in str(result.error), result
+    assert isinstance(attempt(fetch, base + "/big", most=1000), KnowledgeError)
+    assert isinstance(attempt(fetch, "http://127.0.0.1:1/"), KnowledgeError)
     for address in ("[::ffff:10.0.0.1]/", "2130706433/", "0.0.0.0/", "/x"):
         assert why_refused(f"http://{address}"), address
     assert why_refused("ftp://example.org/")
@@ -115,8 +115,8 @@ def test_a_byte_now_and_then_is_no_sign_of_life(site: Site, begins: bytes, size:
             done.append(begins)
 
     pages["/drip"] = drip
-    result = fetch(base + "/drip", seconds=0.3)
-    assert isinstance(result, Err) and "too long" in str(result.error), result
+    result = attempt(fetch, base + "/drip", seconds=0.3)
+    assert isinstance(result, KnowledgeError) and "too long" in str(result.error), result
     assert not done, "it was listened to until the end"
 
 
@@ -138,8 +138,8 @@ def test_a_name_that_leads_elsewhere_the_second_time_is_sent_nothing(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (number, port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    result = fetch(f"http://rebound.example.org:{port}/keys")
-    assert isinstance(result, Err) and "private network" in str(result.error), result
+    result = attempt(fetch, f"http://rebound.example.org:{port}/keys")
+    assert isinstance(result, KnowledgeError) and "private network" in str(result.error), result
     assert len(looks) > 1 and asked == []
 
 
@@ -149,5 +149,5 @@ def test_a_page_that_is_packed_over_and_over_is_not_unpacked(site: Site) -> None
     pages["/twice"] = answer(gzip.compress(once), Content_Encoding="gzip, gzip")
     pages["/once"] = answer(once, Content_Encoding="gzip")
     for path, said in (("/twice", "more than once"), ("/once", "more than 32 MB")):
-        result = fetch(base + path)
-        assert isinstance(result, Err) and said in str(result.error)
+        result = attempt(fetch, base + path)
+        assert isinstance(result, KnowledgeError) and said in str(result.error)

@@ -21,7 +21,7 @@ import pytest
 from sqlalchemy import select
 
 from core.base.answer import Answer
-from core.base.result import Err, Ok, Result
+from core.base.result import KnowledgeError, attempt
 from core.library import extract as extraction
 from core.library import rows, schema
 from core.library.database import Library, problems_of
@@ -33,7 +33,6 @@ from core.library.shelve import losses
 from core.library.workers import local_processes
 from tests.cpu_time import cpu_seconds
 from tests.library_place import NOW, beside, later, opened
-from tests.made_home import value
 
 ONE_DATABASE = pytest.mark.parametrize("library_url", ["sqlite"], indirect=True)
 """For what comes in or does not: whether the database holds it, other tests see on both."""
@@ -239,7 +238,7 @@ def test_a_long_document_of_which_all_was_used_changes_in_a_moment(library: Libr
             rows.add_trace(connection, UsageTrace(new_id(), ids, "debugging", "win", NOW))
     parts = [part.replace(" ", " new ", 1) for part in parts]
     item = Item(written(), path.read_bytes(), "", "", NOW)
-    (prepared,) = value(prepare(item, Way()))
+    (prepared,) = prepare(item, Way())
     assert cpu_seconds(lambda: losses(library, prepared), 1) < 1.5 * cpu_seconds(lambda: prepare(item, Way()), 1)
     assert losses(library, prepared) == []
 
@@ -280,8 +279,8 @@ def test_a_document_that_unpacks_to_much_is_not_unpacked(name: str) -> None:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr(name, bytes(40 << 20))
         made.writestr("word/x", b"")
-    result = extract("bomb.docx", packed.getvalue())
-    assert isinstance(result, Err) and "unpacks to more" in str(result.error)
+    result = attempt(extract, "bomb.docx", packed.getvalue())
+    assert isinstance(result, KnowledgeError) and "unpacks to more" in str(result.error)
 
 
 @ONE_DATABASE
@@ -365,9 +364,9 @@ class Model:
     def __init__(self, *answers: str) -> None:
         self.answers, self.prompts = list(answers), list[str]()
 
-    def __call__(self, prompt: str, schema: object = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: object = None) -> Answer:
         self.prompts.append(prompt)
-        return Ok(Answer(self.answers.pop(0)))
+        return Answer(self.answers.pop(0))
 
 
 SEMAPHORE = {"name": "semaphore", "type": "entity", "aliases": ["counting lock"], "description": "A shared counter."}
@@ -401,7 +400,7 @@ def test_a_model_that_fails_is_told_and_the_rules_describe(library: Library, gui
 
 
 def test_vectors_are_kept_with_their_model(library: Library, guide: Path) -> None:
-    way = Way(embed=lambda texts: Ok([[float(len(one)), 0.5] for one in texts]), model="two-numbers")
+    way = Way(embed=lambda texts: [[float(len(one)), 0.5] for one in texts], model="two-numbers")
     take_in(library, guide, way=way)
     with library.reading() as connection:
         found = connection.execute(select(schema.embedding)).all()
@@ -517,7 +516,7 @@ def test_other_processes_prepare_and_one_stores(library: Library, tmp_path: Path
     alone.close()
 
 
-def deadly(item: Item, way: Way) -> Result[list[Prepared]]:
+def deadly(item: Item, way: Way) -> list[Prepared]:
     """A file that takes whoever reads it with it."""
     if "n002" in item.source:
         os.kill(os.getpid(), signal.SIGKILL)

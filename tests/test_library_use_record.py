@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.conversations.conversation import Conversation, Turn
 from core.library.database import Library
 from core.library.records import UsageTrace
@@ -58,8 +58,8 @@ def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf) -> N
         "too short": {"chunk_ids": ["ab"]},
     }
     for says, given in wrong.items():
-        found = record(shelf.library, now=shelf.now, **{**whole, **given})
-        assert isinstance(found, Err) and says in str(found.error)
+        found = attempt(record, shelf.library, now=shelf.now, **{**whole, **given})
+        assert isinstance(found, KnowledgeError) and says in str(found.error)
     assert sessions(shelf.library) == Ok([])
 
 
@@ -154,7 +154,7 @@ def test_an_unused_library_reflects_nothing_a_scope_is_answered_alone_and_an_unk
     only = reflected(shelf, scope="tasks")
     assert only.tasks and only.sources == () and only.retire == ()
     for given in ({"scope": "feelings"}, {"scope": "concept"}, {"scope": "concept", "concept": "no such"}):
-        assert isinstance(reflect(shelf.library, now=shelf.now, **given), Err)
+        assert isinstance(attempt(reflect, shelf.library, now=shelf.now, **given), KnowledgeError)
 
 
 # --- taken back -------------------------------------------------------------------------------------------------------
@@ -218,8 +218,8 @@ def test_what_was_never_recorded_cannot_be_taken_back(pool: Shelf) -> None:
     trace = pool.used("pool")
     value(usage.withdraw(pool.library, trace.id))
     for which in ("", "abc", "zzzz", pool.chunks["pool"], trace.id):
-        refused = usage.withdraw(pool.library, which)
-        assert isinstance(refused, Err) and refused.error.code == "no-trace"
+        refused = attempt(usage.withdraw, pool.library, which)
+        assert isinstance(refused, KnowledgeError) and refused.error.code == "no-trace"
 
 
 # --- learning to rank -------------------------------------------------------------------------------------------------

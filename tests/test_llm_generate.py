@@ -14,7 +14,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.paths import ASKED_LINE
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.llm.command import run_command
 from core.llm.credentials import keys_from, read_keys
 from core.llm.generate import connect
@@ -28,7 +28,7 @@ from tests.waiting import wait_until
 
 
 def connected(settings: ModelSettings, key: str = "") -> Any:
-    return connect(settings, credentials=lambda provider, variables: Ok(key))
+    return connect(settings, credentials=lambda provider, variables: key)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_settings_that_cannot_work_are_told_before_anything_is_sent(
     settings: ModelSettings, code: str, hint: str
 ) -> None:
     """Else the user would learn of a missing name or key from each of 17 conversations, one after the other."""
-    result = connected(settings)
-    assert isinstance(result, Err)
+    result = attempt(connected, settings)
+    assert isinstance(result, KnowledgeError)
     assert (result.error.code, hint in result.error.hint) == (code, True)
 
 
@@ -67,7 +67,7 @@ def test_a_server_of_ones_own_needs_no_key() -> None:
 
 def test_a_problem_with_the_credentials_is_passed_on() -> None:
     """Else an exposed credentials file would be used without a word."""
-    problem = Err(error=connected(ModelSettings("none")).error)
+    problem = KnowledgeError.of(error=connected(ModelSettings("none")).error)
     result = connect(ModelSettings("openai", model="m"), credentials=lambda provider, variables: problem)
     assert result is problem
 
@@ -249,7 +249,7 @@ def test_odd_schemas_do_not_stop_the_call() -> None:
 def asked(provider: str, body: Any, status: int = 200) -> tuple[int, str]:
     """What the program takes for the window when a server answers like this, and what it asked for."""
     with model_server(reply(body, status)) as server:
-        window = window_of(ModelSettings(provider, "m", server.url), lambda name, variables: Ok(""))
+        window = window_of(ModelSettings(provider, "m", server.url), lambda name, variables: "")
     (request,) = server.requests
     return window, f"{request.method} {request.path}"
 
@@ -274,8 +274,8 @@ def test_the_window_is_what_the_server_says(provider: str, body: Any, window: in
 
 def test_a_server_that_refuses_or_is_not_there_tells_nothing() -> None:
     assert asked("openai", {"data": [{"id": "m", "max_model_len": 16_384}]}, status=404)[0] == 0
-    assert window_of(ModelSettings("ollama", "m", "http://127.0.0.1:9"), lambda name, variables: Ok("")) == 0
-    assert window_of(ModelSettings("command", "m", command=("x",)), lambda name, variables: Ok("")) == 0
+    assert window_of(ModelSettings("ollama", "m", "http://127.0.0.1:9"), lambda name, variables: "") == 0
+    assert window_of(ModelSettings("command", "m", command=("x",)), lambda name, variables: "") == 0
 
 
 # --- command: Any program as a model: real programs, well behaved and not.
@@ -290,11 +290,10 @@ def run(
     settings = {"timeout_seconds": 120.0, **settings}
     connected = connect(
         ModelSettings("command", command=command, **settings),
-        credentials=lambda provider, variables: Ok(""),
+        credentials=lambda provider, variables: "",
         cancelled=cancelled,
     )
-    assert isinstance(connected, Ok)
-    return answered(connected.value, prompt)
+    return answered(connected, prompt)
 
 
 def python(code: str) -> tuple[str, ...]:

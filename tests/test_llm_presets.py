@@ -19,7 +19,7 @@ import pytest
 from core.agents.hand_over import MARK as HOOK_MARK
 from core.base.choices import PROVIDERS as CHOICES
 from core.base.paths import ASKED, ASKED_LINE, asking_folder, shipped_root
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.harvest_options import window_tokens
 from core.commands.workspace import open_workspace
 from core.conversations.read import OPENINGS, read_conversation, why_unread
@@ -123,7 +123,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
 
 def asked(name: str, prompt: str = "What?", model: str = "", seconds: float = 30) -> Any:
     settings = ModelSettings(name, model, timeout_seconds=seconds, folder=str(asking_folder(os.environ)))
-    made = connect(settings, credentials=keys_from(None, {}))
+    made = attempt(connect, settings, credentials=keys_from(None, {}))
     return made.value(prompt) if isinstance(made, Ok) else made
 
 
@@ -153,9 +153,8 @@ def test_a_preset_asks_a_model_and_nothing_else(name: str, stand_in: StandIn) ->
     on standard input, where no list of processes shows it. The answer and its tokens are taken from what it prints."""
     stand_in.play(name, printed(name))
     answer = asked(name, "Say what this taught: é 漢", "m")
-    assert isinstance(answer, Ok), answer
-    assert answer.value.text == ANSWER
-    assert (answer.value.input_tokens, answer.value.output_tokens) == (115, 20)
+    assert answer.text == ANSWER
+    assert (answer.input_tokens, answer.output_tokens) == (115, 20)
     seen = stand_in.seen
     words = seen["words"]
     for wanted in WANTED[name]:
@@ -176,7 +175,7 @@ def test_a_preset_asks_a_model_and_nothing_else(name: str, stand_in: StandIn) ->
         assert rules["toolPermission"] == "strict" and "command(*)" in rules["permissions"]["deny"]
         (own,) = (Path(word.partition("=")[2]) for word in words if word.startswith("--gemini_dir="))
         assert own.parent == Path(seen["cwd"]).parent and not own.exists(), "its record of the question is gone too"
-    assert isinstance(asked(name), Ok) and "--model" not in stand_in.seen["words"], "it has its own"
+    assert isinstance(attempt(asked, name), Ok) and "--model" not in stand_in.seen["words"], "it has its own"
 
 
 def test_antigravity_is_asked_without_servers_hooks_and_rules_and_with_its_login(
@@ -191,7 +190,7 @@ def test_antigravity_is_asked_without_servers_hooks_and_rules_and_with_its_login
     token = theirs / "antigravity-cli" / "antigravity-oauth-token"
     token.write_text("played")
     stand_in.play("antigravity", printed("antigravity"))
-    assert isinstance(asked("antigravity"), Ok)
+    assert isinstance(attempt(asked, "antigravity"), Ok)
     private = stand_in.seen["private"]
     assert set(private) == {"settings.json", "antigravity-oauth-token"} and "of the user" not in private.values()
     assert private["antigravity-oauth-token"] == "played" and token.read_text() == "played"
@@ -237,8 +236,8 @@ def test_what_goes_wrong_is_a_clear_sentence(case: str, stand_in: StandIn) -> No
 
     name, text, complaint, status, code, words = FAILURES[case]
     stand_in.play(name, text, complaint, status)
-    answer = asked(name)
-    assert isinstance(answer, Err) and answer.error.code == code, answer
+    answer = attempt(asked, name)
+    assert isinstance(answer, KnowledgeError) and answer.error.code == code, answer
     assert words in str(answer.error)
     assert (code in HOPELESS) is (code != "command-failed")
 
@@ -253,9 +252,8 @@ def test_a_question_that_no_program_was_given_counts_as_none(stand_in: StandIn, 
     stand_in.play("claude_code", printed("claude_code"))
     (tmp_path / "taken").write_text("a file")
     made = connect(ModelSettings("claude_code", folder=str(tmp_path / "taken")), credentials=keys_from(None, {}))
-    assert isinstance(made, Ok)
-    answer = made.value("What?")
-    assert isinstance(answer, Err) and (answer.error.code, answer.requests) == ("folder-failed", 0)
+    answer = attempt(made, "What?")
+    assert isinstance(answer, KnowledgeError) and (answer.error.code, answer.requests) == ("folder-failed", 0)
 
 
 def test_each_question_has_a_folder_of_its_own(stand_in: StandIn) -> None:
@@ -263,9 +261,9 @@ def test_each_question_has_a_folder_of_its_own(stand_in: StandIn) -> None:
     and is gone; nobody else on this computer can write there."""
     stand_in.play("claude_code", printed("claude_code"))
     folder = asking_folder(os.environ)
-    assert isinstance(asked("claude_code"), Ok)
+    assert isinstance(attempt(asked, "claude_code"), Ok)
     first = stand_in.seen
-    assert isinstance(asked("claude_code"), Ok)
+    assert isinstance(attempt(asked, "claude_code"), Ok)
     second = stand_in.seen
     assert first["cwd"] != second["cwd"] and second["files"] == [] and first["mode"] == second["mode"] == 0o700
     assert Path(first["cwd"]).is_relative_to(folder) and list(folder.iterdir()) == []
@@ -278,8 +276,8 @@ def test_a_command_is_asked_like_an_agent(stand_in: StandIn, monkeypatch: pytest
         monkeypatch.setenv(name, "1")
     stand_in.play("claude", ANSWER)
     settings = ModelSettings("command", command=("claude", "-p"), timeout_seconds=30)
-    made = connect(settings, credentials=keys_from(None, {}))
-    assert isinstance(made, Ok) and isinstance(made.value("What?"), Ok)
+    made = attempt(connect, settings, credentials=keys_from(None, {}))
+    assert isinstance(made, Ok) and isinstance(attempt(made.value, "What?"), Ok)
     seen = stand_in.seen
     assert Path(seen["cwd"]).name == ASKED and seen["files"] == [] and seen["mark"] == "1"
     assert not set(nested) & set(seen["variables"])
@@ -290,8 +288,8 @@ def test_a_command_is_asked_like_an_agent(stand_in: StandIn, monkeypatch: pytest
 def test_a_command_by_a_relative_path_is_the_one_that_was_meant(stand_in: StandIn) -> None:
     """It was typed for the folder in which the harvest was started, not for the one in which it is asked."""
     stand_in.play("model", ANSWER)
-    made = connect(ModelSettings("command", command=("bin/model",)), credentials=keys_from(None, {}))
-    assert isinstance(made, Ok) and isinstance(made.value("What?"), Ok) and stand_in.was_called
+    made = attempt(connect, ModelSettings("command", command=("bin/model",)), credentials=keys_from(None, {}))
+    assert isinstance(made, Ok) and isinstance(attempt(made.value, "What?"), Ok) and stand_in.was_called
 
 
 TRANSCRIPTS = {
@@ -336,13 +334,13 @@ def test_the_shipped_prompts_begin_as_we_know_them() -> None:
 
 def test_warnings_before_the_answer_do_not_spoil_it(stand_in: StandIn) -> None:
     stand_in.play("gemini_cli", "Loaded cached credentials.\n" + printed("gemini_cli"), "(node) Warning: old")
-    answer = asked("gemini_cli")
+    answer = attempt(asked, "gemini_cli")
     assert isinstance(answer, Ok) and answer.value.text == ANSWER
 
 
 def test_an_answer_that_was_cut_off_says_so(stand_in: StandIn) -> None:
     stand_in.play("claude_code", json.dumps({**PRINTED["claude_code"], "stop_reason": "max_tokens"}))
-    answer = asked("claude_code")
+    answer = attempt(asked, "claude_code")
     assert isinstance(answer, Ok) and answer.value.truncated
 
 
@@ -387,10 +385,9 @@ def test_every_preset_is_a_row_that_can_be_chosen() -> None:
     """In the table of providers with its version, among the choices of the setting, with a window of its own."""
     assert set(CHOICES) - {"offline"} == set(PROVIDERS)
     opened = open_workspace()
-    assert isinstance(opened, Ok)
     for name, preset in PRESETS.items():
         assert PROVIDERS[name].preset is preset and preset.written_for[0].isdigit() and preset.login
-        assert window_tokens(opened.value, name, "") == preset.window > 8192
+        assert window_tokens(opened, name, "") == preset.window > 8192
 
 
 # --- a model in this process -----------------------------------------------------------------------------------------
@@ -459,7 +456,7 @@ def binding(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Binding, Any]]:
 
 
 def local_answer(model: str) -> Any:
-    made = connect(ModelSettings("local", model, timeout_seconds=20), credentials=keys_from(None, {}))
+    made = attempt(connect, ModelSettings("local", model, timeout_seconds=20), credentials=keys_from(None, {}))
     return made.value("What?", SCHEMA) if isinstance(made, Ok) else made
 
 
@@ -469,10 +466,10 @@ def test_a_file_is_loaded_once_and_asked_behind_a_key(binding: tuple[Binding, An
     played, server = binding
     file = tmp_path / "small model.gguf"
     file.write_bytes(b"GGUF")
-    made = connect(ModelSettings("local", str(file), context_tokens=4096), credentials=keys_from(None, {}))
+    made = attempt(connect, ModelSettings("local", str(file), context_tokens=4096), credentials=keys_from(None, {}))
     assert isinstance(made, Ok) and not played.loads
     for _ in range(2):
-        answer = made.value("What?", SCHEMA)
+        answer = attempt(made.value, "What?", SCHEMA)
         assert isinstance(answer, Ok) and answer.value.text == ANSWER and answer.value.output_tokens == 9
     (settings,) = played.loads
     assert settings.n_ctx == 4096 and settings.hostnames == ["127.0.0.1"] and settings.port == 0
@@ -487,14 +484,16 @@ def test_a_model_of_the_hub_is_fetched_once_and_checked(
     hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     for _ in range(2):
-        assert isinstance(local_answer("owner/small-GGUF"), Ok)
+        assert isinstance(attempt(local_answer, "owner/small-GGUF"), Ok)
     assert hub.downloads == 1 and binding[0].loads[0].model.path.endswith("m-Q4_K_M.gguf")
-    assert isinstance(local_answer("owner/small-GGUF:m-Q8_0.gguf"), Ok) and hub.downloads == 2
+    assert isinstance(attempt(local_answer, "owner/small-GGUF:m-Q8_0.gguf"), Ok) and hub.downloads == 2
     hub.said = b"something else"
-    wrong = local_answer("owner/small-GGUF:other.gguf")
-    assert isinstance(wrong, Err) and "not what the hub says" in wrong.error.message
-    gone = local_answer("nobody/nothing:m.gguf")
-    assert isinstance(gone, Err) and "404 Client Error" in gone.error.message and "\n" not in gone.error.message
+    wrong = attempt(local_answer, "owner/small-GGUF:other.gguf")
+    assert isinstance(wrong, KnowledgeError) and "not what the hub says" in wrong.error.message
+    gone = attempt(local_answer, "nobody/nothing:m.gguf")
+    assert (
+        isinstance(gone, KnowledgeError) and "404 Client Error" in gone.error.message and "\n" not in gone.error.message
+    )
 
 
 def test_a_folder_cannot_lay_a_model_in_the_way(
@@ -507,7 +506,7 @@ def test_a_folder_cannot_lay_a_model_in_the_way(
     monkeypatch.chdir(tmp_path)
     hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
-    assert isinstance(local_answer("owner/small-GGUF"), Ok) and hub.downloads == 1
+    assert isinstance(attempt(local_answer, "owner/small-GGUF"), Ok) and hub.downloads == 1
     for relative in ("x.gguf", "./x.gguf", "../x.gguf", "~nobody-is-called-so/x.gguf"):
         assert local_answer(relative).error.code == "bad-settings"
     assert len(binding[0].loads) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.base.answer import Answer
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings, without_thinking
 from tests.llm_server import KEY, Script, model_server, reply
@@ -88,12 +88,12 @@ def asking(provider: str, url: str, **settings: Any) -> Callable[..., Any]:
     settings = {"model": "some-model", "timeout_seconds": 60.0, **settings}
     match connect(
         ModelSettings(provider, base_url=url, **settings),
-        credentials=lambda name, variables: Ok(KEY),
+        credentials=lambda name, variables: KEY,
         sleep=lambda seconds: None,
     ):
         case Ok(generate):
             return generate
-        case Err(error):
+        case KnowledgeError(error):
             raise AssertionError(str(error))
 
 
@@ -157,7 +157,7 @@ def test_an_answer_without_usage_has_unknown_costs(provider: str) -> None:
 )
 def test_a_cut_answer_says_so(provider: str, stop: str) -> None:
     """Else half a harvest would pass for a whole one, and its conversation would be reclaimed."""
-    result = ask(provider, reply(success(provider, '{"facts": ["a', stop)))
+    result = attempt(ask, provider, reply(success(provider, '{"facts": ["a', stop)))
     assert isinstance(result, Ok) and result.value.truncated
 
 
@@ -298,8 +298,8 @@ def test_a_limit_that_does_not_help_is_not_tried_for_ever() -> None:
     with model_server(*refusals, reply(success("openai", "a"))) as server:
         assert asking("openai", server.url, max_output_tokens=8192)("What?").value.text == "a"
     with model_server(*[reply({"error": {"message": "max_tokens: 9 > 8"}}, 400)] * 2) as server:
-        result = asking("anthropic", server.url)("What?")
-    assert isinstance(result, Err) and len(server.requests) == 2
+        result = attempt(asking("anthropic", server.url), "What?")
+    assert isinstance(result, KnowledgeError) and len(server.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -325,8 +325,8 @@ def test_a_bad_request_about_something_else_is_not_repeated() -> None:
     """Else one wrong setting would be asked three times over, and the user would read the last, unrelated complaint."""
     refusal = reply({"error": {"message": "maximum context length is 4096"}}, 400)
     with model_server(refusal) as server:
-        result = asking("openai", server.url)("What?", SCHEMA)
-    assert isinstance(result, Err) and result.error.code == "refused"
+        result = attempt(asking("openai", server.url), "What?", SCHEMA)
+    assert isinstance(result, KnowledgeError) and result.error.code == "refused"
     assert "maximum context length is 4096" in result.error.message
     assert len(server.requests) == 1
 
@@ -352,8 +352,8 @@ def test_a_bad_request_about_something_else_is_not_repeated() -> None:
 )
 def test_an_answer_without_content_is_told(provider: str, body: Any, code: str, said: str) -> None:
     """Else an empty answer would pass for "nothing durable was found", and the conversation would be reclaimed."""
-    result = ask(provider, reply(body))
-    assert isinstance(result, Err)
+    result = attempt(ask, provider, reply(body))
+    assert isinstance(result, KnowledgeError)
     assert (result.error.code, said in result.error.message) == (code, True)
 
 

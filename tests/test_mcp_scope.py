@@ -19,7 +19,6 @@ from mcp import Client, StdioServerParameters
 from mcp_types import ListRootsResult, Root
 
 from core import conversation_index
-from core.base.result import Ok
 from core.commands.conversations import build
 from core.commands.library.ingest import library_ingest
 from core.commands.library.use import library_record, library_retrieve
@@ -29,7 +28,6 @@ from core.commands.workspace import Workspace, open_workspace
 from core.mcp_server.server import build_server
 from tests.facts_home import claude_session, harvested
 from tests.harvest_world import World, says
-from tests.made_home import value
 from tests.test_base_project import repository
 
 OWN, OTHER, USERS, NOBODYS = "gannet", "heron", "plover", "whimbrel"
@@ -65,7 +63,7 @@ def birds(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         (mine / "memories/001-m.md").write_text(
             f"---\nid: 1\ncreated: '2026-06-12T09:00:00Z'\n---\nThe {bird} memory.\n"
         )
-        value(trust_allow(workspace(world, f"src/{name}")))
+        trust_allow(workspace(world, f"src/{name}"))
         world.converse(claude_session(str(folder), f"Why does the {bird} harbour crash?"), talk(bird))
         harvested(
             world,
@@ -86,7 +84,7 @@ def birds(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     tasks = world.text("tasks.md").replace("## Done", f"- Feed the {USERS} at the harbour\n\n## Done")
     world.knowledge("tasks.md", tasks)
     here = workspace(world, "src/shop-secret")
-    value(save(workspace(world), f"The {USERS} memory of the harbour"))
+    save(workspace(world), f"The {USERS} memory of the harbour")
     (world.folder / "papers").mkdir()
     (world.folder / f"papers/{USERS}.md").write_text(
         f"# The {USERS} paper\n\nEvery {USERS} of the harbour is counted.\n"
@@ -95,12 +93,12 @@ def birds(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         str(world.folder / place)
         for place in (f"src/shop/{OWN}.md", f"src/shop-secret/{OTHER}.md", f"papers/{USERS}.md")
     ]
-    value(library_ingest(here, [*paths, str(world.paths.knowledge / "facts.md")]))
-    asked = value(library_retrieve(here, "harbour nests", session="s")).retrieved
+    library_ingest(here, [*paths, str(world.paths.knowledge / "facts.md")])
+    asked = library_retrieve(here, "harbour nests", session="s").retrieved
     for one in asked.dossiers:
-        value(library_record(here, "s", [one.chunk.id], "debugging", "miss", notes=f"wrong about the {OTHER}"))
-    value(library_retrieve(here, f"why is the {OTHER} blue?"))
-    value(build(here))
+        library_record(here, "s", [one.chunk.id], "debugging", "miss", notes=f"wrong about the {OTHER}")
+    library_retrieve(here, f"why is the {OTHER} blue?")
+    build(here)
     (world.folder / f"papers/{USERS}.md").unlink()  # what was taken in is the user's all the same
     (world.folder / f"src/shop-secret/{OTHER}.md").unlink()
     return world
@@ -111,9 +109,7 @@ def workspace(world: World, place: str = "", *, allowed: bool = False) -> Worksp
     named = world.folder / "named.toml"
     named.write_text(f"[ai_settings.knowledge]\nmcp_all_conversations = {str(allowed).lower()}\n")
     environment = dict(os.environ)
-    opened = open_workspace(str(world.paths.home), named, environment, world.folder / place)
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return open_workspace(str(world.paths.home), named, environment, world.folder / place)
 
 
 def asked(server: Any, calls: list[tuple[str, Mapping[str, Any]]], roots: Any = None, mode: str = "auto") -> list[str]:

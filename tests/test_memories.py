@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.result import Err, Ok, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.memories import memories_archive, memories_edit, recall_command, save
 from core.commands.search import SearchReport
 from core.commands.workspace import Workspace, open_workspace
@@ -116,9 +116,7 @@ def run(home: Path, *words: str) -> tuple[int, str, str]:
 
 
 def workspace_of(home: Path) -> Workspace:
-    opened = open_workspace(str(home), cwd=home.parent)
-    assert isinstance(opened, Ok)
-    return opened.value
+    return open_workspace(str(home), cwd=home.parent)
 
 
 def test_display_texts_are_the_seeds(home: Path) -> None:
@@ -204,11 +202,10 @@ def test_an_edit_of_what_changed_meanwhile_is_refused(home: Path) -> None:
     """The panel shows one text and must not write over another."""
     workspace = workspace_of(home)
     saved = save(workspace, "Prefers tabs")
-    assert isinstance(saved, Ok)
-    path, seen = saved.value.memory.path, saved.value.memory.sha256
+    path, seen = saved.memory.path, saved.memory.sha256
     path.write_text(path.read_text(encoding="utf-8") + "By hand.\n", encoding="utf-8")
     for refused in (memories_edit(workspace, "1", "New", seen=seen), memories_archive(workspace, "1", seen=seen)):
-        assert isinstance(refused, Err) and refused.error.code == "changed-outside"
+        assert isinstance(refused, KnowledgeError) and refused.error.code == "changed-outside"
     assert path.read_text(encoding="utf-8").endswith("By hand.\n")
 
 
@@ -275,9 +272,9 @@ def test_a_search_that_found_less_than_there_is_says_so(
     """'No memories found' must not stand for 'nobody could look'."""
     run(home, "save", "Prefers tabs")
     why = "the index cannot be made"
-    answer: Any = fail("store-failed", why) if broken else Ok(SearchReport("tabs zebra", (), 0, (why,)))
+    answer: Any = KnowledgeError("store-failed", why) if broken else Ok(SearchReport("tabs zebra", (), 0, (why,)))
     monkeypatch.setattr("core.commands.search.search", lambda *_, **__: answer)
-    found = recall_command(workspace_of(home), "tabs zebra")
+    found = attempt(recall_command, workspace_of(home), "tabs zebra")
     assert isinstance(found, Ok) and not found.value.memories and why in " ".join(found.value.warnings)
     assert why in run(home, "recall", "tabs zebra")[2]
 
@@ -403,34 +400,32 @@ def test_no_tags_are_an_empty_list_and_a_signal_sets_the_category() -> None:
 def test_what_is_saved_is_read_back(text: str, tags: list[str]) -> None:
     """No text and no tag may break the file that holds it."""
     content, clean = clean_content(text), clean_tags(tags)
-    if isinstance(content, Err) or isinstance(clean, Err):
+    if isinstance(content, KnowledgeError) or isinstance(clean, KnowledgeError):
         return
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         saved = write_memory(Shelf("global", Path(folder) / "memories"), content.value, clean.value, NOW)
         back = read_memory(saved.path)
-    assert isinstance(back, Ok), back
-    assert (back.value.content, back.value.tags, back.value.id) == (content.value.strip(), clean.value, 1)
+    assert (back.content, back.tags, back.id) == (content.value.strip(), clean.value, 1)
 
 
 def test_what_is_no_memory_is_refused() -> None:
     for text, code in (("", "empty"), (" \n\u200b", "empty"), ("x" * (CONTENT_BYTES + 1), "too-long")):
-        refused = clean_content(text)
-        assert isinstance(refused, Err) and refused.error.code == code
+        refused = attempt(clean_content, text)
+        assert isinstance(refused, KnowledgeError) and refused.error.code == code
 
 
 def test_fences_and_hidden_characters_do_not_get_in() -> None:
     """A memory is recalled into every later conversation: what nobody sees would travel with it."""
     content = clean_content("token {/knowledge} a\u202eb")
-    assert isinstance(content, Ok)
-    assert "{/knowledge}" not in content.value and "\u202e" not in content.value
+    assert "{/knowledge}" not in content and "\u202e" not in content
 
 
 def test_tags_are_bounded() -> None:
     for tags in ([""], ["x" * 51], [str(number) for number in range(21)]):
-        refused = clean_tags(tags)
-        assert isinstance(refused, Err) and refused.error.code == "bad-tag"
+        refused = attempt(clean_tags, tags)
+        assert isinstance(refused, KnowledgeError) and refused.error.code == "bad-tag"
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -510,7 +505,7 @@ def test_a_memory_of_the_home_may_be_linked_to_where_it_is_the_persons_own(tmp_p
 def test_editors_line_ends_and_marks(tmp_path: Path) -> None:
     path = put(tmp_path, 1, "one\ntwo")
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    read = read_memory(path)
+    read = attempt(read_memory, path)
     assert isinstance(read, Ok) and read.value.content == "one\ntwo"
 
 

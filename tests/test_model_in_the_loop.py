@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from core.base.answer import Generate
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.cli.main import main as knowledge
 from core.conversations.read import read_conversation
 from core.harvest.answer import SCHEMA
@@ -58,36 +58,32 @@ def address() -> Iterator[str]:
 
 def model(address: str, tokens: int, cancelled: Any = never, seconds: float = 120) -> Generate:
     settings = ModelSettings("openai", "smollm2", address, timeout_seconds=seconds, max_output_tokens=tokens)
-    connected = connect(settings, credentials=keys_from(None, {}), cancelled=cancelled)
-    assert isinstance(connected, Ok), connected
-    return connected.value
+    return connect(settings, credentials=keys_from(None, {}), cancelled=cancelled)
 
 
 def test_an_answer_keeps_to_the_schema_and_its_tokens_are_counted(address: str) -> None:
     """If the schema did not reach the server, every small model would answer in prose and no harvest would succeed."""
     answer = model(address, 120)("Name two facts about bees.", SMALL)
-    assert isinstance(answer, Ok), answer
-    said = json.loads(answer.value.text)
+    said = json.loads(answer.text)
     assert list(said) == ["facts"] and len(said["facts"]) <= 2
     assert all(isinstance(fact, str) and len(fact) <= 20 for fact in said["facts"])
-    assert answer.value.input_tokens and 0 < (answer.value.output_tokens or 0) <= 120 and not answer.value.truncated
+    assert answer.input_tokens and 0 < (answer.output_tokens or 0) <= 120 and not answer.truncated
 
 
 def test_an_answer_that_was_cut_off_is_never_taken_for_a_whole_one(address: str) -> None:
     """A truncated array that still parses would let a conversation go whose second half nobody read."""
     generate = model(address, 12)
-    answer = generate("Tell a long story.", SCHEMA)
+    answer = attempt(generate, "Tell a long story.", SCHEMA)
     assert isinstance(answer, Ok) and answer.value.truncated and answer.value.output_tokens == 12
-    asked = ask("Say what this talk taught.", "one_call", "t", TALK.decode(), 1, generate)
-    assert isinstance(asked, Err) and asked.error.code == "truncated-answer"
+    asked = attempt(ask, "Say what this talk taught.", "one_call", "t", TALK.decode(), 1, generate)
+    assert isinstance(asked, KnowledgeError) and asked.error.code == "truncated-answer"
 
 
 @pytest.mark.parametrize("category", ["facts", "playbooks", "files"])
 def test_the_schema_of_each_shape_of_row_is_understood(address: str, category: str) -> None:
     """A server that refuses a schema falls back to prose: the rows must begin as the schema says."""
     answer = model(address, 24)("Answer.", category_schema(category))
-    assert isinstance(answer, Ok), answer
-    assert "".join(answer.value.text.split()).startswith(f'{{"{category}":[')
+    assert "".join(answer.text.split()).startswith(f'{{"{category}":[')
 
 
 def test_a_call_that_is_called_off_comes_back_while_the_model_still_writes(address: str) -> None:
@@ -96,12 +92,12 @@ def test_a_call_that_is_called_off_comes_back_while_the_model_still_writes(addre
     timer = threading.Timer(1.0, stop.set)
     timer.start()
     started = time.monotonic()
-    answer = model(address, 4000, stop.is_set)("Name facts.", ENDLESS)
+    answer = attempt(model(address, 4000, stop.is_set), "Name facts.", ENDLESS)
     waited = time.monotonic() - started
     timer.cancel()
-    assert isinstance(answer, Err) and answer.error.code == "cancelled", answer
+    assert isinstance(answer, KnowledgeError) and answer.error.code == "cancelled", answer
     assert waited < 30  # 4,000 tokens take minutes
-    assert isinstance(model(address, 8)("Hello."), Ok)
+    assert isinstance(attempt(model(address, 8), "Hello."), Ok)
 
 
 def test_questions_after_the_same_conversation_use_the_cache_of_the_server(address: str) -> None:
@@ -158,12 +154,10 @@ def test_a_file_answers_in_this_process_without_a_server(tmp_path: Path) -> None
     assert file is not None
     settings = ModelSettings("local", str(file), timeout_seconds=300, max_output_tokens=120, context_tokens=2048)
     connected = connect(settings, credentials=keys_from(None, {}))
-    assert isinstance(connected, Ok), connected
-    answer = connected.value("Name two facts about bees.", SMALL)
-    assert isinstance(answer, Ok), answer
-    said = json.loads(answer.value.text)
+    answer = connected("Name two facts about bees.", SMALL)
+    said = json.loads(answer.text)
     assert list(said) == ["facts"] and all(len(fact) <= 20 for fact in said["facts"])
-    assert answer.value.input_tokens and answer.value.output_tokens
+    assert answer.input_tokens and answer.output_tokens
     ((_, loaded),) = local._loaded.items()
     question = urllib.request.Request(f"{loaded.address}/v1/chat/completions", b"{}", method="POST")
     with pytest.raises(urllib.error.HTTPError) as refused:
@@ -172,6 +166,5 @@ def test_a_file_answers_in_this_process_without_a_server(tmp_path: Path) -> None
     text = tmp_path / "no-model.gguf"
     text.write_text("no model")
     made = connect(ModelSettings("local", str(text)), credentials=keys_from(None, {}))
-    assert isinstance(made, Ok)
-    broken = made.value("What?")
-    assert isinstance(broken, Err) and broken.error.code == "bad-model"
+    broken = attempt(made, "What?")
+    assert isinstance(broken, KnowledgeError) and broken.error.code == "bad-model"

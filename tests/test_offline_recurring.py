@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, FileRead
 from core.harvest.distil import borne_out, distil
@@ -43,8 +43,8 @@ def test_a_harvest_by_rules_keeps_what_was_borne_out(tmp_path: Path) -> None:
     settings = DistilSettings(
         attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=tmp_path / "waiting.json"
     )
-    first = distil(session("a", "The gopls diagnostics are stale again."), "a", settings, None)
-    second = distil(session("b", "Those gopls diagnostics are stale, it builds."), "b", settings, None)
+    first = attempt(distil, session("a", "The gopls diagnostics are stale again."), "a", settings, None)
+    second = attempt(distil, session("b", "Those gopls diagnostics are stale, it builds."), "b", settings, None)
     assert isinstance(first, Ok) and isinstance(second, Ok)
     assert not first.value.items and [item.category for item in second.value.items] == ["facts"]
 
@@ -98,14 +98,14 @@ def test_checks_count_when_two_sessions_ran_them(tmp_path: Path) -> None:
     settings = DistilSettings(
         attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=tmp_path / "waiting.json"
     )
-    first = distil(checked("a", "npm run lint", "npm run typecheck", "npm test"), "a", settings, None)
-    again = distil(checked("a", "npm run lint", "npm run typecheck", "npm test"), "a", settings, None)
-    second = distil(checked("b", "npm run build", "npm run lint", "npm test"), "b", settings, None)
+    first = attempt(distil, checked("a", "npm run lint", "npm run typecheck", "npm test"), "a", settings, None)
+    again = attempt(distil, checked("a", "npm run lint", "npm run typecheck", "npm test"), "a", settings, None)
+    second = attempt(distil, checked("b", "npm run build", "npm run lint", "npm test"), "b", settings, None)
     assert isinstance(first, Ok) and isinstance(again, Ok) and isinstance(second, Ok)
     assert not first.value.items and not again.value.items
     assert [item.category for item in second.value.items] == ["playbooks"]
     assert "npm run lint -> npm test" in str(second.value.items[0])
-    alone = distil(checked("c", "npm run typecheck", "npm run build"), "c", settings, None)
+    alone = attempt(distil, checked("c", "npm run typecheck", "npm run build"), "c", settings, None)
     assert isinstance(alone, Ok) and not alone.value.items  # no test among them
 
 

@@ -28,7 +28,6 @@ from core.context_files import CLOSE as END
 from core.context_files import OPEN as BEGIN
 from core.injection import CLOSE, OPEN, prompt_prefix
 from core.mcp_server import tools
-from tests.made_home import value
 from tests.spoken_home import Disk, call, result
 from tests.test_base_markdown import PLANTED, marks_in, pieces
 
@@ -56,7 +55,7 @@ def store(folder: Path, text: str) -> Workspace:
     (app / "CLAUDE.md").write_text(f"# {line}\n- The word is {text}\n- {line} is known\n", "utf-8")
     config = folder / "config.toml"
     config.write_text("[ai_settings.knowledge]\nmcp_all_conversations = true\nbootstrap_facts = true\n")
-    return value(open_workspace(str(home), config, {"XDG_CACHE_HOME": str(folder)}, app))
+    return open_workspace(str(home), config, {"XDG_CACHE_HOME": str(folder)}, app)
 
 
 def texts(found: object) -> Iterator[str]:
@@ -79,27 +78,25 @@ def without_frame(text: str) -> str:
 def doors(workspace: Workspace, folder: Path, text: str) -> Iterator[tuple[str, str]]:
     """Name and text of each."""
     app = str(folder / "app")
-    value(digest_on(workspace))
+    digest_on(workspace)
     yield "digest.md", workspace.paths.digest.read_text("utf-8")
     written = workspace.paths.digest.read_text("utf-8")
     for project, by_hand in itertools.product(("", app), ("", f"{text}\n- {text}\n")):
         workspace.paths.digest.write_text(by_hand or written, "utf-8")
-        found = value(context(workspace, project))
+        found = context(workspace, project)
         yield "context", without_frame(found.prefix.text)
-        host = value(
-            prompt_prefix(project or None, home=workspace.paths.home, config_file=workspace.named, environment={})
-        )
+        host = prompt_prefix(project or None, home=workspace.paths.home, config_file=workspace.named, environment={})
         yield "prompt_prefix", without_frame(host.text)
         answer = tools.get_context(workspace, project)
         yield "mcp get_context", without_frame(answer.pop("text"))
         yield from (("mcp get_context", row) for row in texts(answer))
-    chosen = value(bootstrap(workspace, ["global"]))
+    chosen = bootstrap(workspace, ["global"])
     yield "facts bootstrap", chosen.text
     for query in ("", "word"):
-        recalled = value(recall_command(workspace, query))
+        recalled = recall_command(workspace, query)
         yield "recall", recalled.display
         yield from (("recall --json", row["text"]) for row in recalled.to_json())
-    listed = value(memories_list(workspace))
+    listed = memories_list(workspace)
     yield from (("memories", row) for row in texts(listed.to_json()))
     for answer in (
         tools.recall_memory(workspace, "word"),
@@ -111,7 +108,7 @@ def doors(workspace: Workspace, folder: Path, text: str) -> Iterator[tuple[str, 
     ):
         yield from (("mcp", row) for row in texts(answer))
     yield "mcp digest", tools.digest_text(workspace)
-    taken = value(import_memories(workspace, app))
+    taken = import_memories(workspace, app)
     yield from (("import", f"- {item.text}") for row in taken.rows for item in row.items)
 
 
@@ -167,8 +164,8 @@ def test_what_the_gate_takes_away_hides_no_secret(how: str, tmp_path: Path) -> N
 def test_what_is_ours_is_still_there(tmp_path: Path) -> None:
     """A gate that took the frame away as well would leave a host without its marks."""
     workspace = store(tmp_path, "plain words")
-    value(digest_on(workspace))
-    found = value(context(workspace, str(tmp_path / "app")))
+    digest_on(workspace)
+    found = context(workspace, str(tmp_path / "app"))
     text = found.prefix.text
     assert text.startswith(BEGIN) and END in text and f"{OPEN}\n# Knowledge digest" in text
     assert text.endswith(f"{CLOSE}\n")

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from core.base import locks
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.cli.status import status_text
 from core.commands.bullets import add
 from core.commands.context import digest_off
@@ -41,7 +41,6 @@ from core.knowledge.run_state import (
     WRITTEN,
 )
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.made_home import value
 from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
 
 WALKER = """
@@ -69,13 +68,13 @@ def opened_at(folder: Path) -> Workspace:
     """A home below `folder`, with settings and caches beside it."""
     (folder / "config.toml").write_text(f'[ai_settings.knowledge]\nfile_roots = ["{folder.as_posix()}"]\n', "utf-8")
     environment = {"XDG_CONFIG_HOME": str(folder / "xdg"), "XDG_CACHE_HOME": str(folder / "cache"), "HOME": str(folder)}
-    return value(open_workspace(str(folder / "home"), folder / "config.toml", environment, folder))
+    return open_workspace(str(folder / "home"), folder / "config.toml", environment, folder)
 
 
 def filled(folder: Path) -> Workspace:
     """The same, with the conversations of the demo and nothing harvested."""
     folder.mkdir(parents=True, exist_ok=True)
-    value(make_demo_home(str(folder / "home")))
+    make_demo_home(str(folder / "home"))
     return opened_at(folder)
 
 
@@ -106,7 +105,7 @@ def steps(program: subprocess.Popen[str]) -> Iterator[str]:
 
 
 def told(workspace: Workspace) -> Overview:
-    return value(overview(workspace))
+    return overview(workspace)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a program is stopped in the middle")
@@ -150,7 +149,7 @@ def test_a_second_program_is_told_right_at_each_step_and_after_a_kill_at_each(tm
                     killed += 1
                     assert "--finish" in status_text(after.status)
                 if killed == 2 and owes:
-                    report = value(finish_harvest(left))
+                    report = finish_harvest(left)
                     assert report.harvested == 0 and not report.errors
                     ends = told(left)
                     assert ends.status.stands.run.state == DONE and ends.status.stands.digest.state == WRITTEN
@@ -172,16 +171,16 @@ def test_a_killed_program_is_told_of_by_the_dry_run_and_refuses_nobody(tmp_path:
                 break
         run = told(workspace).status.stands.run
         assert run.state == ELSEWHERE and run.of == 6
-        refused = harvest(workspace, HarvestRequest(apply=True))
+        refused = attempt(harvest, workspace, HarvestRequest(apply=True))
         assert not isinstance(refused, Ok) and f"process {program.pid}" in refused.error.message
-        planned = value(harvest(workspace, HarvestRequest()))
+        planned = harvest(workspace, HarvestRequest())
         assert not planned.interrupted and any("is at work" in note for note in planned.notes)
         os.kill(program.pid, signal.SIGKILL)
         program.wait()
     assert told(workspace).status.stands.run.state == INTERRUPTED
-    planned = value(harvest(workspace, HarvestRequest()))
+    planned = harvest(workspace, HarvestRequest())
     assert planned.interrupted and any("--finish" in note for note in planned.notes)
-    value(finish_harvest(workspace))
+    finish_harvest(workspace)
     assert told(workspace).status.stands.run.state == DONE
 
 
@@ -195,23 +194,23 @@ def test_every_way_in_which_a_digest_can_stand(tmp_path: Path) -> None:
     with locks.locked(workspace.paths.lock, work="harvest"):
         assert told(workspace).status.stands.run.state == HERE
         assert "at its end" in told(workspace).status.stands.digest.words
-    value(harvest(workspace, HarvestRequest(apply=True)))
+    harvest(workspace, HarvestRequest(apply=True))
     assert digest() == WRITTEN
     facts = workspace.paths.knowledge / "facts.md"
     facts.write_text(facts.read_text("utf-8") + "- A line of my own\n", "utf-8")
     assert digest() == DIFFERENT
-    value(digest_off(workspace))
+    digest_off(workspace)
     assert digest() == DELETED
     without = replace(workspace.loaded, config=replace(workspace.config, digest_enabled=False))
     assert told(replace(workspace, loaded=without)).status.stands.digest.state == OFF
-    broken = value(overview(workspace, problem="config.toml is not TOML"))
+    broken = overview(workspace, problem="config.toml is not TOML")
     assert broken.status.stands.digest.state == UNREADABLE and not broken.status.digest.injected
 
 
 def test_edited_by_hand_is_told_by_content(tmp_path: Path) -> None:
     """A copied home is not edited; an editor that keeps the time of change is seen; so is a line that went."""
     workspace = filled(tmp_path / "one")
-    value(harvest(workspace, HarvestRequest(apply=True)))
+    harvest(workspace, HarvestRequest(apply=True))
     shutil.copytree(tmp_path / "one", tmp_path / "two")  # every time of change is now
     copied = opened_at(tmp_path / "two")
     assert not [row.file for row in told(copied).files if row.by_hand]
@@ -222,7 +221,7 @@ def test_edited_by_hand_is_told_by_content(tmp_path: Path) -> None:
     os.utime(facts, ns=(before.st_atime_ns, before.st_mtime_ns))
     row = told(copied).file("facts.md")
     assert row is not None and (row.yours, row.gone) == (2, 1)
-    value(add(copied, "decisions", "A decision of mine"))
+    add(copied, "decisions", "A decision of mine")
     assert [row.file for row in told(copied).files if row.by_hand] == ["facts.md", "decisions.md"]
 
 

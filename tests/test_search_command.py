@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.cli.main import main
 from core.commands.doctor import doctor
 from core.commands.search import SearchReport, rebuild_index, search, search_folder
@@ -43,15 +43,11 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def workspace(home: Path, tmp_path: Path) -> Workspace:
-    opened = open_workspace(str(home), cwd=tmp_path)
-    assert isinstance(opened, Ok)
-    return opened.value
+    return open_workspace(str(home), cwd=tmp_path)
 
 
 def found(workspace: Workspace, query: str, **named: object) -> SearchReport:
-    result = search(workspace, query, **named)  # type: ignore[arg-type]
-    assert isinstance(result, Ok), result
-    return result.value
+    return search(workspace, query, **named)  # type: ignore[arg-type]
 
 
 def test_everything_that_is_knowledge_is_found(workspace: Workspace) -> None:
@@ -84,8 +80,8 @@ def test_filters_of_the_command(workspace: Workspace) -> None:
     project.mkdir()
     assert keys(project=str(project)) == set()
     for named in ({"kind": "thing"}, {"since": "May"}, {"since": "2026-13"}, {"limit": 0}):
-        result = search(workspace, "exporter", **named)  # type: ignore[arg-type]
-        assert isinstance(result, Err) and result.error.code == "usage" and result.error.hint
+        result = attempt(search, workspace, "exporter", **named)  # type: ignore[arg-type]
+        assert isinstance(result, KnowledgeError) and result.error.code == "usage" and result.error.hint
 
 
 def test_a_project_has_its_own_knowledge_and_sees_the_homes(workspace: Workspace) -> None:
@@ -132,7 +128,7 @@ def test_doctor_compares_index_and_files(workspace: Workspace) -> None:
     path.write_text(path.read_text() + "- One more fact\n")
     [note] = stale(workspace)
     assert "facts.md has changed since the last search (1 new, 0 gone)" in note.message and note.note
-    report = doctor(workspace, repair=True)
+    report = attempt(doctor, workspace, repair=True)
     assert isinstance(report, Ok) and stale(workspace) == []
     index = search_folder(workspace, None) / store.FILE
     index.write_bytes(index.read_bytes()[:5000])
@@ -143,5 +139,4 @@ def test_doctor_compares_index_and_files(workspace: Workspace) -> None:
 
 def stale(workspace: Workspace) -> list:  # type: ignore[type-arg]
     report = doctor(workspace)
-    assert isinstance(report, Ok)
-    return [row for row in report.value.findings if row.code == "index-stale"]
+    return [row for row in report.findings if row.code == "index-stale"]

@@ -12,7 +12,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.search import build_vectors
 from core.commands.search import search as search_command
 from core.commands.workspace import open_workspace
@@ -36,8 +36,8 @@ def shelf(tmp_path: Path) -> Shelf:
 
 def meant(shelf: Shelf, query: str, embed: Topics) -> list[str]:
     index = shelf.open()
-    vectors = open_vectors(shelf.cache, index.database, "topics", embed)
-    vector = embed_one(query, embed)
+    vectors = attempt(open_vectors, shelf.cache, index.database, "topics", embed)
+    vector = attempt(embed_one, query, embed)
     assert isinstance(vectors, Ok) and isinstance(vector, Ok)
     hits = search(index, query, near=vectors.value.near(vector.value))
     index.close()
@@ -75,8 +75,8 @@ def test_a_text_is_embedded_once(shelf: Shelf) -> None:
 def test_foreign_vectors_are_checked(shelf: Shelf, answer: object) -> None:
     """A server may answer anything."""
     index = shelf.open()
-    made = open_vectors(shelf.cache, index.database, "odd", lambda texts: Ok(answer))  # type: ignore[arg-type,return-value]
-    assert isinstance(made, Err) and made.error.code == "bad-vectors"
+    made = attempt(open_vectors, shelf.cache, index.database, "odd", lambda texts: answer)  # type: ignore[arg-type,return-value]
+    assert isinstance(made, KnowledgeError) and made.error.code == "bad-vectors"
     index.close()
 
 
@@ -84,7 +84,7 @@ def test_a_store_without_a_sealed_index_keeps_no_vectors(shelf: Shelf) -> None:
     """An index in memory has numbers that mean nothing tomorrow."""
     index = shelf.open()
     (shelf.cache / store.SEAL).unlink()
-    assert isinstance(open_vectors(shelf.cache, index.database, "topics", Topics()), Ok)
+    assert isinstance(attempt(open_vectors, shelf.cache, index.database, "topics", Topics()), Ok)
     assert list(shelf.cache.glob("vectors-*")) == []
     index.close()
 
@@ -100,16 +100,13 @@ def test_an_embedder_that_is_down_leaves_the_words_and_says_so(tmp_path: Path, h
         f'embedder_base_url = "{httpserver.url_for("/v1")}"\n'
     )
     opened = open_workspace(str(tmp_path / "home"), settings, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
-    assert isinstance(opened, Ok)
     httpserver.expect_request("/v1/embeddings").respond_with_json({"error": {"message": "no such model"}}, status=404)
-    found = search_command(opened.value, "automobile")
-    assert isinstance(found, Ok)
-    assert [hit.entry.text for hit in found.value.hits] == ["The automobile is red"]
-    assert "no such model" in found.value.warnings[0] and "Words alone" in found.value.warnings[0]
+    found = search_command(opened, "automobile")
+    assert [hit.entry.text for hit in found.hits] == ["The automobile is red"]
+    assert "no such model" in found.warnings[0] and "Words alone" in found.warnings[0]
     (tmp_path / "config.toml").write_text('[ai_settings.knowledge]\nembedder = "openai"\n')
     again = open_workspace(str(tmp_path / "home"), settings, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
-    assert isinstance(again, Ok)
-    nameless = search_command(again.value, "automobile")
+    nameless = attempt(search_command, again, "automobile")
     assert isinstance(nameless, Ok) and nameless.value.hits and "embedder_model" in nameless.value.warnings[0]
 
 
@@ -135,8 +132,7 @@ def test_no_secret_is_sent_to_an_embeddings_server(tmp_path: Path, httpserver: H
 
     httpserver.expect_request("/v1/embeddings").respond_with_handler(answer)
     opened = open_workspace(str(tmp_path / "home"), settings, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
-    assert isinstance(opened, Ok)
-    found = search_command(opened.value, f"mirror {key}")
+    found = attempt(search_command, opened, f"mirror {key}")
     assert isinstance(found, Ok) and not found.value.warnings and len(found.value.hits) == 2
     assert len(sent) == 3 and not [text for text in sent if key in text]
     assert not [hit for hit in found.value.hits if key in hit.entry.text]
@@ -149,14 +145,11 @@ def test_an_endpoint_is_asked_as_its_documentation_says(httpserver: HTTPServer) 
     httpserver.expect_request(
         "/v1/embeddings", method="POST", headers={"Authorization": f"Bearer {key}"}
     ).respond_with_json({"data": data})
-    made = connect_embeddings(
-        "m", httpserver.url_for("/v1"), credentials=lambda *_: Ok(key), seconds=10, max_bytes=1 << 20
-    )
-    assert isinstance(made, Ok)
-    answer = made.value(["one", "two"])
+    made = connect_embeddings("m", httpserver.url_for("/v1"), credentials=lambda *_: key, seconds=10, max_bytes=1 << 20)
+    answer = attempt(made, ["one", "two"])
     assert isinstance(answer, Ok) and answer.value == [[1, 0], [0, 1]]
-    short = made.value(["one"])
-    assert isinstance(short, Err) and key not in str(short.error)
+    short = attempt(made, ["one"])
+    assert isinstance(short, KnowledgeError) and key not in str(short.error)
 
 
 def test_words_wait_a_moment_for_meaning_and_what_was_made_is_kept(shelf: Shelf) -> None:
@@ -166,8 +159,7 @@ def test_words_wait_a_moment_for_meaning_and_what_was_made_is_kept(shelf: Shelf)
     waiting = []
     for _ in range(9):
         vectors = open_vectors(shelf.cache, index.database, "topics", embed, 0.0)
-        assert isinstance(vectors, Ok)
-        waiting.append(vectors.value.waiting)
+        waiting.append(vectors.waiting)
     index.close()
     assert waiting[0] > 0 == waiting[-1] and waiting == sorted(waiting, reverse=True)
     assert len(embed.texts) == len(set(embed.texts)) == 45, "no text twice"
@@ -178,13 +170,13 @@ def test_what_an_embedder_made_before_it_failed_is_kept(shelf: Shelf) -> None:
     shelf.write("many", *(f"line {at} about soup" for at in range(100)))
     embed, index = Topics(), shelf.open()
 
-    def failing(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
-        return embed(texts) if len(embed.texts) < 60 else fail("down", "the server is down")
+    def failing(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return embed(texts) if len(embed.texts) < 60 else KnowledgeError("down", "the server is down")
 
-    assert isinstance(open_vectors(shelf.cache, index.database, "topics", failing), Err)
+    assert isinstance(attempt(open_vectors, shelf.cache, index.database, "topics", failing), KnowledgeError)
     made = list(embed.texts)
     steps: list[tuple[int, int]] = []
-    found = open_vectors(shelf.cache, index.database, "topics", embed, step=lambda *at: steps.append(at))
+    found = attempt(open_vectors, shelf.cache, index.database, "topics", embed, step=lambda *at: steps.append(at))
     index.close()
     assert isinstance(found, Ok) and found.value.waiting == 0 and len(found.value.ids) == 105
     assert made and len(embed.texts) == len(set(embed.texts)) == 105
@@ -207,28 +199,26 @@ def test_the_model_comes_from_its_makers_and_only_when_it_is_asked_for(
     (tmp_path / "home" / "knowledge").mkdir(parents=True)
     (tmp_path / "home" / "knowledge" / "facts.md").write_text("- The automobile is red\n")
     opened = open_workspace(str(tmp_path / "home"), settings, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
-    assert isinstance(opened, Ok)
-    found = search_command(opened.value, "automobile")
+    found = attempt(search_command, opened, "automobile")
     assert isinstance(found, Ok) and len(found.value.hits) == 1
     assert "is not on this computer yet" in found.value.warnings[0] and "Words alone" in found.value.warnings[0]
-    built = build_vectors(opened.value)
-    assert isinstance(built, Err) and "could not be fetched" in built.error.message
+    built = attempt(build_vectors, opened)
+    assert isinstance(built, KnowledgeError) and "could not be fetched" in built.error.message
     assert [row[2] for row in asked] == [True, False] and {row[0] for row in asked} == {MINILM}
 
 
 def test_making_all_vectors_without_an_embedder_says_how_to_choose_one(tmp_path: Path) -> None:
     """The command is of no use before; the sentence names the setting."""
     opened = open_workspace(str(tmp_path / "home"), None, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
-    assert isinstance(opened, Ok)
-    built = build_vectors(opened.value)
-    assert isinstance(built, Err) and "config set embedder" in built.error.hint
+    built = attempt(build_vectors, opened)
+    assert isinstance(built, KnowledgeError) and "config set embedder" in built.error.hint
 
 
 def test_an_embedder_that_is_not_installed_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sentence names the extra."""
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    result = local_embedder("minilm")
-    assert isinstance(result, Err) and "vectors" in result.error.hint
+    result = attempt(local_embedder, "minilm")
+    assert isinstance(result, KnowledgeError) and "vectors" in result.error.hint
 
 
 def test_the_model_finds_what_says_the_same() -> None:

@@ -27,7 +27,6 @@ from core.commands.workspace import Workspace, open_workspace
 from core.llm import found
 from core.llm.found import SUGGESTED, Server
 from tests.cli_call import call
-from tests.made_home import value
 from tests.spoken_home import claude_row
 
 DAY = "2026-06-01T10:00:00Z"
@@ -93,7 +92,7 @@ def settings(person: Path) -> str:
 
 
 def workspace() -> Workspace:
-    return value(open_workspace())
+    return open_workspace()
 
 
 def test_looking_tells_what_lies_there_and_changes_nothing(person: Path) -> None:
@@ -190,16 +189,16 @@ def test_three_questions_at_most_and_each_answer_counts(
     program(person, "claude")
     serving(httpserver, "Ollama", monkeypatch, ["qwen3:8b"])
     seen: list[tuple[str, str, tuple[str, ...]]] = []
-    done = value(setup(workspace(), ask=asker([0, 0, 0], seen)))
+    done = setup(workspace(), ask=asker([0, 0, 0], seen))
     assert done.changed == {} and done.connected == []
     assert len(seen) == 3 and "2 Claude Code conversations" in seen[0][0] and not seen[1][0]
     assert any("free" in words for words in seen[0][2]) and not (person / ".claude.json").exists()
-    done = value(setup(workspace(), ask=asker([1, 1, 1], seen)))
+    done = setup(workspace(), ask=asker([1, 1, 1], seen))
     assert done.changed["provider"] == "ollama"
     assert done.changed["sources"] == ["home", "claude_code"] and done.connected == ["claude_code"]
     assert "SessionEnd" in (person / ".claude" / "settings.json").read_text()
     seen.clear()
-    done = value(setup(workspace(), ask=asker([None], seen)))
+    done = setup(workspace(), ask=asker([None], seen))
     assert len(seen) == 1 and done.changed == {}, "what is set is not asked again"
     assert any("is connected" in words for words in done.set)
 
@@ -220,10 +219,10 @@ def test_run_again_it_tells_what_is_new(person: Path) -> None:
 def test_the_window_can_draw_and_settle_the_same(person: Path) -> None:
     """The first start of the panel has the records and the sentences, and no terminal."""
     talk(person, 2)
-    looked = value(survey(workspace()))
+    looked = survey(workspace())
     assert found_sentence(looked).startswith("2 Claude Code conversations")
     assert looked.models[default_model(workspace(), looked)].words.startswith("the built-in rules")
-    done = value(apply_answers(workspace(), looked, 0, True, ["codex"]))
+    done = apply_answers(workspace(), looked, 0, True, ["codex"])
     assert done.changed == {"sources": ["home", "claude_code"]}
     assert done.connected == ["codex"] and (person / ".codex" / "hooks.json").exists()
 
@@ -286,14 +285,14 @@ def test_what_is_large_on_the_disk_counts_as_new_until_a_harvest_found_it_too_la
     settings = tmp_path / "config.toml"
     settings.write_text('[ai_settings.knowledge]\nsources = ["claude_code"]\nmax_harvest_source_bytes = 1000\n')
     environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    workspace = value(open_workspace(str(tmp_path / "home"), settings, environment, tmp_path))
+    workspace = open_workspace(str(tmp_path / "home"), settings, environment, tmp_path)
 
     def counted() -> tuple[int, int]:
-        found = next(one for one in value(sources(workspace)).rows if one.name == "claude_code")
+        found = next(one for one in sources(workspace).rows if one.name == "claude_code")
         return found.new, found.too_large
 
     assert counted() == (1, 0)
-    assert value(harvest(workspace, HarvestRequest(apply=True, at_once=True))).too_large == 1
+    assert harvest(workspace, HarvestRequest(apply=True, at_once=True)).too_large == 1
     assert counted() == (0, 1)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.sources import sources
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.steps import HarvestOptions
@@ -277,9 +277,7 @@ def workspace(tmp_path: Path, settings: str = "") -> Workspace:
     config = tmp_path / "config.toml"
     config.write_text(f"[ai_settings.knowledge]\n{settings}")
     environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    opened = open_workspace(str(tmp_path / "home"), config, environment, tmp_path)
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return open_workspace(str(tmp_path / "home"), config, environment, tmp_path)
 
 
 def test_the_list_tells_what_is_new_harvested_grown_and_about_to_be_deleted(tmp_path: Path) -> None:
@@ -291,8 +289,7 @@ def test_the_list_tells_what_is_new_harvested_grown_and_about_to_be_deleted(tmp_
         stream.write(SESSION.format(n=9))
     leave(tmp_path / ".claude/settings.json", '{"cleanupPeriodDays": 60}')
     found = sources(workspace(tmp_path, 'sources = ["home", "claude-code"]'), "claude_code")
-    assert isinstance(found, Ok)
-    row = found.value.rows[0]
+    row = found.rows[0]
     assert (row.conversations, row.harvested, row.grown, row.new) == (3, 1, 1, 1)
     assert (row.picked, row.expires_days, row.expiring, row.expiring_unharvested) == (True, 60, 2, 1)
     assert row.bytes == sum(path.stat().st_size for path in first.parent.iterdir())
@@ -305,8 +302,7 @@ def test_a_tool_that_keeps_all_for_ever_deletes_nothing(tmp_path: Path, days: st
     claude(tmp_path)
     leave(tmp_path / ".claude/settings.json", f'{{"cleanupPeriodDays": {days}}}')
     found = sources(workspace(tmp_path), "claude_code")
-    assert isinstance(found, Ok)
-    row = found.value.rows[0]
+    row = found.rows[0]
     assert (row.expires_days, row.next_expiry, row.expiring) == (0, "", 0)
 
 
@@ -314,15 +310,14 @@ def test_claude_codes_own_default_is_thirty_days_and_a_broken_setting_does_not_s
     claude(tmp_path)
     leave(tmp_path / ".claude/settings.json", "{")
     found = sources(workspace(tmp_path))
-    assert isinstance(found, Ok)
-    rows = {row.name: row for row in found.value.rows}
+    rows = {row.name: row for row in found.rows}
     assert rows["claude_code"].expires_days == 30
     assert rows["home"].picked
     assert not rows["claude_code"].picked
 
 
 def test_a_source_that_there_is_not_is_one_clear_sentence(tmp_path: Path) -> None:
-    found = sources(workspace(tmp_path), "clod")
+    found = attempt(sources, workspace(tmp_path), "clod")
     assert not isinstance(found, Ok)
     assert "clod" in str(found.error)
     assert "claude_code" in found.error.hint

@@ -15,7 +15,7 @@ import pytest
 
 from core.base.checked_lines import encode
 from core.base.homes import FORMAT, format_of
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands.fact_feed import sync_facts
 from core.commands.runs import runs
@@ -25,7 +25,6 @@ from core.factindex.index import read_index
 from core.knowledge.changes import read_changes
 from core.knowledge.journal import read_plans
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, workspace_of
-from tests.made_home import value
 
 OLD = Path(__file__).parent / "stores" / "format_1.json"
 SECOND = "User: the second talk\n"
@@ -47,11 +46,11 @@ def harvest(world: World) -> None:
 
 
 def add(world: World) -> None:
-    value(bullets.add(workspace_of(world), "decisions", "by hand", now=lambda: NOW))
+    bullets.add(workspace_of(world), "decisions", "by hand", now=lambda: NOW)
 
 
 def reading(world: World) -> None:
-    assert isinstance(runs(workspace_of(world)), Ok)
+    assert isinstance(attempt(runs, workspace_of(world)), Ok)
 
 
 @pytest.mark.parametrize("first", [harvest, add, reading])
@@ -59,13 +58,13 @@ def test_a_store_of_format_1_is_carried_over_by_whatever_writes_first(
     tmp_path: Path, first: Callable[[World], None]
 ) -> None:
     world = put_down(tmp_path)
-    listed = runs(workspace_of(world))
+    listed = attempt(runs, workspace_of(world))
     assert isinstance(listed, Ok) and "8081" in listed.value[0].text  # the edit that was killed, before anybody writes
     first(world)
     assert format_of(world.paths) == (1 if first is reading else FORMAT)
     assert world.paths.edits.exists() == (first is reading)
     world.run(FakeModel())
-    synced = sync_facts(workspace_of(world), now=lambda: NOW)
+    synced = attempt(sync_facts, workspace_of(world), now=lambda: NOW)
     assert isinstance(synced, Ok) and not synced.value.problems
     assert not (world.paths.state / "facts.journal").exists() and not world.paths.journal.exists()
     assert not [path for path in world.paths.home.rglob("*") if path.name.endswith(".knowledge-tmp")]
@@ -83,19 +82,17 @@ def test_a_store_of_format_1_is_carried_over_by_whatever_writes_first(
     assert entry["status"] == "harvested" and entry["deleted"] and not list(world.paths.conversations.glob("talk-*"))
     assert read_plans(world.paths.plans, entry["run"])
     facts = read_index(world.paths.knowledge)
-    assert isinstance(facts, Ok)
-    texts = [fact.fact for fact in facts.value]
+    texts = [fact.fact for fact in facts]
     assert sorted(texts) == sorted(set(texts)) and {"The cache holds 201 rows", "The cache holds 301 rows"} <= {*texts}
 
     told = [row for row in read_changes(world.paths) if row.added == ("- the port is 8081",)]
     assert len(told) == 1
-    back = undo(workspace_of(world), told[0].run, editor_wait=HURRIED)
+    back = attempt(undo, workspace_of(world), told[0].run, editor_wait=HURRIED)
     assert isinstance(back, Ok) and back.value.lines_back == 1 and "- the port is 8080\n" in world.text("facts.md")
 
 
-def opened(world: World) -> Workspace | Err:
-    found = open_workspace(str(world.paths.home), None, {}, world.folder)
-    return found if isinstance(found, Err) else found.value
+def opened(world: World) -> Workspace:
+    return open_workspace(str(world.paths.home), None, {}, world.folder)
 
 
 @pytest.mark.parametrize(
@@ -107,14 +104,16 @@ def test_a_store_of_a_later_format_is_refused_in_a_sentence(world: World, text: 
     harvest(world)
     workspace, before = workspace_of(world), world.text("facts.md")
     world.paths.format.write_text(text)
-    found = opened(world)
-    assert isinstance(found, Err) == refused
-    if isinstance(found, Err):
+    found = attempt(opened, world)
+    assert isinstance(found, KnowledgeError) == refused
+    if isinstance(found, KnowledgeError):
         assert found.error.code == "newer-store" and "format 3" in found.error.message and found.error.hint
-        edited = bullets.strike(workspace, "facts", "one")  # opened before another program carried the store over
-        assert isinstance(edited, Err) and "format 3" in edited.error.message
-        ran = world.try_run(FakeModel())
-        assert isinstance(ran, Err) and "format 3" in ran.error.message
+        edited = attempt(
+            bullets.strike, workspace, "facts", "one"
+        )  # opened before another program carried the store over
+        assert isinstance(edited, KnowledgeError) and "format 3" in edited.error.message
+        ran = attempt(world.try_run, FakeModel())
+        assert isinstance(ran, KnowledgeError) and "format 3" in ran.error.message
         assert world.text("facts.md") == before and world.paths.format.read_text() == text
     else:
         harvest(world)

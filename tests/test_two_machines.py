@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.base.conflict import both_sides, roles_of, without_marks
-from core.base.result import Err
+from core.base.result import KnowledgeError
 from core.commands.bullets import add, done, remove
 from core.commands.context import context
 from core.commands.doctor import doctor
@@ -165,7 +165,7 @@ def test_no_edit_touches_what_stands_in_a_conflict(machines: Machines, style: st
         done(workspace, "Task of one"),
         remove(workspace, "facts", "More of two"),
     ):
-        assert isinstance(refused, Err) and code_of(refused) == "conflict"
+        assert isinstance(refused, KnowledgeError) and code_of(refused) == "conflict"
         assert "doctor" in refused.error.hint
     assert tasks.read_bytes() == before
     value(add(workspace, "facts", "Added meanwhile"))

@@ -18,7 +18,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from core.base.config_text import value_span
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 
 MARK = "\ufeff"
 
@@ -28,20 +28,22 @@ def line_end_of(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _parsed(data: bytes) -> Result[tuple[str, dict[str, Any]]]:
+def _parsed(data: bytes) -> tuple[str, dict[str, Any]]:
     try:
         text = data.decode("utf-8")
-        return Ok((text, tomllib.loads(text.removeprefix(MARK))))
+        return (text, tomllib.loads(text.removeprefix(MARK)))
     except UnicodeDecodeError as error:
-        return fail("not-toml", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8")
+        raise KnowledgeError(
+            "not-toml", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8"
+        ) from error
     except (ValueError, RecursionError) as error:
-        return fail("not-toml", f"it is no valid TOML: {error}", hint="correct that place")
+        raise KnowledgeError("not-toml", f"it is no valid TOML: {error}", hint="correct that place") from error
 
 
 def table_at(data: bytes, path: Sequence[str]) -> Any:
     """What stands under a path of tables; None where there is nothing, or the file is no TOML."""
-    read = _parsed(data)
-    if isinstance(read, Err):
+    read = attempt(_parsed, data)
+    if isinstance(read, KnowledgeError):
         return None
     found: Any = read.value[1]
     for name in path:
@@ -49,36 +51,34 @@ def table_at(data: bytes, path: Sequence[str]) -> Any:
     return found
 
 
-def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> Result[bytes]:
+def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> bytes:
     """The bytes with a table of that name at their end. Errors: `not-toml`, `taken`, `cannot-edit`."""
     read = _parsed(data)
-    if isinstance(read, Err):
-        return read
-    text, document = read.value
+    text, document = read
     there = table_at(data, path)
     if there is not None:
-        return Ok(data) if there == dict(table) else fail("taken", f"it has another [{'.'.join(path)}] already")
+        return data if there == dict(table) else KnowledgeError("taken", f"it has another [{'.'.join(path)}] already")
     expected = copy.deepcopy(document)
     inner: Any = expected
     for name in path[:-1]:
         inner = inner.setdefault(name, {}) if isinstance(inner, dict) else None
     if not isinstance(inner, dict):
-        return fail("taken", f"{'.'.join(path[:-1])} is no table")
+        raise KnowledgeError("taken", f"{'.'.join(path[:-1])} is no table")
     inner[path[-1]] = dict(table)
     for new in (_appended(text, path, table), _inside(text, path, table)):
         if new is not None and _holds(new, expected) and _is_one_insertion(text, new):
-            return Ok(new.encode("utf-8"))
-    return fail("cannot-edit", "it cannot be changed without touching something else", hint="change it by hand")
+            return new.encode("utf-8")
+    raise KnowledgeError(
+        "cannot-edit", "it cannot be changed without touching something else", hint="change it by hand"
+    )
 
 
-def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> Result[bytes]:
+def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> bytes:
     """The bytes without that table; unchanged where another of that name stands there, or none."""
     read = _parsed(data)
-    if isinstance(read, Err):
-        return read
-    text, document = read.value
+    text, document = read
     if table_at(data, path) != dict(table):
-        return Ok(data)
+        return data
     expected: Any = copy.deepcopy(document)
     inner = expected
     for name in path[:-1]:
@@ -86,8 +86,10 @@ def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) ->
     del inner[path[-1]]
     for new in (_cut_off(text, path), _taken_out(text, path)):
         if new is not None and (_holds(new, expected) or _holds(new, _without_empty(expected, path))):
-            return Ok(new.encode("utf-8"))
-    return fail("cannot-edit", "it cannot be changed without touching something else", hint="change it by hand")
+            return new.encode("utf-8")
+    raise KnowledgeError(
+        "cannot-edit", "it cannot be changed without touching something else", hint="change it by hand"
+    )
 
 
 def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
@@ -187,17 +189,19 @@ def has_line(data: bytes, line: str) -> bool:
     return line in data.decode("utf-8", "replace").removeprefix(MARK).splitlines()
 
 
-def with_line(data: bytes, line: str) -> Result[bytes]:
+def with_line(data: bytes, line: str) -> bytes:
     """The bytes with the line at their end; unchanged where it stands there already."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return fail("not-text", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8")
+        raise KnowledgeError(
+            "not-text", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8"
+        ) from error
     if has_line(data, line):
-        return Ok(data)
+        return data
     line_end = line_end_of(text)
     gap = line_end if text.removeprefix(MARK) and not text.endswith("\n") else ""
-    return Ok((text + gap + line + line_end).encode("utf-8"))
+    return (text + gap + line + line_end).encode("utf-8")
 
 
 def without_line(data: bytes, line: str) -> bytes:

@@ -23,7 +23,7 @@ from core.base import files
 from core.base.homes import own_target
 from core.base.installed import how_to_install
 from core.base.paths import user_folder
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 
 MAX_BYTES = 64 << 20
 RECORD_BYTES = 4 << 20
@@ -172,8 +172,8 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
         for entry in entries:
             if (stands or outdated) and has(entry, data):
                 continue
-            new = put(entry, data)
-            if isinstance(new, Err):
+            new = attempt(put, entry, data)
+            if isinstance(new, KnowledgeError):
                 if not (entry.part or new.error.code != "taken"):
                     continue  # it has a version of its own
                 errors.append(_placed(new.error, file, agent))
@@ -236,11 +236,11 @@ def _without_ours(
         return data
     if those:
         row = {**row, "entries": [as_row(entry) for entry in those]}
-    taken = _taken_back(data, file, row, record)
+    taken = attempt(_taken_back, data, file, row, record)
     return taken.value if isinstance(taken, Ok) else data
 
 
-def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: Record) -> Result[bytes | None]:
+def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: Record) -> bytes | None:
     """What a file becomes when its connection is taken back."""
     copy = record.copy_of(row)
     try:
@@ -248,23 +248,21 @@ def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: 
     except OSError:
         before, copy = None, Path()
     if data is None:
-        return Ok(None)
+        return None
     whole = copy != Path() and sha(before) == str(row.get("before", ""))
     if whole and sha(data) == row.get("after"):
-        return Ok(before)
+        return before
     entries = of_row(file, row)
     left: bytes | None = data
     for entry in sorted(entries, key=lambda entry: not entry.part):
         if left is None or (not entry.part and _needed(left, before, entries)):
             continue
         taken = take(entry, left, before)
-        if isinstance(taken, Err):
-            return taken
-        left = taken.value
+        left = taken
     if not row.get("before") and left is not None and left.strip() in (b"", b"{}"):
-        return Ok(None)
+        return None
     pieces = without_pieces(data, before, str(row.get("after")), entries, left) if whole and left != data else None
-    return Ok(left if pieces is None else pieces)
+    return left if pieces is None else pieces
 
 
 def _needed(data: bytes, before: bytes | None, entries: Sequence[Entry]) -> bool:
@@ -274,7 +272,9 @@ def _needed(data: bytes, before: bytes | None, entries: Sequence[Entry]) -> bool
     return any(before is None or json_text.value_at(before, place) is None for place in kept)
 
 
-def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Err | None:
+def carry_out(
+    plan: Plan, agent: Agent, program: Program, environment: Mapping[str, str], record: Record
+) -> KnowledgeError | None:
     """Write what a plan says: the copies first, then the record, then the files. What cannot be written is taken back,
     so that a tool is connected or it is not."""
     rows = dict(record.tools.get(agent.name, {}))
@@ -298,7 +298,7 @@ def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[s
             _undo(change, rows[str(change.path)])
         _forget(agent.name, record)
         message = f"{agent.title} is not connected: {error.strerror or error}"
-        return fail("file-refused", message, error.filename or "", "nothing was changed")
+        raise KnowledgeError("file-refused", message, error.filename or "", "nothing was changed") from error
     return None
 
 
@@ -385,13 +385,13 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
             current = _read(file)
             if agent.name not in record.tools:
                 row = {**row, "entries": _unrecorded(file, row, current)}
-            taken = _taken_back(current, file, row, record)
+            taken = attempt(_taken_back, current, file, row, record)
             if isinstance(taken, Ok) and taken.value != current:
                 _require_writable(file)
         except OSError as error:
             errors.append(_unusable(file, error))
             continue
-        if isinstance(taken, Err):
+        if isinstance(taken, KnowledgeError):
             errors.append(_placed(taken.error, file, agent))
         elif taken.value != current or str(file) in record.tools.get(agent.name, {}):
             changes.append(FileChange(agent.name, file, current, taken.value))
@@ -411,7 +411,7 @@ def _unrecorded(file: Path, row: Mapping[str, Any], current: bytes | None) -> li
     return [as_row(entry) for entry in entries if entry.part or stands]
 
 
-def take_back(plan: Plan, agent: Agent, record: Record) -> Err | None:
+def take_back(plan: Plan, agent: Agent, record: Record) -> KnowledgeError | None:
     """Write what a plan of a removal says, and forget the connection."""
     rows = record.tools.get(agent.name, {})
     try:
@@ -427,7 +427,7 @@ def take_back(plan: Plan, agent: Agent, record: Record) -> Err | None:
         record.write()
     except OSError as error:
         message = f"{agent.title} could not be disconnected: {error.strerror or error}"
-        return fail("file-refused", message, error.filename or "", "mend that, then run it again")
+        raise KnowledgeError("file-refused", message, error.filename or "", "mend that, then run it again") from error
     return None
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from core.agents import appended, json_text
 from core.agents.tools import Entry
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Result, attempt
 
 _WORDS = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|\w+|\r?\n[ \t]*|[ \t]+|.', re.DOTALL)
 MOST_WORDS = 1000
@@ -76,10 +76,10 @@ def _starts(value: Any) -> list[Any]:
     return [value[key] for key in ("command", "args", "bash") if key in value] + inner
 
 
-def put(entry: Entry, data: bytes | None) -> Result[bytes]:
+def put(entry: Entry, data: bytes | None) -> bytes:
     """The file with an entry. Errors: those of its form; `taken` where something else has its name."""
     if entry.append and has(entry, data):  # one of the person's own, which runs the same: twice would be once too often
-        return Ok(data or b"")
+        return data or b""
     match entry.form:
         case "json":
             return json_text.added(data or b"", entry.path, entry.value, append=entry.append)
@@ -89,14 +89,14 @@ def put(entry: Entry, data: bytes | None) -> Result[bytes]:
             return appended.with_line(data or b"", entry.value)
         case _:
             if data is not None and data != entry.value.encode():
-                return fail("taken", "there is another file of that name already")
-            return Ok(entry.value.encode())
+                raise KnowledgeError("taken", "there is another file of that name already")
+            return entry.value.encode()
 
 
-def take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None]:
+def take(entry: Entry, data: bytes, before: bytes | None) -> bytes | None:
     """The file without one entry; None where nothing is left of what was not there before we came."""
     if has(entry, before):  # it was the person's own before
-        return Ok(data)
+        return data
     standing = _standing(entry, data)
     found = entry.value if standing is None else standing  # where it is gone, a file that cannot be read is still told
     match entry.form:
@@ -107,13 +107,13 @@ def take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None
         case "toml":
             return _widened(appended.without_table(data, entry.path, found))
         case "rules":
-            return Ok(appended.without_line(data, entry.value))
+            return appended.without_line(data, entry.value)
         case _:
-            return Ok(data if standing is None else None)
+            return data if standing is None else None
 
 
-def _widened(result: Result[bytes]) -> Result[bytes | None]:
-    return result if isinstance(result, Err) else Ok(result.value)
+def _widened(result: Result[bytes]) -> bytes | None:
+    return result if isinstance(result, KnowledgeError) else result.value
 
 
 def as_row(entry: Entry) -> dict[str, Any]:
@@ -150,8 +150,8 @@ def without_pieces(
     between two, would move to another place of theirs."""
     made = before
     for entry in entries:
-        new = put(entry, made)
-        if isinstance(new, Err):
+        new = attempt(put, entry, made)
+        if isinstance(new, KnowledgeError):
             if entry.part:
                 return None
             continue

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.agents.appended import line_end_of
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 
 DEPTH = 200
 Path = Sequence[str]
@@ -155,23 +155,21 @@ def has(data: bytes, path: Path, value: Any, *, append: bool) -> bool:
 # --- changing --------------------------------------------------------------------------------------------------------
 
 
-def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> Result[bytes]:
+def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes:
     """The bytes with `value` under `path`, or with `append` as the last element of the array there.
 
     Unchanged where it is there already. Errors: `not-json`, `taken` (something else stands there), `cannot-edit`.
     """
     opened = _opened(data)
-    if isinstance(opened, Err):
-        return opened
-    mark, text, root = opened.value
+    mark, text, root = opened
     target = member(root, path)
     if target is not None and not append:
-        return Ok(data) if target.value == value else fail("taken", f"it has another {'.'.join(path)} already")
+        return data if target.value == value else KnowledgeError("taken", f"it has another {'.'.join(path)} already")
     if target is not None and not isinstance(target.value, list):
-        return fail("taken", f"{'.'.join(path)} is no list")
+        raise KnowledgeError("taken", f"{'.'.join(path)} is no list")
     if target is not None:
         if value in target.value:
-            return Ok(data)
+            return data
         new = _inserted(text, target, "", value)
     else:
         wanted: Any = [value] if append else value
@@ -185,22 +183,20 @@ def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> Resul
             whole = {path[0]: wanted} if path else wanted
             new = _begun(text, whole)
         elif not isinstance(parent.value, dict):
-            return fail("taken", f"{'.'.join(path[:known]) or 'the file'} is no object")
+            raise KnowledgeError("taken", f"{'.'.join(path[:known]) or 'the file'} is no object")
         else:
             new = _inserted(text, parent, path[known], wanted)
     wanted = _changed(root and root.value, path, lambda found: [*(found or ()), value] if append else value)
     return _proven(mark, new, wanted)
 
 
-def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: Sequence[Path] = ()) -> Result[bytes]:
+def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: Sequence[Path] = ()) -> bytes:
     """The bytes without that value; objects and arrays above it that are empty then go too, unless they are in `keep`.
     Unchanged where it is not there (what stands under that name is somebody else's then)."""
     opened = _opened(data)
-    if isinstance(opened, Err):
-        return opened
-    mark, text, root = opened.value
+    mark, text, root = opened
     if not has(data, path, value, append=append) or root is None:
-        return Ok(data)
+        return data
     if append:
         array = member(root, path)
         assert array is not None
@@ -222,16 +218,20 @@ def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: 
     return _proven(mark, text, expected)
 
 
-def _opened(data: bytes) -> Result[tuple[bytes, str, Node | None]]:
+def _opened(data: bytes) -> tuple[bytes, str, Node | None]:
     """The byte order mark, the text behind it, and what it holds."""
     try:
         mark, text = _decoded(data)
-        return Ok((mark, text, read(text)))
+        return (mark, text, read(text))
     except UnicodeDecodeError as error:
-        return fail("not-json", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8")
+        raise KnowledgeError(
+            "not-json", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8"
+        ) from error
     except NotJsonError as error:
         line = text.count("\n", 0, error.at) + 1
-        return fail("not-json", f"it is no valid JSON (line {line}: {error})", hint="correct that place")
+        raise KnowledgeError(
+            "not-json", f"it is no valid JSON (line {line}: {error})", hint="correct that place"
+        ) from error
 
 
 def _decoded(data: bytes) -> tuple[bytes, str]:
@@ -239,14 +239,16 @@ def _decoded(data: bytes) -> tuple[bytes, str]:
     return mark, data[len(mark) :].decode("utf-8")
 
 
-def _proven(mark: bytes, text: str, expected: Any) -> Result[bytes]:
+def _proven(mark: bytes, text: str, expected: Any) -> bytes:
     try:
         again = read(text)
     except NotJsonError:
         again = None
     if again is None or again.value != expected:
-        return fail("cannot-edit", "it cannot be changed without touching something else", hint="change it by hand")
-    return Ok(mark + text.encode("utf-8"))
+        raise KnowledgeError(
+            "cannot-edit", "it cannot be changed without touching something else", hint="change it by hand"
+        )
+    return mark + text.encode("utf-8")
 
 
 def _changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.base.paths import user_folder
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 
 NAME = "knowledge-harvest"
 NO_SCHEDULER = "no-scheduler"
@@ -37,22 +37,22 @@ class Timer(NamedTuple):
     asks: tuple[str, ...]
 
 
-def timer_of(system: str, words: Sequence[str], environment: Mapping[str, str]) -> Result[Timer]:
+def timer_of(system: str, words: Sequence[str], environment: Mapping[str, str]) -> Timer:
     """The timer of a system (`sys.platform`) that runs `words` each hour. Err where it has no scheduler that is known,
     with a line for cron."""
     home = Path(environment.get("HOME") or environment.get("USERPROFILE") or os.path.expanduser("~"))
     path = environment.get("PATH", os.defpath)
     if system == "darwin":
-        return Ok(_launchd(words, home))
+        return _launchd(words, home)
     if system == "win32":
-        return Ok(_task_scheduler(words, user_folder(environment)))
+        return _task_scheduler(words, user_folder(environment))
     if shutil.which("systemctl", path=path):
         config = environment.get("XDG_CONFIG_HOME", "")
         folder = Path(config) if os.path.isabs(config) else home / ".config"
-        return Ok(_systemd(words, folder / "systemd" / "user"))
+        return _systemd(words, folder / "systemd" / "user")
     line = f"17 * * * * {shlex.join(words)}"
     hint = f"'crontab -e' takes this line instead: {line}"
-    return fail(NO_SCHEDULER, "this system has no systemd for its users", hint=hint)
+    raise KnowledgeError(NO_SCHEDULER, "this system has no systemd for its users", hint=hint)
 
 
 def _quoted(word: str) -> str:
@@ -128,25 +128,27 @@ def _task_scheduler(words: Sequence[str], folder: Path) -> Timer:
     )
 
 
-def tell_system(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> Err | None:
+def tell_system(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> KnowledgeError | None:
     """Run the commands in their order; the first that fails ends it."""
 
     for words in commands:
         program = shutil.which(words[0], path=environment.get("PATH", os.defpath))
         line = " ".join(words)
         if program is None:
-            return fail(NO_SCHEDULER, f"the program {words[0]} was not found", hint=f"run it by hand: {line}")
+            raise KnowledgeError(NO_SCHEDULER, f"the program {words[0]} was not found", hint=f"run it by hand: {line}")
         try:
             done = subprocess.run(
                 [program, *words[1:]], capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             why = "it did not end" if isinstance(error, subprocess.TimeoutExpired) else str(error.strerror)
-            return fail("scheduler-failed", f"{line!r} failed: {why}", hint="run it by hand and see what it says")
+            raise KnowledgeError(
+                "scheduler-failed", f"{line!r} failed: {why}", hint="run it by hand and see what it says"
+            ) from error
         if done.returncode != 0:
             said = " ".join((done.stderr or done.stdout).split())[:200]
             hint = "run it by hand and see what it says"
-            return fail("scheduler-failed", f"'{line}' ended with status {done.returncode}: {said}", hint=hint)
+            raise KnowledgeError("scheduler-failed", f"'{line}' ended with status {done.returncode}: {said}", hint=hint)
     return None
 
 

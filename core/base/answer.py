@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.base.choices import PROGRAMS
-from core.base.result import Result
 
 PRICES_FILE = Path(__file__).resolve().parents[2] / "assets" / "prices.toml"
 
@@ -98,4 +97,4 @@ class Generate(Protocol):
     Safe to call from several threads.
     """
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]: ...
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer: ...

@@ -25,7 +25,7 @@ from typing import Any
 
 from core.base.config_text import edits, line_of, parsed, parsed_file, read_settings, table_of
 from core.base.paths import user_folder
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.base.settings import (
     KNOWLEDGE,
     SETTINGS,
@@ -155,7 +155,7 @@ def user_config_file(env: Mapping[str, str]) -> Path:
     return user_folder(env) / "config.toml"
 
 
-def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Result[LoadedConfig]:
+def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> LoadedConfig:
     """Find the settings file, check it, and fill up what it leaves out from the shipped one.
 
     Looked for in this order: `explicit` (`--config`), the environment's `SLOP_CONFIG`, `config.toml` in `cwd` if the
@@ -167,15 +167,11 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Res
     table is a warning; keys of `[paths]` other than `home` belong to the host and are not judged.
     """
     shipped = parsed_file(SHIPPED_FILE)
-    if isinstance(shipped, Err):
-        return shipped
-    defaults = _checked(SHIPPED_FILE, shipped.value)
-    if isinstance(defaults, Err):
-        return defaults
-    missing = [setting.key for setting in SETTINGS if setting.key not in defaults.value]
+    defaults = _checked(SHIPPED_FILE, shipped)
+    missing = [setting.key for setting in SETTINGS if setting.key not in defaults]
     if missing:
         hint = "put the line back, or install the program again"
-        return fail("bad-config", f"the shipped config.toml lacks {', '.join(missing)}", SHIPPED_FILE, hint)
+        raise KnowledgeError("bad-config", f"the shipped config.toml lacks {', '.join(missing)}", SHIPPED_FILE, hint)
     named = _named(explicit, env)
     local = _local(cwd, env) if named is None else None
     if named is not None:
@@ -190,20 +186,18 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Res
     if local is not None and local[0].trusted:
         document = local[1]
     elif found_by != "shipped":
-        document = parsed_file(file, named[0] if named is not None else "")
-    if isinstance(document, Err):
-        return document
+        document = attempt(parsed_file, file, named[0] if named is not None else "")
+    if isinstance(document, KnowledgeError):
+        raise document
     own = _checked(file, document.value)
-    if isinstance(own, Err):
-        return own
-    values, warnings = defaults.value | own.value, list(_unknown_keys(file, document.value))
-    origins = dict.fromkeys(defaults.value, str(SHIPPED_FILE)) | dict.fromkeys(own.value, str(file))
+    values, warnings = defaults | own, list(_unknown_keys(file, document.value))
+    origins = dict.fromkeys(defaults, str(SHIPPED_FILE)) | dict.fromkeys(own, str(file))
     folder = None
     if local is not None:
         folder = local[0] if local[0].trusted else _narrowed(local[0], local[1], values, origins)
         warnings += [folder.warning] if folder.warning else []
     config = Config(**values)  # type: ignore[arg-type]  # every value was checked against its row above
-    return Ok(LoadedConfig(config, file, found_by, origins, tuple(warnings), config.home, folder))
+    return LoadedConfig(config, file, found_by, origins, tuple(warnings), config.home, folder)
 
 
 def _named(explicit: Path | None, env: Mapping[str, str]) -> tuple[str, str] | None:
@@ -225,8 +219,8 @@ def _local(cwd: Path, env: Mapping[str, str]) -> tuple[FolderFile, Result[dict[s
     path = cwd / "config.toml"
     if not path.is_file():
         return None
-    data = read_settings(path)
-    if isinstance(data, Err):
+    data = attempt(read_settings, path)
+    if isinstance(data, KnowledgeError):
         return FolderFile(path, "", problem=f"{data.error} {_NOTHING}"), data
     if data.value == SHIPPED_FILE.read_bytes():
         return None
@@ -234,8 +228,8 @@ def _local(cwd: Path, env: Mapping[str, str]) -> tuple[FolderFile, Result[dict[s
 
     sha256, trust = hashlib.sha256(data.value).hexdigest(), read_trust(env)
     trusted, before = trust.has_file(path, sha256), trust.knows(path)
-    read = parsed(data.value, path)
-    if isinstance(read, Err):
+    read = attempt(parsed, data.value, path)
+    if isinstance(read, KnowledgeError):
         ours = b"ai_settings" in data.value or before
         passed = _NOTHING if ours else "It does not mention ai_settings, so it was passed over."
         return FolderFile(path, sha256, trusted, allowed_before=before, problem=f"{read.error} {passed}"), read
@@ -263,10 +257,10 @@ def _narrowed(
     found: FolderFile, document: Result[dict[str, Any]], values: dict[str, Value], origins: dict[str, str]
 ) -> FolderFile:
     """Put what narrows into `values` and `origins`; the rest waits. What says nothing new is not spoken of."""
-    if isinstance(document, Err):
+    if isinstance(document, KnowledgeError):
         return found
-    own = _checked(found.path, document.value)
-    if isinstance(own, Err):
+    own = attempt(_checked, found.path, document.value)
+    if isinstance(own, KnowledgeError):
         return replace(found, problem=f"{own.error} {_NOTHING}")
     narrowed = [key for key, value in own.value.items() if narrows(key, value, values[key])]
     waiting = [(key, shown_value(value)) for key, value in own.value.items() if value != values[key]]
@@ -298,7 +292,7 @@ def shown_value(value: Value) -> str:
 # --- what a file says ------------------------------------------------------------------------------------------------
 
 
-def _checked(file: Path, document: Mapping[str, Any]) -> Result[dict[str, Value]]:
+def _checked(file: Path, document: Mapping[str, Any]) -> dict[str, Value]:
     """Our values in `document`, each checked; keys that are not there are left out."""
     values: dict[str, Value] = {}
     for setting in SETTINGS:
@@ -308,16 +302,16 @@ def _checked(file: Path, document: Mapping[str, Any]) -> Result[dict[str, Value]
                 continue
             where = line_of(file, setting.table.rpartition(".")[2]) or line_of(file, "ai_settings")
             message = f"{file}{where}: {setting.table} is {found_words(table)}; accepted: a table"
-            return fail("bad-setting", message, file)
+            raise KnowledgeError("bad-setting", message, file)
         if setting.key not in table:
             continue
         value = checked_value(setting, table[setting.key])
         if value is None:
             where, found = line_of(file, setting.key, setting.table), found_words(table[setting.key])
             message = f"{file}{where}: {setting.name} is {found}; accepted: {setting.accepted}"
-            return fail("bad-setting", message, file)
+            raise KnowledgeError("bad-setting", message, file)
         values[setting.key] = value
-    return Ok(values)
+    return values
 
 
 def _unknown_keys(file: Path, document: Mapping[str, Any]) -> Iterator[str]:
@@ -346,7 +340,7 @@ def writable_config_file(loaded: LoadedConfig, env: Mapping[str, str]) -> Path:
     return user_config_file(env) if loaded.found_by == "shipped" else loaded.file
 
 
-def changed_config(data: bytes, key: str, value: Value) -> Result[bytes]:
+def changed_config(data: bytes, key: str, value: Value) -> bytes:
     """The bytes of a settings file with `key` set to `value` and every other byte as it was.
 
     Where the key is written, only its value changes. Where it is not, one line is added to its table, or the table is
@@ -356,30 +350,28 @@ def changed_config(data: bytes, key: str, value: Value) -> Result[bytes]:
     """
     setting = find_setting(key)
     if setting is None:
-        return unknown_key(key)
+        raise unknown_key(key)
     if checked_value(setting, value) is None:
-        return fail("bad-setting", f"{setting.name} is {found_words(value)}; accepted: {setting.accepted}")
+        raise KnowledgeError("bad-setting", f"{setting.name} is {found_words(value)}; accepted: {setting.accepted}")
     read = parsed(data, "")
-    if isinstance(read, Err):
-        return read
-    text, document = read.value
+    text, document = read
     table = table_of(document, setting.table)
     plain: object = list(value) if isinstance(value, tuple) else value
     if isinstance(table, Mapping) and setting.key in table and _same(table[setting.key], plain):
-        return Ok(data)
+        return data
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
 
     for new in edits(text or NEW_FILE, setting, plain):
         if _proven(document, new, setting, plain):
-            return Ok(mark + new.encode("utf-8"))
+            return mark + new.encode("utf-8")
     message = f"{setting.name} cannot be changed here without touching something else in the file"
-    return fail("cannot-edit-config", message, hint="change the value by hand in a text editor")
+    raise KnowledgeError("cannot-edit-config", message, hint="change the value by hand in a text editor")
 
 
 def _proven(before: dict[str, Any], text: str, setting: Setting, value: object) -> bool:
 
-    again = parsed(text.encode("utf-8"), "")
-    if isinstance(again, Err):
+    again = attempt(parsed, text.encode("utf-8"), "")
+    if isinstance(again, KnowledgeError):
         return False
     expected = copy.deepcopy(before)
     table: Any = expected

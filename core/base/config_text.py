@@ -12,56 +12,60 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.base.settings import Setting
 
 MAX_FILE_BYTES = 4 << 20
 
 
-def read_settings(file: Path, rule: str = "") -> Result[bytes]:
+def read_settings(file: Path, rule: str = "") -> bytes:
     """The bytes of a settings file; `rule` is what named it (`--config`, `SLOP_CONFIG`), "" for one that was found."""
     asked = f" that {rule} names" if rule else ""
     try:
         if not file.exists():
             hint = "check the path, or leave it out"
-            return fail("no-config", f"the settings file{asked} does not exist", file, hint)
+            raise KnowledgeError("no-config", f"the settings file{asked} does not exist", file, hint)
         if not file.is_file():
-            return fail("no-config", f"the settings file{asked} is not a file", file, "name a TOML file")
+            raise KnowledgeError("no-config", f"the settings file{asked} is not a file", file, "name a TOML file")
         with file.open("rb") as stream:
-            return Ok(stream.read(MAX_FILE_BYTES + 1))
+            return stream.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
-        return fail("unreadable-config", f"the settings file cannot be read: {error}", file, "check its permissions")
+        raise KnowledgeError(
+            "unreadable-config", f"the settings file cannot be read: {error}", file, "check its permissions"
+        ) from error
 
 
-def parsed_file(file: Path, rule: str = "") -> Result[dict[str, Any]]:
+def parsed_file(file: Path, rule: str = "") -> dict[str, Any]:
     """The tables of a settings file; `rule` as above."""
     data = read_settings(file, rule)
-    if isinstance(data, Err):
-        return data
-    read = parsed(data.value, file)
-    return read if isinstance(read, Err) else Ok(read.value[1])
+    read = parsed(data, file)
+    return read[1]
 
 
-def parsed(data: bytes, file: Path | str) -> Result[tuple[str, dict[str, Any]]]:
+def parsed(data: bytes, file: Path | str) -> tuple[str, dict[str, Any]]:
     """The text (without a byte order mark) and the tables in `data`."""
     import tomllib
 
     if len(data) > MAX_FILE_BYTES:
-        return fail("bad-config", f"the settings file is larger than {MAX_FILE_BYTES >> 20} MB", file)
+        raise KnowledgeError("bad-config", f"the settings file is larger than {MAX_FILE_BYTES >> 20} MB", file)
     try:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return fail("bad-config", f"the settings file is not UTF-8 text (line {line})", file, "save it as UTF-8")
+        raise KnowledgeError(
+            "bad-config", f"the settings file is not UTF-8 text (line {line})", file, "save it as UTF-8"
+        ) from error
     try:
-        return Ok((text, tomllib.loads(text)))
+        return (text, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         # tomllib ends its message with "(at line 3, column 7)".
-        return fail("bad-config", f"the settings file is not valid TOML: {error}", file, "correct that place")
+        raise KnowledgeError(
+            "bad-config", f"the settings file is not valid TOML: {error}", file, "correct that place"
+        ) from error
     except RecursionError:
-        return fail("bad-config", "the settings file is nested too deeply", file)
+        raise KnowledgeError("bad-config", "the settings file is nested too deeply", file) from None
     except ValueError as error:  # a date such as 2026-13-40 passes the grammar and fails the calendar
-        return fail("bad-config", f"the settings file is not valid TOML: {error}", file)
+        raise KnowledgeError("bad-config", f"the settings file is not valid TOML: {error}", file) from error
 
 
 def table_of(document: Mapping[str, Any], dotted: str) -> object:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths, choose_home, project_paths
-from core.base.result import Err, fail
+from core.base.result import KnowledgeError
 
 
 def is_home(folder: Path, *known: Path) -> bool:
@@ -149,14 +149,14 @@ first program that writes into it (knowledge/log.py), and one that is older than
 HINT = "use the version of this program that wrote it last, or a later one"
 
 
-def refusal_of_newer(paths: Paths) -> Err | None:
+def refusal_of_newer(paths: Paths) -> KnowledgeError | None:
     """An error for a store that a later version wrote; None for one that this program can read, and for one that says
     nothing: to look at it harms nobody, and before anything is written it is asked again."""
     try:
         found = format_of(paths)
     except OSError:
         return None
-    return fail("newer-store", _sentence(found), paths.format, HINT) if found > FORMAT else None
+    return KnowledgeError("newer-store", _sentence(found), paths.format, HINT) if found > FORMAT else None
 
 
 def format_of(paths: Paths) -> int:

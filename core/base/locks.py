@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.base import files
-from core.base.result import Err, fail
+from core.base.result import KnowledgeError
 
 TURN_SECONDS = 2.0
 """How long a writer waits for its turn in a folder. One turn is a write and its sync: milliseconds."""
@@ -58,10 +58,10 @@ def at_work(holder: str) -> str:
     return f"{who} is at work (process {process or 'unknown'})"
 
 
-def refused(error: LockHeldError) -> Err:
+def refused(error: LockHeldError) -> KnowledgeError:
     """What a person is told whose command needs the lock for itself."""
     hint = "wait until it is done; nothing was changed"
-    return fail("lock-held", at_work(error.holder), error.filename or "", hint)
+    return KnowledgeError("lock-held", at_work(error.holder), error.filename or "", hint)
 
 
 def take(path: Path, *, work: str = "") -> int:

@@ -1,16 +1,18 @@
-"""What an operation returns: a value, or one error that a person can act on."""
+"""The one exception for what a user can cause, and what stands for it where a failure is a value."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, NoReturn, ParamSpec, TypeAlias, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
 class ErrorInfo:
-    """One failure, told to a person.
+    """One failure, told to the user.
 
     `code` is stable and machine-readable (`no-credentials`, `lock-held`); `message` is one sentence that says what
     went wrong; `path` names the file it is about ("" for none); `hint` says what to do next ("" for none).
@@ -31,6 +33,27 @@ class ErrorInfo:
         return ". ".join(parts) + "."
 
 
+class KnowledgeError(Exception):
+    """An operation failed for a reason that a user can act on; nothing was lost by it.
+
+    It is raised where the reason is found and caught at the three faces (command line, MCP server, panel), or where
+    one failure must not stop the rest of a batch. `requests`: of a question to a model, how often it was sent.
+    """
+
+    def __init__(self, code: str, message: str, path: object = "", hint: str = "", requests: int = 0) -> None:
+        super().__init__(code, message, str(path), hint, requests)
+        self.error = ErrorInfo(code, message, str(path), hint)
+        self.requests = requests
+
+    @classmethod
+    def of(cls, error: ErrorInfo, requests: int = 0) -> KnowledgeError:
+        """The exception of a failure that is told already."""
+        return cls(error.code, error.message, error.path, error.hint, requests)
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
 @dataclass(frozen=True)
 class Ok(Generic[T]):
     """The operation succeeded with `value`."""
@@ -38,17 +61,19 @@ class Ok(Generic[T]):
     value: T
 
 
-@dataclass(frozen=True)
-class Err:
-    """The operation failed; nothing was lost by it. `requests`: of a question to a model, how often it was sent."""
-
-    error: ErrorInfo
-    requests: int = 0
+Err = KnowledgeError
+Result: TypeAlias = Ok[T] | KnowledgeError
+"""What became of an operation whose failure is a value: one of a batch, a job of the panel, an answer to a host."""
 
 
-Result: TypeAlias = Ok[T] | Err
+def attempt(call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Result[T]:
+    """What `call` gives, in `Ok`, or the KnowledgeError that it raises."""
+    try:
+        return Ok(call(*arguments, **named))
+    except KnowledgeError as error:
+        return error
 
 
-def fail(code: str, message: str, path: object = "", hint: str = "") -> Err:
-    """Build an `Err` in one line; `path` may be a Path."""
-    return Err(ErrorInfo(code, message, str(path), hint))
+def refuse(error: KnowledgeError) -> NoReturn:
+    """Raise it, where only an expression can stand."""
+    raise error

@@ -45,7 +45,7 @@ class SearchSource(NamedTuple):
 
     name: str
     path: Path
-    entries: Callable[[bytes], Result[Sequence[SearchEntry]]]
+    entries: Callable[[bytes], Sequence[SearchEntry]]
 
 
 Embed: TypeAlias = "Callable[[Sequence[str]], Result[Sequence[Sequence[float]]]]"

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import TypeAlias
 
 from core.base.choices import PROVIDERS
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...]
 
@@ -260,14 +260,14 @@ def _as_list(setting: Setting, typed: str) -> str:
     return f"; you may mean {meant}, in a shell '{meant}'"
 
 
-def unknown_key(name: str) -> Err:
+def unknown_key(name: str) -> KnowledgeError:
     """The error for a key that does not exist, with the nearest one that does."""
     near = nearest_key(name)
     hint = f"the nearest one is {near!r}" if near else "'knowledge config show' lists every setting"
-    return fail("unknown-setting", f"there is no setting {name!r}", hint=hint)
+    return KnowledgeError("unknown-setting", f"there is no setting {name!r}", hint=hint)
 
 
-def parse_setting(key: str, text: str) -> Result[Value]:
+def parse_setting(key: str, text: str) -> Value:
     """Turn what was typed on the command line into the typed value of `key`.
 
     Booleans are `true`/`false` (also on/off, yes/no), numbers are plain, lists are written as in TOML, and texts may
@@ -277,11 +277,11 @@ def parse_setting(key: str, text: str) -> Result[Value]:
 
     setting = find_setting(key)
     if setting is None:
-        return unknown_key(key)
+        raise unknown_key(key)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return fail("bad-setting", f"the value for {setting.key} holds bytes that are no text")
+        raise KnowledgeError("bad-setting", f"the value for {setting.key} holds bytes that are no text") from None
     word = text.strip()
     raw: object = text
     if setting.kind == "bool":
@@ -297,5 +297,5 @@ def parse_setting(key: str, text: str) -> Result[Value]:
         hint = f"accepted: {setting.accepted}"
         if setting.kind == "list":
             hint += _as_list(setting, word)
-        return fail("bad-setting", f"{setting.key} is {found_words(raw)}, which is not accepted", hint=hint)
-    return Ok(value)
+        raise KnowledgeError("bad-setting", f"{setting.key} is {found_words(raw)}, which is not accepted", hint=hint)
+    return value

@@ -27,7 +27,7 @@ from pathlib import Path
 from core.base import files, locks
 from core.base.homes import why_foreign, why_foreign_file, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths, user_folder
-from core.base.result import ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError
 from core.base.system import birth_ns
 
 MAX_BYTES = 4 << 20
@@ -134,9 +134,7 @@ def read_trust(environment: Mapping[str, str] | None = None) -> Trust:
     return Trust(file, rows)
 
 
-def allow(
-    environment: Mapping[str, str], marks: Mapping[Path, str], now: Callable[[], datetime] | None = None
-) -> Result[None]:
+def allow(environment: Mapping[str, str], marks: Mapping[Path, str], now: Callable[[], datetime] | None = None) -> None:
     """Say yes to files (`path` -> sha256 of the content that was looked at) and projects (`.manual_slop` -> its
     `folder_mark`). Durable when it returns."""
     at = (now() if now else datetime.now(UTC)).replace(microsecond=0).isoformat()
@@ -145,30 +143,32 @@ def allow(
     )
 
 
-def forget(environment: Mapping[str, str], paths: Iterable[str]) -> Result[None]:
+def forget(environment: Mapping[str, str], paths: Iterable[str]) -> None:
     """Take back what was said of these paths (as they stand in the record)."""
     gone = set(paths)
     return _change(environment, lambda rows: {path: row for path, row in rows.items() if path not in gone})
 
 
-def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dict[str, Yes]]) -> Result[None]:
+def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dict[str, Yes]]) -> None:
 
     file = trust_file(environment)
     try:
         with locks.locked(file.with_name("trusted.lock"), work="trust", editor_wait=LOCK_SECONDS):
             known = read_trust(environment)
             if known.problem:
-                return fail("bad-trust", known.problem, file)
+                raise KnowledgeError("bad-trust", known.problem, file)
             rows = work(dict(known.rows))
             if rows != known.rows:
                 plain = {path: {"mark": row.mark, "at": row.at} for path, row in sorted(rows.items())}
                 text = json.dumps({"version": 1, "trusted": plain}, indent=2, ensure_ascii=False)
                 files.write_atomic(file, (text + "\n").encode("utf-8", "surrogateescape"), 0o600)
     except locks.LockHeldError as error:
-        return locks.refused(error)
+        raise locks.refused(error)
     except OSError as error:
-        return fail("trust-failed", f"your word cannot be written down: {error.strerror or error}", file)
-    return Ok(None)
+        raise KnowledgeError(
+            "trust-failed", f"your word cannot be written down: {error.strerror or error}", file
+        ) from error
+    return
 
 
 # --- a project's own knowledge ---------------------------------------------------------------------------------------
@@ -198,16 +198,18 @@ def unread(project: Path, environment: Mapping[str, str] | None = None) -> list[
     return _counted(knowledge, [path for path in _readable(project) if not trust.allows(project, path)])
 
 
-def allow_written(project: Path, environment: Mapping[str, str], paths: Iterable[Path]) -> Result[None]:
+def allow_written(project: Path, environment: Mapping[str, str], paths: Iterable[Path]) -> None:
     """What this program has just written into a project for the person needs no further word: these files, as they are.
     Nothing to do where the whole folder is trusted."""
     if read_trust(environment).has_folder(project):
-        return Ok(None)
+        return None
     try:
         marks = {path: files.sha256_of_file(path) for path in paths if files.exists(path)}
     except OSError as error:
-        return fail("trust-failed", f"what was written cannot be read: {error.strerror}", error.filename or "")
-    return allow(environment, marks) if marks else Ok(None)
+        raise KnowledgeError(
+            "trust-failed", f"what was written cannot be read: {error.strerror}", error.filename or ""
+        ) from error
+    return allow(environment, marks) if marks else None
 
 
 def _readable(project: Path) -> list[Path]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.base.result import Ok, fail
+from core.base.result import KnowledgeError
 from core.cli.table import OURS, optional, single
 
 if TYPE_CHECKING:
-    from core.base.result import Result
+    pass
 
 
 class Page(NamedTuple):
@@ -28,16 +28,16 @@ class Help(NamedTuple):
     text: str
 
 
-def show_help(topic: str = "") -> Result[Help]:
+def show_help(topic: str = "") -> Help:
     """The pages and the text of one. An unknown topic is an error that names those there are."""
     from core.base.paths import shipped_root
 
     folder = shipped_root() / "assets" / "docs"
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
     if topic and topic not in texts:
-        return fail("usage", f"there is no page {topic!r}; there are {', '.join(texts)}")
+        raise KnowledgeError("usage", f"there is no page {topic!r}; there are {', '.join(texts)}")
     pages = tuple(Page(name, text.partition("\n")[0].lstrip("# ")) for name, text in texts.items())
-    return Ok(Help(pages, texts.get(topic, "")))
+    return Help(pages, texts.get(topic, ""))
 
 
 def help_text(found: Help) -> str:

@@ -113,20 +113,19 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
     """Open the home, run the command, print what came of it."""
     from pathlib import Path
 
-    from core.base.result import Err
     from core.cli.progress import asker, interruptible, reporter
     from core.commands.workspace import open_workspace
 
     home, config = options.pop("home", ""), options.pop("config", "")
     as_json, quiet = options.pop("json", False), options.pop("quiet", False)
     if row.anywhere:
-        found = row.function()(**options)
-        if isinstance(found, Err):
+        found = attempt(row.function(), **options)
+        if isinstance(found, KnowledgeError):
             _tell(str(found.error), err)
             return 2 if found.error.code == "usage" else 1
         return 0 if _printed(row, found.value, out, err, as_json=as_json, quiet=quiet) else 1
-    opened = open_workspace(home, Path(config) if config else None)
-    if isinstance(opened, Err):
+    opened = attempt(open_workspace, home, Path(config) if config else None)
+    if isinstance(opened, KnowledgeError):
         _tell(str(opened.error), err)
         return 1
     workspace = opened.value
@@ -139,8 +138,8 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
     with interruptible(enabled=row.long) as pressed:
         if row.long:
             options |= {"progress": reporter(err, quiet), "cancelled": pressed}
-        result: Result[Any] = row.function()(workspace, **options)
-    if isinstance(result, Err):
+        result: Result[Any] = attempt(row.function(), workspace, **options)
+    if isinstance(result, KnowledgeError):
         _tell(_cleared(row, str(result.error)), err)
         return 2 if result.error.code == "usage" else 1
     if is_new and not quiet and workspace.paths.home.exists():

@@ -9,7 +9,7 @@ from typing import Any
 from core.base import files, locks
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.statements import change_all, placed_refs
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import LEAST_ALIKE, alike, offered, placed, superseding
@@ -80,29 +80,27 @@ def _row(place: Placed) -> dict[str, Any]:
 # --- the commands ----------------------------------------------------------------------------------------------------
 
 
-def similar(workspace: Workspace, *, least: int = LEAST_ALIKE) -> Result[Pairs]:
+def similar(workspace: Workspace, *, least: int = LEAST_ALIKE) -> Pairs:
     """Pairs of bullets of one category that are alike without being the same."""
     if not 50 <= least <= 100:
-        return fail("usage", "--least must be between 50 and 100")
+        raise KnowledgeError("usage", "--least must be between 50 and 100")
     rows = _placed(workspace.paths, COMPARED)
-    return Ok(Pairs(tuple(alike(rows.value, least)), least)) if isinstance(rows, Ok) else rows
+    return Pairs(tuple(alike(rows, least)), least)
 
 
-def supersede_list(workspace: Workspace) -> Result[Proposals]:
+def supersede_list(workspace: Workspace) -> Proposals:
     """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered."""
     found = proposals(workspace.paths)
-    return Ok(Proposals(tuple(found.value))) if isinstance(found, Ok) else found
+    return Proposals(tuple(found))
 
 
 def supersede_accept(
     workspace: Workspace, match: str | BulletRef, *, seen: str | None = None, now: Clock = utc_now
-) -> Result[Edited]:
+) -> Edited:
     """Strike the old bullet through with a pointer to the new one, or move a finished task to those done. `match` is
     the old bullet: a part of its text, FILE:LINE, or the pair's key."""
     chosen = _chosen(workspace.paths, match)
-    if isinstance(chosen, Err):
-        return chosen
-    pair = chosen.value
+    pair = chosen
     new = pair.new.bullet
     pointer = f"{sanitise_line(new.text, None)} {new.provenance}"
     # The same statement from other conversations is as outdated: all of its lines go in the same write.
@@ -111,40 +109,36 @@ def supersede_accept(
     return change_all(workspace, pair.act, refs, words, keep_secrets=True, seen=seen, now=now)
 
 
-def supersede_dismiss(workspace: Workspace, match: str | BulletRef) -> Result[Dismissed]:
+def supersede_dismiss(workspace: Workspace, match: str | BulletRef) -> Dismissed:
     """Keep both for good: the pair is not proposed again."""
     chosen = _chosen(workspace.paths, match)
-    if isinstance(chosen, Err):
-        return chosen
     paths, path = workspace.paths, workspace.paths.state / "dismissed.json"
     try:
         with locks.locked(paths.state / "dismissed.lock", work="supersede", editor_wait=LOCK_SECONDS):
-            keys = sorted(_dismissed(paths) | {chosen.value.key})
+            keys = sorted(_dismissed(paths) | {chosen.key})
             files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())
     except locks.LockHeldError as error:
-        return locks.refused(error)
+        raise locks.refused(error)
     except OSError as error:
-        return fail("store-failed", f"this cannot be remembered: {error.strerror or error}", path)
-    return Ok(Dismissed(chosen.value))
+        raise KnowledgeError("store-failed", f"this cannot be remembered: {error.strerror or error}", path) from error
+    return Dismissed(chosen)
 
 
-def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> Result[list[Superseding]]:
+def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
     """What seems to be outdated, without what the person has dismissed. `problems` hears of a ledger whose offers could
     not be read; the others are given all the same."""
     rows = _placed(paths, CONTRADICTED)
-    if isinstance(rows, Err):
-        return rows
     dismissed = _dismissed(paths)
-    pairs = {pair.key: pair for pair in (*superseding(rows.value), *_offered(paths, problems))}
-    return Ok([pair for pair in pairs.values() if pair.key not in dismissed])
+    pairs = {pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}
+    return [pair for pair in pairs.values() if pair.key not in dismissed]
 
 
 def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:
     """What models have offered, as the ledger keeps it; none where it, or a file, cannot be read."""
     ledger, rows = seen_ledger(paths), _placed(paths, (*COMPARED, "tasks_done"))
-    if isinstance(ledger, Err) or isinstance(rows, Err):
+    if isinstance(ledger, KnowledgeError) or isinstance(rows, KnowledgeError):
         if problems is not None:
-            problems += [found.error for found in (ledger, rows) if isinstance(found, Err)]
+            problems += [found.error for found in (ledger, rows) if isinstance(found, KnowledgeError)]
         return []
     kept = ((key, entry.get("offers")) for key, entry in ledger.value.items())
     lists = ((key, some) for key, some in kept if isinstance(some, list))
@@ -155,7 +149,7 @@ def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding
 # --- reading and remembering -----------------------------------------------------------------------------------------
 
 
-def _placed(paths: Paths, categories: tuple[str, ...]) -> Result[list[Placed]]:
+def _placed(paths: Paths, categories: tuple[str, ...]) -> list[Placed]:
     rows: list[Placed] = []
     for category in CATEGORIES:
         if category.name not in categories:
@@ -164,34 +158,34 @@ def _placed(paths: Paths, categories: tuple[str, ...]) -> Result[list[Placed]]:
         try:
             rows += placed(category.name, category.file, bullets_in(read_text(path), category.name))
         except OSError as error:
-            return fail("unreadable", f"the bullets cannot be read: {error.strerror}", path)
-    return Ok(rows)
+            raise KnowledgeError("unreadable", f"the bullets cannot be read: {error.strerror}", path) from error
+    return rows
 
 
-def _chosen(paths: Paths, match: str | BulletRef) -> Result[Superseding]:
+def _chosen(paths: Paths, match: str | BulletRef) -> Superseding:
     """The proposal whose old bullet `match` names."""
     listed = proposals(paths)
-    if isinstance(listed, Err):
-        return listed
-    rows = listed.value
+    rows = listed
     if isinstance(match, BulletRef):
         found = [row for row in rows if row.old.ref == match]
     else:
         wanted = match.strip()
         if not wanted:
-            return fail("usage", "name the old bullet: a part of its text, or FILE:LINE")
+            raise KnowledgeError("usage", "name the old bullet: a part of its text, or FILE:LINE")
         folded = wanted.casefold()
         exact = [
             row for row in rows if wanted in (row.key, row.old.bullet.text, f"{row.old.file}:{row.old.bullet.line}")
         ]
         found = exact or [row for row in rows if folded in row.old.bullet.text.casefold()]
     if len(found) == 1:
-        return Ok(found[0])
+        return found[0]
     hint = "'knowledge supersede' lists them"
     if found:
         keys = ", ".join(row.key for row in found)
-        return fail("ambiguous", f"{len(found)} proposals match: {keys}", hint=f"give one of these keys; {hint}")
-    return fail("no-match", "no proposal matches that", hint=hint)
+        raise KnowledgeError(
+            "ambiguous", f"{len(found)} proposals match: {keys}", hint=f"give one of these keys; {hint}"
+        )
+    raise KnowledgeError("no-match", "no proposal matches that", hint=hint)
 
 
 def _dismissed(paths: Paths) -> set[str]:

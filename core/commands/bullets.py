@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import parse_bullets
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.project import find_project
 from core.commands.statements import Found, Match, Said, bullets_of, change_all, finished, resolve_bullet, said
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
@@ -50,7 +50,7 @@ def add(
     keep_secrets: bool = False,
     seen: str | None = None,
     now: Clock = utc_now,
-) -> Result[Edited]:
+) -> Edited:
     """Write a bullet by hand. `file` names the source file of a note (category `files`). Secrets in the text are
     replaced and reported as a warning, unless the person insists with `keep_secrets` or the setting `redact` is off."""
     name = {"tasks": "tasks_open"}.get(category, category)
@@ -59,23 +59,23 @@ def add(
     return finished(workspace, edits.add_bullet(workspace.paths, name, words, now(), path=source, seen=seen), note)
 
 
-def done(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Result[Edited]:
+def done(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Edited:
     """Mark an open task done: it moves, with its details, to the end of `## Done`."""
     return _moved(workspace, "done", match, seen, now)
 
 
-def reopen(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Result[Edited]:
+def reopen(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Edited:
     """Bring a task that is done back, with its details, to the end of `## Open`."""
     return _moved(workspace, "reopen", match, seen, now)
 
 
-def _moved(workspace: Workspace, act: str, match: Match, seen: str | None, now: Clock) -> Result[Edited]:
+def _moved(workspace: Workspace, act: str, match: Match, seen: str | None, now: Clock) -> Edited:
     here, there = ("open", "done") if act == "done" else ("done", "open")
-    made = _changed(workspace, act, f"tasks_{here}", match, seen, now)
-    if isinstance(made, Err) and made.error.code == "no-match":
-        already = resolve_bullet(workspace.paths, f"tasks_{there}", match)
+    made = attempt(_changed, workspace, act, f"tasks_{here}", match, seen, now)
+    if isinstance(made, KnowledgeError) and made.error.code == "no-match":
+        already = attempt(resolve_bullet, workspace.paths, f"tasks_{there}", match)
         if isinstance(already, Ok):
-            return fail(f"already-{there}", f"this task is {there} already", already.value.refs[0].file)
+            raise KnowledgeError(f"already-{there}", f"this task is {there} already", already.value.refs[0].file)
     return made
 
 
@@ -88,27 +88,25 @@ def edit(
     keep_secrets: bool = False,
     seen: str | None = None,
     now: Clock = utc_now,
-) -> Result[Edited]:
+) -> Edited:
     """Other words for what one bullet says; where it came from stays. Secrets in the new words: as in `add`."""
     found = resolve_bullet(workspace.paths, category, match)
-    if isinstance(found, Err):
-        return found
-    refs, note = found.value.refs, found.value.note
+    refs, note = found.refs, found.note
     return change_all(workspace, "edit", refs, text, keep_secrets=keep_secrets, note=note, seen=seen, now=now)
 
 
 def strike(
     workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
-) -> Result[Edited]:
+) -> Edited:
     """Strike one bullet through."""
-    return _changed(workspace, "strike", category, match, seen, now)
+    raise _changed(workspace, "strike", category, match, seen, now)
 
 
 def unstrike(
     workspace: Workspace, category: str, match: Match, *, seen: str | None = None, now: Clock = utc_now
-) -> Result[Edited]:
+) -> Edited:
     """Take the strike-through of one bullet away: it is in the digest again. Words name struck lines only."""
-    return _changed(workspace, "unstrike", category, match, seen, now)
+    raise _changed(workspace, "unstrike", category, match, seen, now)
 
 
 def remove(
@@ -119,18 +117,14 @@ def remove(
     strike: bool = False,
     seen: str | None = None,
     now: Clock = utc_now,
-) -> Result[Edited]:
+) -> Edited:
     """Delete one bullet with its indented lines, or with `strike` strike it through. Undo brings it back."""
-    return _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
+    raise _changed(workspace, "strike" if strike else "delete", category, match, seen, now)
 
 
-def _changed(
-    workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock
-) -> Result[Edited]:
+def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
     found = resolve_bullet(workspace.paths, category, match, struck=act == "unstrike")
-    if isinstance(found, Err):
-        return found
-    return change_all(workspace, act, found.value.refs, note=found.value.note, seen=seen, now=now)
+    return change_all(workspace, act, found.refs, note=found.note, seen=seen, now=now)
 
 
 # --- what is known of a source file, and of the tasks of a project ----------------------------------------------------
@@ -156,7 +150,7 @@ class Notes:
         return {"path": self.path, "note": self.note or None, "bullets": [row.to_json() for row in self.bullets]}
 
 
-def notes(workspace: Workspace, path: str) -> Result[Notes]:
+def notes(workspace: Workspace, path: str) -> Notes:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
 
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
@@ -168,38 +162,38 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
         text = read_text(note) if note is not None else ""
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:
-        return fail("unreadable", f"the notes cannot be read: {error}", asked)
+        raise KnowledgeError("unreadable", f"the notes cannot be read: {error}", asked) from error
     about = facts_about(facts, current, _projects(workspace), workspace.environment)
     named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
         roots = [os.path.expanduser(root) for root in workspace.config.file_roots]
-        return Ok(Notes(current, "", tuple(named), allowed_path(os.path.expanduser(current), roots) is None))
+        return Notes(current, "", tuple(named), allowed_path(os.path.expanduser(current), roots) is None)
     file = f"files/{note.name}"
-    return Ok(Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named)))
+    return Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named))
 
 
-def list_tasks(workspace: Workspace, state: str) -> Result[list[Found]]:
+def list_tasks(workspace: Workspace, state: str) -> list[Found]:
     """The tasks that are `open` or `done`, in the order of the file."""
     try:
-        return Ok(list(bullets_of(workspace.paths, (f"tasks_{state}",))))
+        return list(bullets_of(workspace.paths, (f"tasks_{state}",)))
     except OSError as error:
-        return fail("unreadable", f"the tasks cannot be read: {error.strerror}", error.filename or "")
+        raise KnowledgeError(
+            "unreadable", f"the tasks cannot be read: {error.strerror}", error.filename or ""
+        ) from error
 
 
 # --- of a project ----------------------------------------------------------------------------------------------------
 
 
-def tasks_by_date(workspace: Workspace, state: str) -> Result[list[tuple[Found, str]]]:
+def tasks_by_date(workspace: Workspace, state: str) -> list[tuple[Found, str]]:
     """The tasks that are `open` or `done` and not struck, with the names of the projects that they come from ("" for
     none that is known); the newest first."""
     rows = list_tasks(workspace, state)
-    if isinstance(rows, Err):
-        return rows
-    valid = [row for row in rows.value if not row.bullet.struck]
+    valid = [row for row in rows if not row.bullet.struck]
     order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in valid))}
     valid.sort(key=lambda row: order[id(row.bullet)], reverse=True)
     projects = _projects(workspace)
-    return Ok([(row, _name(row, projects)) for row in valid])
+    return [(row, _name(row, projects)) for row in valid]
 
 
 @dataclass(frozen=True)
@@ -221,17 +215,13 @@ class Listed:
         return {"project": self.project or None, "bullets": rows, "elsewhere": self.elsewhere}
 
 
-def listing(
-    workspace: Workspace, category: str = ANY_CATEGORY, *, project: str = "", done: bool = False
-) -> Result[Listed]:
+def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str = "", done: bool = False) -> Listed:
     """What `knowledge list` shows: the statements of a project and of the user, or with `project` "all" every one; of
     one category (`tasks` are the open ones) or of all, with `done` the tasks that are done. Struck ones are left out.
     """
 
     projects = _projects(workspace)
     here = _here(workspace, project, projects)
-    if isinstance(here, Err):
-        return here
     if done:
         names: tuple[str, ...] = ("tasks_done",)
     elif category == ANY_CATEGORY:
@@ -247,44 +237,44 @@ def listing(
             for row in valid:
                 by_file.setdefault(row.file, []).append(row)
             found = [one for same in by_file.values() for one in reversed(said(same))]
-            if here.value.root:
-                near = [_nearest(one, projects, here.value) for one in found]
-                own = [one for one in near if _nearness(one.found, projects, here.value) != OTHER]
+            if here.root:
+                near = [_nearest(one, projects, here) for one in found]
+                own = [one for one in near if _nearness(one.found, projects, here) != OTHER]
             else:
                 own = found
             rows += [(one, _name(one.found, projects)) for one in own]
             elsewhere += len(found) - len(own)
     except OSError as error:
-        return fail("unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or "")
-    return Ok(Listed(here.value.root, tuple(rows), elsewhere))
+        raise KnowledgeError(
+            "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
+        ) from error
+    return Listed(here.root, tuple(rows), elsewhere)
 
 
-def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[Notes]:
+def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Notes:
     """The notes on a file, whose path may be told from the folder of a project. Which facts are about a file of that
     repository, in this clone or another, and which about another one of that name, projects.py decides."""
     if project in ("", ALL) or path.startswith("~"):
         return notes(workspace, path)
 
     found = find_project(workspace, project)
-    return found if isinstance(found, Err) else notes(workspace, os.path.join(found.value or workspace.cwd, path))
+    return notes(workspace, os.path.join(found or workspace.cwd, path))
 
 
 def _projects(workspace: Workspace) -> Projects:
 
     # A ledger that cannot be read costs the way from a line to its project, and no more.
-    known = known_projects(workspace.paths, workspace.environment)
+    known = attempt(known_projects, workspace.paths, workspace.environment)
     return known.value if isinstance(known, Ok) else {}
 
 
-def _here(workspace: Workspace, project: str, projects: Projects) -> Result[Here]:
+def _here(workspace: Workspace, project: str, projects: Projects) -> Here:
     """The project that is meant; without a root for all. A folder of no project, such as `~`, stands for all."""
 
     if project == ALL:
-        return Ok(Here(""))
+        return Here("")
     found = find_project(workspace, project)
-    if isinstance(found, Err):
-        return found
-    return Ok(here_in(str(found.value or os.path.abspath(workspace.cwd)), projects, workspace.environment))
+    return here_in(str(found or os.path.abspath(workspace.cwd)), projects, workspace.environment)
 
 
 def _nearness(row: Found, projects: Projects, here: Here) -> int:

@@ -13,7 +13,7 @@ from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.marks import for_prompt
 from core.base.project import is_working_place
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -46,7 +46,7 @@ def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: b
     """The digest file, and whether a conversation that begins here gets it: in `project`, or where none is given in the
     one around the current folder. `scoped` shows the text that it gets instead of the file's."""
     path, config = workspace.paths.digest, workspace.config
-    found = find_project(workspace) if project is None else Ok(project)
+    found = attempt(find_project, workspace) if project is None else attempt(Ok, project)
     here = found.value if isinstance(found, Ok) else None
     shown, data, exists = shown_digest(workspace.paths, config, here, workspace.cwd, workspace.environment), b"", True
     with suppress(OSError):  # then `why` says so
@@ -66,45 +66,45 @@ def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: b
     )
 
 
-def digest_show(workspace: Workspace, project: str = "") -> Result[DigestState]:
+def digest_show(workspace: Workspace, project: str = "") -> DigestState:
     """The digest as it is; with a `project`, what a conversation there would see."""
     if not project:
-        return Ok(digest_state(workspace))
+        return digest_state(workspace)
     found = find_project(workspace, project)
-    return found if isinstance(found, Err) else Ok(digest_state(workspace, found.value, scoped=True))
+    return digest_state(workspace, found, scoped=True)
 
 
-def digest_on(workspace: Workspace) -> Result[DigestState]:
+def digest_on(workspace: Workspace) -> DigestState:
     """Write it anew. Err while the settings switch it off, or where there is nothing to write."""
     paths, config = workspace.paths, workspace.config
     if not config.digest_enabled:
         hint = "'knowledge config set digest_enabled true' first"
         where = workspace.loaded.origins["digest_enabled"]
-        return fail("digest-disabled", "the digest is switched off by digest_enabled = false", where, hint)
+        raise KnowledgeError("digest-disabled", "the digest is switched off by digest_enabled = false", where, hint)
     try:
         if (
             not paths.knowledge.is_dir()
             or regenerate_digest(paths, config.digest_max_bytes, secrets=config.redact) is None
         ):
             hint = "'knowledge harvest --apply' fills it"
-            return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=hint)
+            raise KnowledgeError("digest-empty", "there is no knowledge yet, so there is no digest", hint=hint)
     except OSError as error:
-        return _digest_failed(workspace, error)
-    return Ok(digest_state(workspace))
+        raise _digest_failed(workspace, error)
+    return digest_state(workspace)
 
 
-def digest_off(workspace: Workspace) -> Result[DigestState]:
+def digest_off(workspace: Workspace) -> DigestState:
     """Delete it: its absence is the switch."""
     try:
         files.remove_file(workspace.paths.digest)
     except OSError as error:
-        return _digest_failed(workspace, error)
-    return Ok(digest_state(workspace))
+        raise _digest_failed(workspace, error)
+    return digest_state(workspace)
 
 
-def _digest_failed(workspace: Workspace, error: OSError) -> Err:
+def _digest_failed(workspace: Workspace, error: OSError) -> KnowledgeError:
     message = f"the digest could not be changed: {error.strerror}"
-    return fail("digest-failed", message, workspace.paths.digest)
+    return KnowledgeError("digest-failed", message, workspace.paths.digest)
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,7 @@ class ContextPrefix:
         }
 
 
-def context(
-    workspace: Workspace, project: str = "", hook: str = "", *, users_only: bool = False
-) -> Result[ContextPrefix]:
+def context(workspace: Workspace, project: str = "", hook: str = "", *, users_only: bool = False) -> ContextPrefix:
     """The stable prompt prefix that a new conversation in `project` would get: "" when there is nothing to inject. With
     `users_only` it has nothing of any project.
 
@@ -146,17 +144,15 @@ def context(
     what a harvest reads must not be told what was harvested.
     """
     if hook and is_ours(workspace.environment):
-        return Ok(ContextPrefix(Prefix("", Context("", 0, ()), ShownDigest("", "")), "", (), hook))
+        return ContextPrefix(Prefix("", Context("", 0, ()), ShownDigest("", "")), "", (), hook)
     found = find_project(workspace, project)
-    if isinstance(found, Err):
-        return found
     facts, problem = "", ""
     if workspace.config.bootstrap_facts:
         from core.commands.facts import facts_for_context
 
-        facts, problem = facts_for_context(workspace, found.value, users_only=users_only)
+        facts, problem = facts_for_context(workspace, found, users_only=users_only)
     prefix = stable_prefix(
-        workspace.paths, workspace.config, found.value, workspace.cwd, facts, workspace.environment,
+        workspace.paths, workspace.config, found, workspace.cwd, facts, workspace.environment,
         users_only=users_only,
     )  # fmt: skip
     notes = [problem] if problem else []
@@ -167,7 +163,7 @@ def context(
         from core.commands.daily.autopilot import at_session_start
 
         message = at_session_start(workspace)
-    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(notes), hook, message))
+    return ContextPrefix(prefix, str(found or ""), tuple(notes), hook, message)
 
 
 @dataclass(frozen=True)
@@ -178,45 +174,41 @@ class ContextFiles:
     heavy: str = ""
 
 
-def context_files(workspace: Workspace) -> Result[ContextFiles]:
+def context_files(workspace: Workspace) -> ContextFiles:
     """The `context.md` of the home, and of the project around the current folder when there is one."""
     found = find_project(workspace)
-    if isinstance(found, Err):
-        return found
-    rows = tuple(
-        read_context(scope, where.context, workspace.environment) for scope, where in places(workspace, found.value)
-    )
+    rows = tuple(read_context(scope, where.context, workspace.environment) for scope, where in places(workspace, found))
     _, _, sentence = join_context(rows, secrets=False)
-    return Ok(ContextFiles(rows, sentence.partition(": ")[2]))
+    return ContextFiles(rows, sentence.partition(": ")[2])
 
 
-def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Clock = utc_now) -> Result[Path]:
+def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Clock = utc_now) -> Path:
     """Make the `context.md` of the home or of the project with nothing but a valid frontmatter, and return its path.
 
     An empty one changes no conversation. Err when there is a file already (it is never replaced), or no project.
     """
     found = find_project(workspace)
-    if isinstance(found, Err):
-        return found
-    where = dict(places(workspace, found.value)).get(scope)
+    where = dict(places(workspace, found)).get(scope)
     if where is None:
         hint = "start in the folder of a project that has .manual_slop/knowledge"
-        return fail("no-project", f"there is no {PROJECT} around this folder", workspace.cwd, hint)
-    if scope == PROJECT and found.value is not None and not is_working_place(str(found.value)):
+        raise KnowledgeError("no-project", f"there is no {PROJECT} around this folder", workspace.cwd, hint)
+    if scope == PROJECT and found is not None and not is_working_place(str(found)):
         message = "nobody works in this folder, so no context file was written for it"
-        return fail("no-project", message, found.value, "start in the folder of a project")
+        raise KnowledgeError("no-project", message, found, "start in the folder of a project")
     updated = now().astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()
     text = render_frontmatter({"version": 1, "updated": updated}, "")
     try:
         files.make_folder(where.knowledge)
         files.create_atomic(where.context, text.encode("utf-8"))
         files.sync_folder(where.knowledge)
-        if scope == PROJECT and found.value is not None:
-            noted = allow_written(found.value, workspace.environment, [where.context])
-            if isinstance(noted, Err):
-                return noted
+        if scope == PROJECT and found is not None:
+            noted = allow_written(found, workspace.environment, [where.context])
     except FileExistsError:
-        return fail("exists", "there is a context file already; nothing was written", where.context, "open it")
+        raise KnowledgeError(
+            "exists", "there is a context file already; nothing was written", where.context, "open it"
+        ) from None
     except OSError as error:
-        return fail("store-failed", f"the context file cannot be written: {error.strerror or error}", where.context)
-    return Ok(where.context)
+        raise KnowledgeError(
+            "store-failed", f"the context file cannot be written: {error.strerror or error}", where.context
+        ) from error
+    return where.context

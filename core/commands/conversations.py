@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from core import conversation_index as conversation_index
 from core.base import files, locks
 from core.base.figures import count, size
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
@@ -180,13 +180,13 @@ def build(
     workspace: Workspace,
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Result[BuildReport]:
+) -> BuildReport:
     """Read every conversation that is not in the index yet, and look through project folders for more. What it will
     take is told first; a stop loses nothing, and the next build goes on. Err where the index cannot be written."""
 
     if not workspace.config.search_conversations:
         hint = "'knowledge config set search_conversations true' switches it on"
-        return fail("switched-off", "conversations are not searched: the setting says so", hint=hint)
+        raise KnowledgeError("switched-off", "conversations are not searched: the setting says so", hint=hint)
     where, problem = where_of(workspace)
     read = gone = total = 0
     notes: list[str] = [problem] if problem else []
@@ -213,16 +213,18 @@ def build(
         while brought.waiting and not cancelled() and not brought.busy:
             brought = looked(BUILD_SECONDS)
     except OSError as error:
-        return fail("unwritable", f"the index cannot be written: {error.strerror or error}", error.filename or "")
+        raise KnowledgeError(
+            "unwritable", f"the index cannot be written: {error.strerror or error}", error.filename or ""
+        ) from error
     if database is None or brought.busy:
-        return fail("busy", "another program is writing the index", hint="wait until it is done")
+        raise KnowledgeError("busy", "another program is writing the index", hint="wait until it is done")
     try:
         number, turns = stored.totals(database)
         unread = unread_number(database)
     finally:
         database.close()
     held = stored.file_bytes(where.folder)
-    return Ok(BuildReport(read, gone, number, turns, held, brought.waiting, unread, tuple(dict.fromkeys(notes))))
+    return BuildReport(read, gone, number, turns, held, brought.waiting, unread, tuple(dict.fromkeys(notes)))
 
 
 def what_it_takes(brought: Brought) -> str:
@@ -239,15 +241,15 @@ def build_vectors(
     embed: Embed,
     step: Callable[[int, int], None] = lambda done, total: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Result[tuple[int, int]]:
+) -> tuple[int, int]:
     """Make the vectors of turns that are missing, once the index is as new as the files; how many turns have one now,
     and how many have none. Err when the embedder fails, or the index cannot be written."""
 
-    built = build(workspace, cancelled=cancelled)
-    if isinstance(built, Err) or not built.value.turns:
-        return built if isinstance(built, Err) else Ok((0, 0))
+    built = attempt(build, workspace, cancelled=cancelled)
+    if isinstance(built, KnowledgeError) or not built.value.turns:
+        return built if isinstance(built, KnowledgeError) else (0, 0)
     made = turn_vectors.build(index_folder(workspace), name, embed, step, cancelled)
-    return made if isinstance(made, Err) else Ok((made.value.turns, made.value.waiting))
+    return (made.turns, made.waiting)
 
 
 def _of_a_tool(words: str) -> tuple[str, tuple[str, ...]]:
@@ -268,9 +270,9 @@ def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | 
     name = embedder_name(workspace)
     if not turn_vectors.are_there(database, name):
         return None, "conversations are searched by their words alone; 'knowledge vectors' adds their meaning"
-    embed = embedder_of(workspace)
-    query = embed_one(text, embed.value) if isinstance(embed, Ok) else embed
-    if isinstance(query, Err):
+    embed = attempt(embedder_of, workspace)
+    query = attempt(embed_one, text, embed.value) if isinstance(embed, Ok) else embed
+    if isinstance(query, KnowledgeError):
         return None, f"{query.error} Words alone were searched."
     near = turn_vectors.near(database, name, query.value)
     waiting = turn_vectors.counted(database).waiting
@@ -289,31 +291,29 @@ def find(
     seconds: float = LOOK_SECONDS,
     today: date | None = None,
     allowed: Callable[[str], bool] | None = None,
-) -> Result[ConversationHits]:
+) -> ConversationHits:
     """The conversations that any words are about, best first; without words those that the filters let through, the
     newest first. `seconds` bounds how long what is new is read before. Of those whose folder `allowed` refuses nothing
     is told. Err for a filter that is none."""
     if not workspace.config.search_conversations:
         forget_all(workspace)
-        return Ok(ConversationHits(words))
+        return ConversationHits(words)
     day = today or date.today()
     bounds, sources = _bounds(filters, day), sources_named(filters.sources)
-    if isinstance(bounds, Err):
-        return bounds
-    if isinstance(sources, Err):
-        return sources
+    if isinstance(bounds, KnowledgeError):
+        raise bounds
+    if isinstance(sources, KnowledgeError):
+        raise sources
     filters = replace(filters, sources=sources.value)
     asked = question(words, day) if not (filters.since or filters.before) else question("", day)._replace(words=words)
     with opened_index(workspace, seconds) as (database, brought, problem):
         warnings = [problem] if problem else []
         if database is None:
-            return Ok(ConversationHits(words, warnings=tuple(warnings)))
+            return ConversationHits(words, warnings=tuple(warnings))
         try:
             project = _project(workspace, database, filters.project, brought)
-            if isinstance(project, Err):
-                return project
             note = ""
-            span, text, (folder, *also) = bounds.value, words, project.value
+            span, text, (folder, *also) = bounds.value, words, project
             if asked.said:
                 named = known_project(database, asked.place) if asked.place and not folder else ""
                 text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
@@ -333,7 +333,7 @@ def find(
             warnings += [warning] if warning else []
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
             if not hits and (tools or (asked.said and (asked.words or (text and not asked.open)))):
-                folder, *also = project.value
+                folder, *also = project
                 wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
                 near, _ = _meant(workspace, database, words)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
@@ -345,26 +345,26 @@ def find(
             if stored.is_damage(error):  # where no look noticed
                 _throw_away(workspace, 2.0)
             message = f"the index of conversations could not be read ({error}); the next search makes it anew"
-            return Ok(ConversationHits(words, warnings=(message,)))
+            return ConversationHits(words, warnings=(message,))
     if brought.waiting:
         warnings.append(f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it")
-    return Ok(
-        ConversationHits(
+    return ConversationHits(
             words, tuple(hits), number, turns, brought.waiting, brought.waiting_bytes, brought.seconds, note,
-            tuple(warnings), nothing, project.value[0],
-        )
-    )  # fmt: skip
+            tuple(warnings), nothing, project[0],
+        )  # fmt: skip
 
 
-def sources_named(names: Sequence[str]) -> Result[tuple[str, ...]]:
+def sources_named(names: Sequence[str]) -> tuple[str, ...]:
     """The sources that are meant. Err for a name that is none, with all that there are."""
     found = []
     for text in names:
         name = known_name(text) or text.strip().lower()
         if name not in (known := (*NAMES, *EXPORTS, FILES)):
-            return fail("unknown-source", f"there is no source {text!r}", hint=f"choose one of {', '.join(known)}")
+            raise KnowledgeError(
+                "unknown-source", f"there is no source {text!r}", hint=f"choose one of {', '.join(known)}"
+            )
         found.append(name)
-    return Ok(tuple(found))
+    return tuple(found)
 
 
 def _why_nothing(database: Database, wanted: Filters, brought: Brought) -> str:
@@ -382,42 +382,42 @@ def _why_nothing(database: Database, wanted: Filters, brought: Brought) -> str:
     return f"{said}; there are conversations of {', '.join(held)}" if held else said
 
 
-def first_day(text: str, today: date) -> Result[str]:
+def first_day(text: str, today: date) -> str:
     """The day on which begins what a person calls a day, a month, a year or last week; "" for no words."""
     span = day_span(text, today) if text else Span()
     if span is None:
         hint = "write it as 2026-06-12, 2026-06 or 2026, or as yesterday, monday, last week, '3 days ago'"
-        return fail("usage", f"{text!r} is no date", hint=hint)
-    return Ok(span.since)
+        raise KnowledgeError("usage", f"{text!r} is no date", hint=hint)
+    return span.since
 
 
-def _bounds(filters: ConversationFilters, today: date) -> Result[Span]:
+def _bounds(filters: ConversationFilters, today: date) -> Span:
     since, before = first_day(filters.since, today), first_day(filters.before, today)
-    if isinstance(since, Err):
-        return since
-    return before if isinstance(before, Err) else Ok(Span(since.value, before.value))
+    if isinstance(since, KnowledgeError):
+        raise since
+    return before if isinstance(before, KnowledgeError) else Span(since.value, before.value)
 
 
-def _project(workspace: Workspace, database: Database, asked: str, brought: Brought) -> Result[tuple[str, ...]]:
+def _project(workspace: Workspace, database: Database, asked: str, brought: Brought) -> tuple[str, ...]:
     """The places of a project, the one that was asked for first: a folder, or the name of one that conversations were
     held in; one place "" for all."""
     if not asked:
-        return Ok(("",))
+        return ("",)
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
     if os.path.isdir(folder):
         known, here = known_projects(workspace.paths, workspace.environment), place_of(folder)
         roots = here_in(folder, known.value, workspace.environment).roots if isinstance(known, Ok) else ()
-        return Ok((here, *sorted(set(roots) - {here})))
+        return (here, *sorted(set(roots) - {here}))
     named = known_project(database, asked) if "/" not in asked else ""
     # A folder that is gone, and in which conversations were held; a name is not that of any project around it.
     if not named and ((place := place_of(folder)) == folder or "/" in asked) and has_project(database, place):
         named = place
     if named:
-        return Ok((named,))
+        return (named,)
     held = projects_held(database)[:PROJECTS_TOLD]
     hint = f"the newest conversations were held in {', '.join(held)}" if held else "give its folder"
     yet = f" yet, and {brought.waiting:,} conversations are not read" if brought.waiting else ""
-    return fail("no-project", f"no project of that name is known{yet}", asked, hint)
+    raise KnowledgeError("no-project", f"no project of that name is known{yet}", asked, hint)
 
 
 def _understood(span: Span, folder: str) -> str:

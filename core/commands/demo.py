@@ -20,7 +20,7 @@ from typing import Any
 from core.base import files, locks
 from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.status import Status, status
@@ -97,7 +97,7 @@ def demo(
     into: str = "",
     progress: Report = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Result[Demo]:
+) -> Demo:
     """Make a home from `assets/demo`, harvest it with the offline rules, and say what is there now.
 
     The home is a temporary folder that every demo begins anew, or `into`, which must not exist yet. Nothing else is
@@ -105,34 +105,26 @@ def demo(
     what to take away.
     """
     made = make_demo_home(into)
-    if isinstance(made, Err):
-        return made
-    shipped = load_config(SHIPPED_FILE, {}, made.value)
-    if isinstance(shipped, Err):
-        return shipped
-    loaded = replace(shipped.value, config=replace(shipped.value.config, file_roots=(str(made.value),)))
-    inside = Workspace(Paths(made.value), loaded, workspace.environment, made.value)
+    shipped = load_config(SHIPPED_FILE, {}, made)
+    loaded = replace(shipped, config=replace(shipped.config, file_roots=(str(made),)))
+    inside = Workspace(Paths(made), loaded, workspace.environment, made)
     dry = harvest(inside, HarvestRequest(provider="offline"))
-    if isinstance(dry, Err):
-        return dry
     applied = harvest(inside, HarvestRequest(apply=True, provider="offline"), progress=progress, cancelled=cancelled)
-    if isinstance(applied, Err):
-        return applied
     state = status(inside)
-    if isinstance(state, Err):
-        return state
     digest = files.read_or_empty(inside.paths.digest).decode("utf-8", "replace")
-    return Ok(Demo(str(made.value), dry.value, applied.value, state.value, digest, not no_panel))
+    return Demo(str(made), dry, applied, state, digest, not no_panel)
 
 
-def make_demo_home(into: str = "") -> Result[Path]:
+def make_demo_home(into: str = "") -> Path:
     """Copy the sample home to a new folder; `{home}` in its texts becomes that folder."""
     shipped = shipped_root() / "assets" / "demo"
     try:
         if into:
             home = Path(os.path.abspath(os.path.expanduser(into)))
             if files.exists(home):
-                return fail("occupied", "the folder for the demo exists already", home, "name one that does not")
+                raise KnowledgeError(
+                    "occupied", "the folder for the demo exists already", home, "name one that does not"
+                )
         else:
             home = demo_folder()
         home = Path(os.path.realpath(home))
@@ -143,8 +135,8 @@ def make_demo_home(into: str = "") -> Result[Path]:
             path.write_text(text.replace("{home}", home.as_posix()), encoding="utf-8")
             os.utime(path, (now - number * 3600, now - number * 3600))  # one an hour, oldest first
     except (OSError, shutil.Error) as error:
-        return fail("demo-failed", f"the demo's home could not be made: {error}", shipped)
-    return Ok(home)
+        raise KnowledgeError("demo-failed", f"the demo's home could not be made: {error}", shipped) from error
+    return home
 
 
 SETTINGS_NAME = "config.toml"
@@ -154,18 +146,18 @@ digest_enabled = true
 """
 
 
-def demo_home(workspace: Workspace) -> Result[Workspace]:
+def demo_home(workspace: Workspace) -> Workspace:
     """Make a new demo home, harvest it by the rules, and open it with settings of its own.
 
     They lie in the demo's home and name nothing but the switch of the digest: a change of a setting there does not
     reach the person's own file, and what that one says of other tools' conversations does not reach the demo.
     """
     made = demo(workspace, no_panel=True)
-    if isinstance(made, Err):
-        return made
-    own = Path(made.value.home) / SETTINGS_NAME
+    own = Path(made.home) / SETTINGS_NAME
     try:
         files.write_atomic(own, NEW_SETTINGS.encode())
     except OSError as error:
-        return fail("demo-failed", f"the demo's settings could not be written: {error.strerror}", own)
-    return open_workspace(made.value.home, own, workspace.environment, Path(made.value.home))
+        raise KnowledgeError(
+            "demo-failed", f"the demo's settings could not be written: {error.strerror}", own
+        ) from error
+    return open_workspace(made.home, own, workspace.environment, Path(made.home))

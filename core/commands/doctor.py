@@ -17,7 +17,7 @@ from core.base import files, locks
 from core.base.conflict import conflict_line
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import Paths, shipped_root
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.trust import read_trust
 from core.commands.daily.connect import check_connections
 from core.commands.daily.schedule import check_schedule
@@ -82,8 +82,8 @@ def _done_by_recovery() -> None:
 
 def check_history(paths: Paths) -> Iterator[Finding]:
     """The ledger against the plans that prove it, the conversations in their places, and the trash."""
-    loaded = read_ledger(paths)
-    if isinstance(loaded, Err):
+    loaded = attempt(read_ledger, paths)
+    if isinstance(loaded, KnowledgeError):
         rebuilt = loaded.error.code == "ledger-corrupt"
         message = loaded.error.message if rebuilt else f"{loaded.error.message}; {loaded.error.hint}"
         yield Finding(loaded.error.code, message, str(paths.ledger), _done_by_recovery if rebuilt else None)
@@ -148,14 +148,14 @@ UNPROVEN = {"status": "harvest-failed", "error": "no committed plan proves its h
 
 
 def _amend(paths: Paths, sha: str, change: Callable[[Entry], None]) -> None:
-    entries = read_ledger(paths)
+    entries = attempt(read_ledger, paths)
     if isinstance(entries, Ok) and sha in entries.value:
         change(entries.value[sha])
         write_ledger(paths, entries.value)
 
 
 def _add_entry(paths: Paths, sha: str, entry: Entry) -> None:
-    entries = read_ledger(paths)
+    entries = attempt(read_ledger, paths)
     if isinstance(entries, Ok) and sha not in entries.value:
         held = {name: path for name, path in entry.get("trash", {}).items() if files.exists(paths.trash / name)}
         rest = {key: value for key, value in entry.items() if key not in ("trash", "trashed_until")}
@@ -223,24 +223,22 @@ def doctor(
     *,
     now: Clock = utc_now,
     editor_wait: EditorWait = EDITOR_WAIT,
-) -> Result[DoctorReport]:
+) -> DoctorReport:
     """Check the whole store; with `repair`, mend it under the run lock; with `merge_conflicts`, end those in files of
     bullets and of facts by keeping the lines of both sides, each once. Err when another run holds the lock."""
     if merge_conflicts and workspace.paths.knowledge.is_dir():
         ended = with_store(workspace.paths, "doctor", now(), lambda _: _end_conflicts(workspace, now), editor_wait)
-        if isinstance(ended, Err):
-            return ended
-        report = doctor(workspace, repair, now=now, editor_wait=editor_wait)
+        report = attempt(doctor, workspace, repair, now=now, editor_wait=editor_wait)
         if isinstance(report, Ok):
-            report.value.findings[:0] = ended.value
+            report.value.findings[:0] = ended
         return report
     before = list(examine_store(workspace))
     if not repair or not workspace.paths.knowledge.is_dir():
-        return Ok(DoctorReport(before))
+        return DoctorReport(before)
     return with_store(workspace.paths, "doctor", now(), lambda _: _repair(workspace, before), editor_wait)
 
 
-def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]:
+def _repair(workspace: Workspace, before: list[Finding]) -> DoctorReport:
     """The journal was brought to its end on the way here; the rest is mended finding by finding."""
     seen = {_key(found): found for found in before}
     for _ in range(ROUNDS):
@@ -259,10 +257,10 @@ def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]
                 where = str(error.filename or found.path)
                 seen[_key(found)] = replace(found, message=f"{found.message} (not mended: {error.strerror}: {where})")
     left = {_key(found) for found in examine_store(workspace, locked=True)}
-    return Ok(DoctorReport([found if key in left else replace(found, repaired=True) for key, found in seen.items()]))
+    return DoctorReport([found if key in left else replace(found, repaired=True) for key, found in seen.items()])
 
 
-def _end_conflicts(workspace: Workspace, now: Clock) -> Result[list[Finding]]:
+def _end_conflicts(workspace: Workspace, now: Clock) -> list[Finding]:
     """Keep both sides of every conflict where that is certain; what was done, as findings that are repaired. One edit,
     which `undo` takes back."""
     paths, run = workspace.paths, new_edit_run(now())
@@ -280,14 +278,12 @@ def _end_conflicts(workspace: Workspace, now: Clock) -> Result[list[Finding]]:
             hunks = partial(becoming, new.decode("utf-8"))
             seen = hashlib.sha256(data).hexdigest()
             written = change_file(paths, name, hunks, now(), seen=seen, run=run, ends_conflict=True)
-            if isinstance(written, Err):
-                return written
             way = f"('knowledge undo {run}' takes it back)"
             message = f"both sides of a merge conflict stand here now, each line once {way}"
             done.append(Finding("merge-ended", message, str(path), repaired=True))
     except OSError as error:
-        return could_not_write(Path(error.filename or paths.knowledge), error)
-    return Ok(done)
+        raise could_not_write(Path(error.filename or paths.knowledge), error)
+    return done
 
 
 def _key(found: Finding) -> tuple[str, str, int]:
@@ -384,8 +380,8 @@ def _check_settings(workspace: Workspace) -> Iterator[Finding]:
     if problem := set_sources(workspace)[1]:
         yield Finding("bad-setting", problem, str(workspace.loaded.file))
     if workspace.config.provider != "offline":
-        ready = connect_provider(workspace, workspace.config.provider, "")
-        if isinstance(ready, Err):
+        ready = attempt(connect_provider, workspace, workspace.config.provider, "")
+        if isinstance(ready, KnowledgeError):
             yield Finding(ready.error.code, str(ready.error), ready.error.path)
     for name in prompt_names(workspace.config.harvest_style):
         try:

@@ -35,7 +35,7 @@ from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
 from core.base.ready import has_settled, keep, look, recalled
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
 from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -126,8 +126,8 @@ class KnownProjects:
     def folders(self) -> Mapping[str, str]:
         """The root of each project that the ledger knows -> its domain. Raises OSError for a ledger that cannot be
         read: a fact that went to the wrong place stays there."""
-        ledger = seen_ledger(self._paths)
-        if isinstance(ledger, Err):
+        ledger = attempt(seen_ledger, self._paths)
+        if isinstance(ledger, KnowledgeError):
             raise OSError(errno.EIO, ledger.error.message, ledger.error.path)
         projects = projects_of(ledger.value)
         known = {root: domain_in(root, projects) for root in projects.places if os.path.isabs(root)}
@@ -178,8 +178,8 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
         named = ", ".join(long[:MOST_NAMED]) + more
         message = f"longer than a fact may be ({FACT_CHARACTERS} characters), so not in the fact index: {named}"
         yield Finding("facts-too-long", message, note=True)
-    read = index.read_index(paths.knowledge)
-    if isinstance(read, Err):
+    read = attempt(index.read_index, paths.knowledge)
+    if isinstance(read, KnowledgeError):
         if facts or read.error.code != "no-index":
             yield Finding(
                 read.error.code, read.error.message, str(place), _mend(workspace), note=not files.exists(place)
@@ -194,8 +194,8 @@ def _mend(workspace: Workspace) -> Callable[[], object]:
 
 
 def _sync(workspace: Workspace) -> None:
-    done = sync_facts(workspace)
-    if isinstance(done, Err):
+    done = attempt(sync_facts, workspace)
+    if isinstance(done, KnowledgeError):
         raise OSError(0, done.error.message, done.error.path)
 
 
@@ -267,7 +267,7 @@ def sync_facts(
     now: Clock = utc_now,
     wait: float = LOCK_SECONDS,
     too_long: list[str] | None = None,
-) -> Result[SyncReport]:
+) -> SyncReport:
     """Bring YAML files, record and index together. `undone` names a run that was taken back just now, `accepted` says
     that something was let out of the quarantine, `accept_removals` that facts which are missed may go; `too_long` gets
     what is new and longer than a fact may be. Err when another process is at it for longer than `wait` seconds, or the
@@ -277,7 +277,7 @@ def sync_facts(
     counts = None if undone or accepted or accept_removals else unchanged(workspace, now())
     if counts is not None:
         total, stale, faded = counts
-        return Ok(SyncReport(total=total, stale=stale, decayed=faded, index=str(paths.knowledge / index.NAME)))
+        return SyncReport(total=total, stale=stale, decayed=faded, index=str(paths.knowledge / index.NAME))
 
     def harvests(history: History) -> Harvests:
         if not workspace.config.fact_index:
@@ -296,7 +296,7 @@ def sync_facts(
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
-    done = with_facts(paths, work, wait)
+    done = attempt(with_facts, paths, work, wait)
     if isinstance(done, Ok) and not done.value.problems and not done.value.written:
         remember(workspace, now(), [done.value.total, done.value.stale, done.value.decayed])
     return done
@@ -318,17 +318,19 @@ def _leave_schema(paths: Paths) -> None:
         files.create_atomic(mark, b"")
 
 
-def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> Result[T]:
+def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> T:
     """Do the work while no other process writes facts, with sentences for what can go wrong."""
     try:
         with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=wait):
-            return Ok(work())
+            return work()
     except locks.LockHeldError as error:
         hint = "wait until it is done, then 'knowledge facts sync'"
-        return fail("lock-held", locks.at_work(error.holder), error.filename or "", hint)
+        raise KnowledgeError("lock-held", locks.at_work(error.holder), error.filename or "", hint) from error
     except OSError as error:
         message = f"the facts cannot be written: {error.strerror or error}"
-        return fail("facts-failed", message, error.filename or "", "'knowledge facts sync' tries again")
+        raise KnowledgeError(
+            "facts-failed", message, error.filename or "", "'knowledge facts sync' tries again"
+        ) from error
 
 
 def _folders(knowledge: Path) -> list[Path]:
@@ -345,8 +347,8 @@ def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | No
     if not workspace.config.fact_index:
         return None, [], None
     too_long: list[str] = []
-    fed = sync_facts(workspace, now=now, too_long=too_long)
-    if isinstance(fed, Err):
+    fed = attempt(sync_facts, workspace, now=now, too_long=too_long)
+    if isinstance(fed, KnowledgeError):
         return None, [], fed.error
     report = fed.value
     notes = list(report.notes)
@@ -369,8 +371,8 @@ def after_undo(workspace: Workspace, run: str, now: Clock) -> list[str] | ErrorI
         return []
     if not any(files.exists(workspace.paths.knowledge / name) for name in FOLDERS):
         return []
-    fed = sync_facts(workspace, undone=run, now=now)
-    if isinstance(fed, Err):
+    fed = attempt(sync_facts, workspace, undone=run, now=now)
+    if isinstance(fed, KnowledgeError):
         return fed.error
     notes = []
     if fed.value.taken_back:
@@ -385,8 +387,8 @@ def after_accept(workspace: Workspace, now: Clock) -> str:
     if not workspace.config.fact_index:
         return ""
     too_long: list[str] = []
-    fed = sync_facts(workspace, accepted=True, now=now, too_long=too_long)
-    if isinstance(fed, Err):
+    fed = attempt(sync_facts, workspace, accepted=True, now=now, too_long=too_long)
+    if isinstance(fed, KnowledgeError):
         return f"it is no fact yet: {fed.error}"
     return f"too long for the fact index ({FACT_CHARACTERS} characters): {len(too_long)}" if too_long else ""
 

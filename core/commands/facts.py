@@ -21,7 +21,7 @@ from core.base import files
 from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
 from core.base.project import GLOBAL, is_below
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.base.search_entry import SearchEntry
 from core.base.secrets.redact import redact
 from core.commands import fact_feed
@@ -100,33 +100,33 @@ def facts_list(
     similar: bool = False,
     format: str = "",
     now: Clock = utc_now,
-) -> Result[FactList]:
+) -> FactList:
     """`knowledge facts list`: the facts that are asked for in a `format`, or (`similar`) the pairs of them that are
     alike."""
     if similar and format:
-        return fail("usage", "--similar and --format cannot be used together")
+        raise KnowledgeError("usage", "--similar and --format cannot be used together")
     listed = list_facts(workspace, domains, category, tag, stale=stale, now=now)
-    if isinstance(listed, Err):
-        return listed
-    found = replace(listed.value, format=format or "text")
-    return Ok(replace(found, pairs=tuple(similar_pairs(found.facts))) if similar else found)
+    found = replace(listed, format=format or "text")
+    return replace(found, pairs=tuple(similar_pairs(found.facts))) if similar else found
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def current_facts(workspace: Workspace, now: datetime) -> Result[tuple[list[Fact], list[Problem]]]:
+def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list[Problem]]:
     """All facts as the YAML files have them now, aged as in the index, in its order; nothing is written. What a person
     has edited shows at once, and a missing index.json is no loss."""
     if fact_feed.unchanged(workspace, now) is not None:
-        whole = index.read_index(workspace.paths.knowledge)
+        whole = attempt(index.read_index, workspace.paths.knowledge)
         if isinstance(whole, Ok):
-            return Ok((whole.value, []))
+            return (whole.value, [])
     try:
         facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now)
     except OSError as error:
-        return fail("facts-unreadable", f"the facts cannot be read: {error.strerror}", error.filename or "")
-    return Ok((sorted(facts, key=sort_key), found.problems))
+        raise KnowledgeError(
+            "facts-unreadable", f"the facts cannot be read: {error.strerror}", error.filename or ""
+        ) from error
+    return (sorted(facts, key=sort_key), found.problems)
 
 
 def list_facts(
@@ -137,14 +137,14 @@ def list_facts(
     *,
     stale: bool = False,
     now: Clock = utc_now,
-) -> Result[FactList]:
+) -> FactList:
     """The facts of these domains, of a category, with a tag, or (`stale`) only those that have expired."""
     if category and category not in CATEGORIES:
-        return fail("no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORIES)}")
+        raise KnowledgeError(
+            "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORIES)}"
+        )
     read = current_facts(workspace, now())
-    if isinstance(read, Err):
-        return read
-    facts, problems = read.value
+    facts, problems = read
     chosen = tuple(
         fact
         for fact in facts
@@ -158,48 +158,42 @@ def list_facts(
         warnings[FEW:] = [f"and {len(warnings) - FEW} more ('knowledge facts validate' lists them)"]
     number = len({(problem.file, problem.line) for problem in problems if problem.code not in DAMAGE})
     left_out = f"{number} item{'s' * (number != 1)} left out as not valid ('knowledge facts validate' tells why)"
-    return Ok(FactList(chosen, warnings=tuple(warnings + [left_out] * bool(number))))
+    return FactList(chosen, warnings=tuple(warnings + [left_out] * bool(number)))
 
 
 def bootstrap(
     workspace: Workspace, domains: Sequence[str] = (), *, budget: int | None = None, now: Clock = utc_now
-) -> Result[Bootstrap]:
+) -> Bootstrap:
     """The facts that a new conversation starts with: those of `domains` (none given: of the repository around the
     current folder) and the global ones. Read from index.json, which is what it is for; from the YAML files where that
     is missing or damaged."""
     if budget is not None and budget < 0:
-        return fail("usage", f"--budget cannot be {budget}")
+        raise KnowledgeError("usage", f"--budget cannot be {budget}")
     chosen = _bootstrap(workspace, domains, BUDGET if budget is None else budget, now())
-    return chosen if isinstance(chosen, Err) else Ok(chosen.value[0])
+    return chosen[0]
 
 
 def _bootstrap(
     workspace: Workspace, domains: Sequence[str], budget: int, now: datetime
-) -> Result[tuple[Bootstrap, list[Problem]]]:
+) -> tuple[Bootstrap, list[Problem]]:
     if not domains:
         around = domains_around(workspace, workspace.cwd)
-        if isinstance(around, Err):
-            return around
-        domains = around.value
+        domains = around
     wanted = tuple(dict.fromkeys((*domains, GLOBAL)))
     secrets = workspace.config.redact
-    read = from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets)
+    read = attempt(from_index, workspace.paths.knowledge, wanted, now, budget, secrets=secrets)
     if isinstance(read, Ok):
-        return Ok((read.value, []))
+        return (read.value, [])
     computed = current_facts(workspace, now)
-    if isinstance(computed, Err):
-        return computed
-    facts, problems = computed.value
-    return Ok((choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems))
+    facts, problems = computed
+    return (choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems)
 
 
-def domains_around(workspace: Workspace, folder: Path) -> Result[tuple[str, ...]]:
+def domains_around(workspace: Workspace, folder: Path) -> tuple[str, ...]:
     """The domains of the project that a folder belongs to. Err for a ledger that cannot be read."""
     known = known_projects(workspace.paths, workspace.environment)
-    if isinstance(known, Err):
-        return known
-    here = here_in(os.path.abspath(folder), known.value, workspace.environment)
-    return Ok(domains_in(here, known.value))
+    here = here_in(os.path.abspath(folder), known, workspace.environment)
+    return domains_in(here, known)
 
 
 def facts_for_context(
@@ -211,45 +205,49 @@ def facts_for_context(
         return "", ""
     inside = project is None or is_below(os.path.abspath(workspace.cwd), str(project))
     asked = workspace.cwd if inside or project is None else project
-    around = Ok((GLOBAL,)) if users_only else domains_around(workspace, asked)
-    chosen = around if isinstance(around, Err) else _bootstrap(workspace, around.value, BUDGET, utc_now())
-    if isinstance(chosen, Err):
+    around = attempt(Ok, (GLOBAL,)) if users_only else attempt(domains_around, workspace, asked)
+    chosen = (
+        around
+        if isinstance(around, KnowledgeError)
+        else attempt(_bootstrap, workspace, around.value, BUDGET, utc_now())
+    )
+    if isinstance(chosen, KnowledgeError):
         return "", f"the conversation starts without the facts: {chosen.error}"
     broken = next((str(problem.error) for problem in chosen.value[1] if problem.code in DAMAGE), "")
     problem = f"the conversation starts without some of the facts: {broken}" if broken else ""
     return chosen.value[0].text, problem
 
 
-def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:
+def entries_of_file(path: Path, data: bytes) -> Sequence[SearchEntry]:
     """The valid facts of one YAML file as rows for the search. Err when it is broken."""
     read = read_one(path.name, data)
     if read.broken:
-        return fail("facts-unreadable", read.problems[0].message, path)
-    return Ok(list(entries((row.fact for row in read.placed), str(path))))
+        raise KnowledgeError("facts-unreadable", read.problems[0].message, path)
+    return list(entries((row.fact for row in read.placed), str(path)))
 
 
 # --- validation ------------------------------------------------------------------------------------------------------
 
 
-def validate(workspace: Workspace, path: str = "") -> Result[Validation]:
+def validate(workspace: Workspace, path: str = "") -> Validation:
     """Check a YAML file, an index.json, or a knowledge folder with both; without a path the home's own."""
     place = workspace.cwd / os.path.expanduser(path) if path else workspace.paths.knowledge
     try:
         if not path and not files.exists(place):
-            return Ok(Validation(str(place), 0, 0, ()))  # nothing there yet is nothing wrong
+            return Validation(str(place), 0, 0, ())  # nothing there yet is nothing wrong
         if place.is_dir():
             own = place.resolve() == workspace.paths.knowledge.resolve()
             long = () if path else tuple(lines_too_long(workspace.paths))
-            return Ok(replace(_validate_folder(place, workspace.paths.state if own else None), too_long=long))
+            return replace(_validate_folder(place, workspace.paths.state if own else None), too_long=long)
         if place.suffix in ENDINGS:
             read = together([read_one(place.name, files.read_file(place).data)])
-            return Ok(Validation(str(place), len(read.placed), 1, tuple(read.problems)))
+            return Validation(str(place), len(read.placed), 1, tuple(read.problems))
         if place.suffix == ".json":
             number, problems = index.validate_index(place.name, files.read_file(place).data)
-            return Ok(Validation(str(place), number, 1, tuple(problems)))
+            return Validation(str(place), number, 1, tuple(problems))
     except OSError as error:
-        return fail("facts-unreadable", f"it cannot be read: {error.strerror}", place)
-    return fail("usage", "this is neither a folder, a .yaml file nor an index.json", place)
+        raise KnowledgeError("facts-unreadable", f"it cannot be read: {error.strerror}", place) from error
+    raise KnowledgeError("usage", "this is neither a folder, a .yaml file nor an index.json", place)
 
 
 def _validate_folder(folder: Path, state: Path | None) -> Validation:
@@ -310,23 +308,23 @@ class Merged:
         return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
 
 
-def facts_view(workspace: Workspace, *, now: Clock = utc_now) -> Result[FactsView]:
+def facts_view(workspace: Workspace, *, now: Clock = utc_now) -> FactsView:
     """What a window shows. Reads only."""
     try:
         facts, found, history = project(workspace.paths.knowledge, workspace.paths.state, now())
     except OSError as error:
-        return _unreadable(error)
+        raise _unreadable(error)
     rows = []
     for fact in sorted((fact for fact in facts if not fact.unread), key=sort_key):
         placed = found.placed[fact.id]
         sha = found.by_name[placed.file].sha256
         rows.append(FactRow(fact, placed.fact.confidence, placed.file, placed.line, sha, unconfirmed(fact.id, history)))
-    return Ok(FactsView(tuple(rows), tuple(found.problems)))
+    return FactsView(tuple(rows), tuple(found.problems))
 
 
 def edit_fact(
     workspace: Workspace, fact_id: str, values: Mapping[str, Any], *, seen: str | None = None, now: Clock = utc_now
-) -> Result[Edited]:
+) -> Edited:
     """Give a fact other words, confidence, tags, expiry or related ids (EDITABLE). Everything else in its file stays.
     Secrets in new words are replaced and reported as the warning, unless the setting `redact` is off.
 
@@ -334,40 +332,32 @@ def edit_fact(
     """
     unknown = [key for key in values if key not in EDITABLE]
     if unknown:
-        return fail("bad-field", f"{unknown[0]} cannot be edited here", hint=f"choose one of {', '.join(EDITABLE)}")
+        raise KnowledgeError(
+            "bad-field", f"{unknown[0]} cannot be edited here", hint=f"choose one of {', '.join(EDITABLE)}"
+        )
     placed = _placed(workspace, fact_id)
-    if isinstance(placed, Err):
-        return placed
     wanted, notice = dict(values), ""
     if isinstance(wanted.get("fact"), str):
         words = sanitise_line(wanted["fact"], None).removeprefix("\\")
         wanted["fact"], notice = without_secrets(workspace, words, False, BY_HAND)
-    return _finished(workspace, _change(workspace, placed.value, wanted, now(), seen), now, notice)
+    return _finished(workspace, _change(workspace, placed, wanted, now(), seen), now, notice)
 
 
-def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Clock = utc_now) -> Result[Edited]:
+def delete_fact(workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Clock = utc_now) -> Edited:
     """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
     placed = _placed(workspace, fact_id)
-    if isinstance(placed, Err):
-        return placed
-    return _finished(workspace, _change(workspace, placed.value, None, now(), seen), now)
+    return _finished(workspace, _change(workspace, placed, None, now(), seen), now)
 
 
-def merge_facts(
-    workspace: Workspace, keep: str, gone: str, *, seen: str | None = None, now: Clock = utc_now
-) -> Result[Merged]:
+def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None = None, now: Clock = utc_now) -> Merged:
     """Make `gone` a part of `keep`: confirmations added up, tags and related ids joined, the surer confidence, the
     earlier first and the later last date. The id of `gone` stays as a related one, and what its words say in later
     conversations confirms `keep`. Both words stand in the history: `knowledge undo` brings `gone` back."""
     if keep == gone:
-        return fail("usage", "a fact cannot be merged with itself", hint="give the ids of two facts")
+        raise KnowledgeError("usage", "a fact cannot be merged with itself", hint="give the ids of two facts")
     first = _placed(workspace, keep)
-    if isinstance(first, Err):
-        return first
     second = _placed(workspace, gone)
-    if isinstance(second, Err):
-        return second
-    a, b = first.value.fact, second.value.fact
+    a, b = first.fact, second.fact
     values: dict[str, Any] = {"related": _joined(a.related, (b.id, *b.related), a.id)}
     if b.id not in a.related:  # else a crash came between the two steps: the counts are added up already
         counts = (a.source_count, b.source_count)
@@ -378,27 +368,19 @@ def merge_facts(
             "first_seen": min(filter(None, (a.first_seen, b.first_seen)), default=""),
             "last_confirmed": max(a.last_confirmed, b.last_confirmed),
         }
-    able = read_editable(workspace.paths, second.value.file)
-    if isinstance(able, Err):
-        return able
+    able = read_editable(workspace.paths, second.file)
     run, moment = new_edit_run(now()), now()
-    changed = _change(workspace, first.value, values, moment, seen, run)
-    if isinstance(changed, Err) and changed.error.code != "unchanged":  # that is how the crash left it
+    changed = attempt(_change, workspace, first, values, moment, seen, run)
+    if isinstance(changed, KnowledgeError) and changed.error.code != "unchanged":  # that is how the crash left it
         return changed
     # After the first step, so that a refused merge is none; before the second, so that no harvest in between takes the
     # words of `gone` for ones that a person has deleted.
     record: Record = {"t": "merged", "from": b.id, "into": a.id}
     noted = with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), [record]))
-    if isinstance(noted, Err):
-        return noted
     again = _placed(workspace, gone)
-    if isinstance(again, Err):
-        return again
-    removed = _finished(workspace, _change(workspace, again.value, None, moment, None, run), now)
-    if isinstance(removed, Err):
-        return removed
-    kept = _placed(workspace, keep)
-    return Ok(Merged(kept.value.fact if isinstance(kept, Ok) else a, b, run, removed.value.warning))
+    removed = _finished(workspace, _change(workspace, again, None, moment, None, run), now)
+    kept = attempt(_placed, workspace, keep)
+    return Merged(kept.value.fact if isinstance(kept, Ok) else a, b, run, removed.warning)
 
 
 def _joined(one: tuple[str, ...], other: tuple[str, ...], without: str) -> tuple[str, ...]:
@@ -434,16 +416,18 @@ class Renumbering:
         }
 
 
-def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = utc_now) -> Result[Renumbering]:
+def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = utc_now) -> Renumbering:
     """Give every fact whose number stands twice one of its own, as two machines leave it that were merged through git.
     Without `apply` nothing is written. Err while a file is broken: the numbers in it are not known."""
     try:
         found = read_all(workspace.paths.knowledge)
     except OSError as error:
-        return _unreadable(error)
+        raise _unreadable(error)
     broken = [problem for problem in found.problems if problem.code in ("broken-file", DISK_FAILED)]
     if broken:
-        return fail("facts-unreadable", f"nothing was renumbered: {broken[0].error.message}", hint="mend it first")
+        raise KnowledgeError(
+            "facts-unreadable", f"nothing was renumbered: {broken[0].error.message}", hint="mend it first"
+        )
     there = found.by_name
     whole = {name: text for name, read in there.items() if (text := parted(read.text)) != read.text}
     if whole:
@@ -451,7 +435,7 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
         found = together(read_anew, found.passed)
     plan = plan_renumbering(found)
     if not apply or not (plan.rows or whole):
-        return Ok(Renumbering(tuple(plan.rows), plan.references, False, parted=tuple(sorted(whole))))
+        return Renumbering(tuple(plan.rows), plan.references, False, parted=tuple(sorted(whole)))
     run, moment = new_edit_run(now()), now()
     errors: list[ErrorInfo] = []
     records: list[Record] = [
@@ -466,8 +450,6 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
         if row.new
     ]
     noted = with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), records))
-    if isinstance(noted, Err):
-        return noted
     for file in sorted({*plan.changes, *whole}):
         text, stuck = changed_text(found.by_name[file], plan.changes.get(file, ()))
         read = there[file]
@@ -477,28 +459,28 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
         if text == read.text:
             continue
         hunks = partial(becoming, text)
-        written = change_file(workspace.paths, file, hunks, moment, seen=read.sha256, run=run)
-        if isinstance(written, Err):
+        written = attempt(change_file, workspace.paths, file, hunks, moment, seen=read.sha256, run=run)
+        if isinstance(written, KnowledgeError):
             errors.append(written.error)
-    synced = sync_facts(workspace, now=now)
+    synced = attempt(sync_facts, workspace, now=now)
     warning = () if isinstance(synced, Ok) else (f"the index is not up to date yet: {synced.error}",)
-    return Ok(Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors), tuple(sorted(whole))))
+    return Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors), tuple(sorted(whole)))
 
 
 # --- one place in one file -------------------------------------------------------------------------------------------
 
 
-def _placed(workspace: Workspace, fact_id: str) -> Result[Placed]:
+def _placed(workspace: Workspace, fact_id: str) -> Placed:
     try:
         found = read_all(workspace.paths.knowledge)
     except OSError as error:
-        return _unreadable(error)
+        raise _unreadable(error)
     placed = found.placed.get(fact_id)
     if placed is not None:
-        return Ok(placed)
+        return placed
     if fact_id in found.taken:
-        return fail("not-valid", f"{fact_id} is not valid", hint="'knowledge facts validate' tells why")
-    return fail("no-match", f"there is no fact {fact_id!r}", hint=_nearest(found, fact_id))
+        raise KnowledgeError("not-valid", f"{fact_id} is not valid", hint="'knowledge facts validate' tells why")
+    raise KnowledgeError("no-match", f"there is no fact {fact_id!r}", hint=_nearest(found, fact_id))
 
 
 def _nearest(found: FactFiles, fact_id: str) -> str:
@@ -514,44 +496,46 @@ def _change(
     moment: datetime,
     seen: str | None,
     run: str = "",
-) -> Result[Edited]:
+) -> Edited:
     """Other values for a fact, or (None) the fact taken out, in the file as it is at that moment."""
 
-    def hunks(lines: list[str]) -> Result[list[Hunk]]:
+    def hunks(lines: list[str]) -> list[Hunk]:
         read = read_one(placed.file, "".join(lines).encode("utf-8"))
         here = next((row for row in read.placed if row.fact.id == placed.fact.id), None)
         if here is None or here.fact != placed.fact:
-            return fail("changed-outside", f"{placed.fact.id} has changed since you saw it", placed.file, "look again")
+            raise KnowledgeError(
+                "changed-outside", f"{placed.fact.id} has changed since you saw it", placed.file, "look again"
+            )
         start = here.line - 1
         size = read.text.count("\n", here.item.start, here.item.end)
         size += not read.text.endswith("\n") and here.item.end == len(read.text)
         if values is None:
-            return Ok([made(lines, start, size, ())[1]])
+            return [made(lines, start, size, ())[1]]
         wrong = check({**here.fact._asdict(), **values})
         if wrong:
-            return fail("bad-field", f"{placed.fact.id}: {wrong[0][1]}", placed.file)
+            raise KnowledgeError("bad-field", f"{placed.fact.id}: {wrong[0][1]}", placed.file)
         if not differing(here.item, values):
-            return fail("unchanged", f"{placed.fact.id} says that already", placed.file)
+            raise KnowledgeError("unchanged", f"{placed.fact.id} says that already", placed.file)
         text = with_values(read.text, here.item, values)
         if text is None:
             message = f"{placed.fact.id} cannot be changed here without touching more of {placed.file}:{here.line}"
-            return fail("not-editable", message, hint="change it there in a text editor")
+            raise KnowledgeError("not-editable", message, hint="change it there in a text editor")
         rows = [line + "\n" for line in text.split("\n")]
         last = rows.pop()[:-1]
-        return Ok([made(lines, start, size, [*rows, last] if last else rows)[1]])
+        return [made(lines, start, size, [*rows, last] if last else rows)[1]]
 
     return change_file(workspace.paths, placed.file, hunks, moment, seen=seen, run=run)
 
 
-def _finished(workspace: Workspace, result: Result[Edited], now: Clock, notice: str = "") -> Result[Edited]:
+def _finished(workspace: Workspace, result: Result[Edited], now: Clock, notice: str = "") -> Edited:
     """Bring the index up to date after a change; when that fails the change stands, with a warning behind `notice`."""
-    if isinstance(result, Err):
-        return result
-    synced = sync_facts(workspace, now=now)
+    if isinstance(result, KnowledgeError):
+        raise result
+    synced = attempt(sync_facts, workspace, now=now)
     warning = "" if isinstance(synced, Ok) else f"the index is not up to date yet: {synced.error}"
-    return Ok(replace(result.value, warning="; ".join(filter(None, (notice, result.value.warning, warning)))))
+    return replace(result.value, warning="; ".join(filter(None, (notice, result.value.warning, warning))))
 
 
-def _unreadable(error: OSError) -> Err:
+def _unreadable(error: OSError) -> KnowledgeError:
     where = str(error.filename or "")
-    return fail("facts-unreadable", f"the facts cannot be read: {error.strerror}", where, "mend the file")
+    return KnowledgeError("facts-unreadable", f"the facts cannot be read: {error.strerror}", where, "mend the file")

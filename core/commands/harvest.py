@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from core.base import files
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.markdown import split_provenance
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.settings import find_setting
 from core.commands.daily.autopilot import run_by_itself
 from core.commands.harvest_options import (
@@ -67,7 +67,7 @@ def harvest(
     now: Clock = utc_now,
     generate: Generate | None = None,
     editor_wait: EditorWait = EDITOR_WAIT,
-) -> Result[HarvestReport]:
+) -> HarvestReport:
     """Dry run or, with `request.apply`, the harvest. `generate` stands in for the configured provider (for tests).
 
     Err when the run cannot start: a prompt that cannot be read, a lock held by another run, an unusable store.
@@ -76,29 +76,27 @@ def harvest(
         for room in ("fact_feed", "statements"):  # now: a full table of files at the end must not stop the report
             import_module(f"core.commands.{room}")
     options = harvest_options(workspace, request, editor_wait)
-    if isinstance(options, Err):
-        return options
-    refused = unpriced(workspace, options.value, request.model) if request.apply else None
+    refused = unpriced(workspace, options, request.model) if request.apply else None
     if refused is not None:
         return refused
     if generate is None and not (request.rough or request.no_harvest):
-        window = window_tokens(workspace, options.value.limits.provider, request.model)
-        options = Ok(replace(options.value, distil=replace(options.value.distil, context_tokens=window)))
+        window = window_tokens(workspace, options.limits.provider, request.model)
+        options = Ok(replace(options, distil=replace(options.distil, context_tokens=window)))
     cache_file, cache = workspace.cache / "hashes", HashCache()
     with suppress(OSError):
         cache = HashCache.from_bytes(files.read_or_empty(cache_file))
     reader = _usage_reader(workspace) if request.apply else None
     if reader is not None:
-        options = Ok(replace(options.value, read_by=reader))
+        options = Ok(replace(options, read_by=reader))
     report = (
-        _apply(workspace, request, options.value, cache, progress, cancelled, now, generate)
+        attempt(_apply, workspace, request, options, cache, progress, cancelled, now, generate)
         if request.apply
-        else _dry_run(workspace, request, options.value, cache, now())
+        else attempt(_dry_run, workspace, request, options, cache, now())
     )
     if cache.changed:
         files.write_cache(cache_file, cache.to_bytes())  # a projection: whether it can be written does not matter
     if isinstance(report, Ok):
-        _estimate(workspace, request, options.value, report.value)
+        _estimate(workspace, request, options, report.value)
     if isinstance(report, Ok) and report.value.applied:
         _feed_facts(workspace, report.value, now)
         report.value.notes += filter(None, [reader.record() if reader is not None else ""])
@@ -108,7 +106,7 @@ def harvest(
         except OSError as error:
             why = f"the run is over, and its new lines cannot be shown: {error.strerror or error}"
             report.value.errors.append(ErrorInfo("lines-unreadable", why, str(error.filename or ""), "open the file"))
-        if options.value.limits.provider == "offline":
+        if options.limits.provider == "offline":
             report.value.notes += _little_found(report.value)
     return report
 
@@ -173,11 +171,11 @@ def _feed_facts(workspace: Workspace, report: HarvestReport | ImportReport, now:
     report.errors += [problem] if problem is not None else []
 
 
-def finish_harvest(workspace: Workspace, *, now: Clock = utc_now) -> Result[HarvestReport]:
+def finish_harvest(workspace: Workspace, *, now: Clock = utc_now) -> HarvestReport:
     """Bring a harvest that was cut off to its end, as the next one would: lines, ledger, digest, facts. Reads no
     conversation and takes none away. Its report says in a note what was finished."""
     nothing_new = HarvestRequest(apply=True, keep=True, limit=0, provider="offline")
-    done = harvest(workspace, nothing_new, now=now)
+    done = attempt(harvest, workspace, nothing_new, now=now)
     if isinstance(done, Ok):
         done.value.deferred = 0  # nobody has asked for more than the end
         if not done.value.notes and not done.value.errors:
@@ -204,28 +202,28 @@ def harvest_command(
     ended: Sequence[str] | None = None,
     progress: Report = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Result[HarvestReport]:
+) -> HarvestReport:
     """`harvest` with the arguments of the command line, checked."""
     if provider and provider != "offline":
         from core.llm.generate import PROVIDERS
 
         if provider not in PROVIDERS:
             known = ", ".join(["offline", *PROVIDERS])
-            return fail("unknown-provider", f"there is no provider {provider!r}", hint=f"choose one of {known}")
+            raise KnowledgeError(
+                "unknown-provider", f"there is no provider {provider!r}", hint=f"choose one of {known}"
+            )
     if finish:
         return finish_harvest(workspace)
     if no_harvest and keep:
         hint = "--no-harvest takes conversations away unread, --keep takes none away"
-        return fail("usage", "--no-harvest and --keep cannot be used together", hint=hint)
+        raise KnowledgeError("usage", "--no-harvest and --keep cannot be used together", hint=hint)
     for name, number in (("--max-harvest-bytes", max_harvest_bytes), ("--limit", limit)):
         if number is not None and number < 0:
-            return fail("usage", f"{name} cannot be {number}")
+            raise KnowledgeError("usage", f"{name} cannot be {number}")
     allowed = find_setting("jobs")
     if jobs is not None and allowed is not None and not allowed.check(jobs):
-        return fail("usage", f"--jobs cannot be {jobs}", hint=f"accepted: {allowed.accepted}")
+        raise KnowledgeError("usage", f"--jobs cannot be {jobs}", hint=f"accepted: {allowed.accepted}")
     named = chosen_sources(source or (), typed=True)
-    if isinstance(named, Err):
-        return named
     request = HarvestRequest(
         apply,
         no_harvest,
@@ -235,7 +233,7 @@ def harvest_command(
         provider or "",
         model or "",
         jobs,
-        named.value,
+        named,
         look_around=not apply,
         at_once=now,
         again=again,
@@ -247,12 +245,12 @@ def harvest_command(
 
 def _dry_run(
     workspace: Workspace, request: HarvestRequest, options: HarvestOptions, cache: HashCache, now: datetime
-) -> Result[HarvestReport]:
+) -> HarvestReport:
     paths, notes = workspace.paths, []
     entries: Mapping[str, Entry] = LedgerOnDemand(paths, workspace.cache, earlier_by_path)
     if not request.rough:
-        ledger = seen_ledger(paths)
-        if isinstance(ledger, Err):
+        ledger = attempt(seen_ledger, paths)
+        if isinstance(ledger, KnowledgeError):
             notes.append(str(ledger.error))
     interrupted = False
     try:
@@ -268,7 +266,9 @@ def _dry_run(
     try:
         plan = plan_harvest(paths, options, entries, now, cache)
     except OSError as error:
-        return fail("scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or "")
+        raise KnowledgeError(
+            "scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or ""
+        ) from error
     if plan.careful:
         notes.append(f"nothing will be reclaimed: {plan.careful}")
     fate = fate_of(plan, options.limits, options.trash_days, interrupted)
@@ -281,7 +281,7 @@ def _dry_run(
     )
     actions = [step.action for step in plan.steps]
     report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
-    return Ok(report)
+    return report
 
 
 def _before_applying(workspace: Workspace, request: HarvestRequest, options: HarvestOptions) -> list[str]:
@@ -296,8 +296,8 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
     if refused is not None:
         notes.append(f"--apply will be refused: {refused.error}")
     if limits.harvest and limits.provider != "offline":
-        connected = connect_provider(workspace, limits.provider, request.model)
-        if isinstance(connected, Err):
+        connected = attempt(connect_provider, workspace, limits.provider, request.model)
+        if isinstance(connected, KnowledgeError):
             notes.append(f"the model cannot be asked: {connected.error}")
     if not limits.harvest:
         notes.append("--no-harvest: nothing is read")
@@ -313,21 +313,19 @@ def _apply(
     cancelled: Callable[[], bool],
     now: Clock,
     generate: Generate | None,
-) -> Result[HarvestReport]:
+) -> HarvestReport:
     with ExitStack() as stack:
         if generate is None and options.limits.provider != "offline" and not request.no_harvest:
             generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
             if workspace.config.workers:
                 far = on_cluster(workspace, options.limits.provider, request.model)
-                if isinstance(far, Err):
-                    return far
-                generate = stack.enter_context(closing(far.value))
-                options = replace(options, jobs=max(options.jobs, far.value.threads))
+                generate = stack.enter_context(closing(far))
+                options = replace(options, jobs=max(options.jobs, far.threads))
         from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
 
         counted = Counted(generate) if generate is not None else None
-        done = run_harvest(
-            workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache
+        done = attempt(
+            run_harvest, workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache
         )
         if counted is not None and options.usage is not None:
             note_usage(options.usage, options.asked, counted.usage)
@@ -363,7 +361,7 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
         from core.harvest.known import KnownStore  # with what it needs: the offline rules ask no model
 
         if options.limits.harvest:
-            ledger = seen_ledger(workspace.paths)
+            ledger = attempt(seen_ledger, workspace.paths)
             shown = KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
             options = replace(options, known=shown)
         usage = read_usage(options.usage, options.asked) if options.usage is not None else UNKNOWN
@@ -394,21 +392,19 @@ __all__ = ["ImportReport", "import_memories"]
 
 def import_memories(
     workspace: Workspace, path: str, *, apply: bool = False, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
-) -> Result[ImportReport]:
+) -> ImportReport:
     """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
     from core.harvest.imports import plan_import, run_import
 
     if not path.strip():
-        return fail("usage", "which file or folder?", hint="'knowledge import .' takes the current folder")
+        raise KnowledgeError("usage", "which file or folder?", hint="'knowledge import .' takes the current folder")
     where = Path(os.path.abspath(workspace.cwd / os.path.expanduser(path)))
     if not apply:
-        ledger = seen_ledger(workspace.paths)
+        ledger = attempt(seen_ledger, workspace.paths)
         entries = ledger.value if isinstance(ledger, Ok) else rebuild(workspace.paths)
         return plan_import(workspace.paths, where, entries, secrets=workspace.config.redact)
     options = harvest_options(workspace, HarvestRequest(), editor_wait)
-    if isinstance(options, Err):
-        return options
-    done = run_import(workspace.paths, where, options.value, now)
+    done = attempt(run_import, workspace.paths, where, options, now)
     if isinstance(done, Ok) and done.value.imported:
         _feed_facts(workspace, done.value, now)
     return done

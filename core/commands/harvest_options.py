@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base.answer import price
 from core.base.paths import asking_folder, shipped_root
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.sources import chosen_sources, days_kept, set_sources
 from core.commands.workspace import Workspace
 from core.harvest.meter import read_usage
@@ -69,7 +69,7 @@ def prompt_names(style: str) -> tuple[str, str]:
     return (CATEGORY_PROMPT if style == "per_category" else HARVEST_PROMPT, SUMMARIZE_PROMPT)
 
 
-def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: EditorWait) -> Result[HarvestOptions]:
+def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: EditorWait) -> HarvestOptions:
     """All settings of a run. Err for a prompt that cannot be read or a source that there is not."""
     config, paths = workspace.config, workspace.paths
     shipped = shipped_root() / "assets" / "prompts"
@@ -78,7 +78,9 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         where = error.filename if isinstance(error, OSError) and error.filename else paths.prompts
-        return fail("bad-prompt", f"a prompt cannot be read: {why}", where, "mend it, or remove your copy")
+        raise KnowledgeError(
+            "bad-prompt", f"a prompt cannot be read: {why}", where, "mend it, or remove your copy"
+        ) from error
     limits = Limits(
         provider=request.provider or config.provider,
         max_source_bytes=config.max_harvest_source_bytes,
@@ -94,10 +96,8 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
     )
     of_settings, problem = ((), "") if request.sources else set_sources(workspace)
     if problem and not request.rough:  # who only looks reads it elsewhere
-        return fail("bad-setting", problem, workspace.loaded.file)
+        raise KnowledgeError("bad-setting", problem, workspace.loaded.file)
     named = chosen_sources(request.sources or of_settings)
-    if isinstance(named, Err):
-        return named
     distil = DistilSettings(
         attempts=config.harvest_max_attempts,
         summarize_bytes=config.summarize_threshold_bytes,
@@ -113,30 +113,28 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         answer_tokens=config.max_output_tokens,
     )
     asked = " ".join((limits.provider, request.model or config.model, config.base_url, *config.command))
-    return Ok(
-        HarvestOptions(
-            limits,
-            distil,
-            trash_days=config.trash_days,
-            file_roots=tuple(os.path.expanduser(root) for root in config.file_roots),
-            digest_max_bytes=config.digest_max_bytes if config.digest_enabled else None,
-            jobs=request.jobs or config.jobs,
-            max_run_tokens=config.max_run_tokens,
-            editor_wait=editor_wait,
-            home=HOME in named.value or ALL in named.value,
-            copies=workspace.cache / "stores",
-            kept=workspace.cache / "answers",
-            usage=workspace.cache / "usage.json",
-            asked=asked,
-            model_name=request.model or (config.model if limits.provider == config.provider else ""),
-            places=(found := places(named.value, workspace.environment, config.project_roots)),
-            caps=_caps(workspace, asked, workspace.cache / "usage.json"),
-            price=partial(price_of, workspace, limits.provider, request.model or config.model),
-            quiet_seconds=0.0 if request.at_once else QUIET_SECONDS,
-            ended=request.ended,
-            unattended=request.unattended,
-            days_kept={name: days for name in {row.source for row in found} if (days := days_kept(name, found))},
-        )
+    return HarvestOptions(
+        limits,
+        distil,
+        trash_days=config.trash_days,
+        file_roots=tuple(os.path.expanduser(root) for root in config.file_roots),
+        digest_max_bytes=config.digest_max_bytes if config.digest_enabled else None,
+        jobs=request.jobs or config.jobs,
+        max_run_tokens=config.max_run_tokens,
+        editor_wait=editor_wait,
+        home=HOME in named or ALL in named,
+        copies=workspace.cache / "stores",
+        kept=workspace.cache / "answers",
+        usage=workspace.cache / "usage.json",
+        asked=asked,
+        model_name=request.model or (config.model if limits.provider == config.provider else ""),
+        places=(found := places(named, workspace.environment, config.project_roots)),
+        caps=_caps(workspace, asked, workspace.cache / "usage.json"),
+        price=partial(price_of, workspace, limits.provider, request.model or config.model),
+        quiet_seconds=0.0 if request.at_once else QUIET_SECONDS,
+        ended=request.ended,
+        unattended=request.unattended,
+        days_kept={name: days for name in {row.source for row in found} if (days := days_kept(name, found))},
     )
 
 
@@ -159,7 +157,7 @@ def price_of(workspace: Workspace, provider: str, model: str, tokens_in: int, to
     return price(provider, model, tokens_in, tokens_out, own)
 
 
-def unpriced(workspace: Workspace, options: HarvestOptions, model: str) -> Err | None:
+def unpriced(workspace: Workspace, options: HarvestOptions, model: str) -> KnowledgeError | None:
     """Why no run may begin under a cap in money: nobody knows what the model costs. None where it may."""
     if not options.caps.in_money or options.limits.provider == "offline" or not options.limits.harvest:
         return None
@@ -169,18 +167,18 @@ def unpriced(workspace: Workspace, options: HarvestOptions, model: str) -> Err |
     caps = [name for name in ("max_run_price", "max_month_price") if getattr(workspace.config, name)]
     message = f"what {which} costs is not known, so {' and '.join(caps)} cannot be kept, and nothing was run"
     hint = "set price_input_per_million and price_output_per_million (0 for a model that is free)"
-    return fail("price-unknown", message, hint=hint)
+    raise KnowledgeError("price-unknown", message, hint=hint)
 
 
 def connect_or_refuse(workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool]) -> Generate:
     """The configured model. One that cannot be reached at all is a callable whose every answer is that error, so that
     each conversation ends `harvest-failed` with the reason."""
-    connected = connect_provider(workspace, provider, model, cancelled)
+    connected = attempt(connect_provider, workspace, provider, model, cancelled)
     if isinstance(connected, Ok):
         return connected.value
     error = connected
 
-    def refuse(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def refuse(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         return error
 
     return refuse
@@ -188,7 +186,7 @@ def connect_or_refuse(workspace: Workspace, provider: str, model: str, cancelled
 
 def connect_provider(
     workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool] = lambda: False
-) -> Result[Generate]:
+) -> Generate:
     """Ready the provider for calls; nothing is sent yet. Err for missing credentials or settings."""
     from core.llm.generate import connect
 

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base.project import project_root
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Result
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
 
@@ -41,7 +41,7 @@ def ledger(
     project: str = "",
     *,
     now: Clock = utc_now,
-) -> Result[list[LedgerRow]]:
+) -> list[LedgerRow]:
     """The audit log, newest entry first. `sha` begins one entry's hash; `status` keeps the entries of that status. With
     `project`, a folder or "none", that conversation belongs to its project from now on, in all of its entries."""
     if project:
@@ -50,32 +50,34 @@ def ledger(
         named = partial(_name_project, workspace, sha.lower(), project)
         return with_store(workspace.paths, "ledger", now(), named)
     loaded = seen_ledger(workspace.paths)
-    if isinstance(loaded, Err):
-        return loaded
-    entries = loaded.value
+    entries = loaded
     if sha:
         found = find_entry(entries, sha.lower())
-        return found if isinstance(found, Err) else Ok([LedgerRow(*found.value)])
+        return [LedgerRow(*found)]
     known = {str(entry.get("status", "unknown")) for entry in entries.values()} if status else set()
     if known and status not in known:
-        return fail("no-status", f"no entry has the status {status!r}", hint=f"there are: {', '.join(sorted(known))}")
+        raise KnowledgeError(
+            "no-status", f"no entry has the status {status!r}", hint=f"there are: {', '.join(sorted(known))}"
+        )
     rows = [LedgerRow(key, entry) for key, entry in entries.items() if status in ("", entry.get("status"))]
     rows.sort(key=itemgetter(0), reverse=True)  # two sorts of text take half of what one of pairs takes
-    return Ok(sorted(rows, key=lambda row: str(row.entry.get("at", "")), reverse=True))
+    return sorted(rows, key=lambda row: str(row.entry.get("at", "")), reverse=True)
 
 
-def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered) -> Result[list[LedgerRow]]:
+def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered) -> list[LedgerRow]:
     from core.harvest.distil import project_entry
 
-    found = find_entry(store.entries, sha) if sha else fail("no-entry", "name the conversation: SHA --project DIR")
-    if isinstance(found, Err):
-        return found
+    found = (
+        find_entry(store.entries, sha)
+        if sha
+        else KnowledgeError("no-entry", "name the conversation: SHA --project DIR")
+    )
     folder = os.path.abspath(os.path.join(workspace.cwd, os.path.expanduser(project)))
     if project != NO_PROJECT and not os.path.isdir(folder):
-        return fail("no-project", "there is no folder of that name", folder, "name the project's folder")
+        raise KnowledgeError("no-project", "there is no folder of that name", folder, "name the project's folder")
     if project != NO_PROJECT and not project_root(folder):
-        return fail("no-project", "this folder is no project", folder, "name the folder that you worked in")
-    path = found.value[1].get("path")
+        raise KnowledgeError("no-project", "this folder is no project", folder, "name the folder that you worked in")
+    path = found[1].get("path")
     rows = [LedgerRow(key, entry) for key, entry in store.entries.items() if entry.get("path") == path]
     for _, entry in rows:
         for name in ("project", "project_root", "project_key"):
@@ -83,7 +85,7 @@ def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered
         if project != NO_PROJECT:
             entry.update(project_entry(folder))
     write_ledger(workspace.paths, store.entries)
-    return Ok(rows)
+    return rows
 
 
 def newest_harvest(rows: Sequence[LedgerRow]) -> tuple[str, int]:

@@ -15,7 +15,7 @@ from core.base.homes import why_refused
 from core.base.markdown import sanitise_line
 from core.base.marks import tame
 from core.base.paths import Paths, project_paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
 from core.commands.runs import settled, undone_elsewhere
@@ -190,29 +190,25 @@ class Preview:
 
 def words_of(
     workspace: Workspace, content: str, tags: Sequence[str] = (), keep_secrets: bool = False
-) -> Result[tuple[str, tuple[str, ...], str]]:
+) -> tuple[str, tuple[str, ...], str]:
     """Content and tags as they will stand in the file, and a sentence about the secrets that were replaced in them, ""
     for none. Err: nothing to save, too much, a tag that is none."""
     way = BY_COMMAND.format("save or memories edit")
     masked, note = all_without_secrets(workspace, (content, *tags), keep_secrets, way)
     clean, tagged = clean_content(masked[0]), clean_tags(masked[1:])
-    if isinstance(clean, Err):
-        return clean
-    return Ok((clean.value, tagged.value, note)) if isinstance(tagged, Ok) else tagged
+    if isinstance(clean, KnowledgeError):
+        raise clean
+    return (clean.value, tagged.value, note) if isinstance(tagged, Ok) else tagged
 
 
-def preview(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> Result[Preview]:
+def preview(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
     """Err as saving would have it: nothing to save, too much, a tag that is none, no such folder."""
     words = words_of(workspace, content, tags)
-    if isinstance(words, Err):
-        return words
     folder = ""
     if project:
         found = find_project(workspace, project)
-        if isinstance(found, Err):
-            return found
-        folder = sanitise_line(str(found.value or ""), None)
-    return Ok(Preview(words.value[0], words.value[1], folder))
+        folder = sanitise_line(str(found or ""), None)
+    return Preview(words[0], words[1], folder)
 
 
 LOCK_SECONDS = 5.0
@@ -228,22 +224,18 @@ def save(
     keep_secrets: bool = False,
     source: str = "",
     now: Clock = utc_now,
-) -> Result[Saved]:
+) -> Saved:
     """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced and
     reported, unless the person insists with `keep_secrets` or the setting `redact` is off. `source` is one of AGENTS
     where an agent saves it: what such a one says is not yet said by the user, who may still save the same."""
     words = words_of(workspace, text, tag or (), keep_secrets)
-    if isinstance(words, Err):
-        return words
-    content, tags, note = words.value
+    content, tags, note = words
     where = workspace.paths
     if project:
         found = find_project(workspace, project)
-        if isinstance(found, Err):
-            return found
-        if found.value is not None and (refused := why_refused(found.value, to_write=True)):
-            return fail(REFUSED, f"{refused}; nothing was written", project_paths(found.value).home)
-        where = project_paths(found.value) if found.value is not None else where
+        if found is not None and (refused := why_refused(found, to_write=True)):
+            raise KnowledgeError(REFUSED, f"{refused}; nothing was written", project_paths(found).home)
+        where = project_paths(found) if found is not None else where
     scope = "project" if where is not workspace.paths else "global"
 
     def write() -> tuple[Memory, bool]:
@@ -259,31 +251,25 @@ def save(
         return write_memory(shelf, content, tags, now(), source), False
 
     written = _locked(where, write)
-    if isinstance(written, Err):
-        return written
-    memory, already = written.value
+    memory, already = written
     note = "; ".join(filter(None, (note, _kept_trusted(workspace, where, memory.path))))
-    return Ok(Saved(Memory(**{**vars(memory), "scope": scope}), note, already))
+    return Saved(Memory(**{**vars(memory), "scope": scope}), note, already)
 
 
-def recall_command(
-    workspace: Workspace, query: str = "", *, limit: int = MAX_RESULTS, project: str = ""
-) -> Result[Recalled]:
+def recall_command(workspace: Workspace, query: str = "", *, limit: int = MAX_RESULTS, project: str = "") -> Recalled:
     """The memories of the home and of the project that fit `query`; an empty one fits all. Several words that no memory
     has all of are searched for: then the best hit comes first."""
     if limit < 1:
-        return fail("usage", "--limit must be at least 1")
+        raise KnowledgeError("usage", "--limit must be at least 1")
     found = _shelves(workspace, project)
-    if isinstance(found, Err):
-        return found
-    shelves, left_out = found.value
+    shelves, left_out = found
     rows, why = list(islice(recall(shelves, query), limit)), "newest first"
     notes: tuple[str, ...] = ()
     if not rows and query.strip():
         (rows, notes), why = _searched(workspace, shelves, query, limit), "most words first"
     skipped = [*(error for shelf in shelves for error in shelf.skipped), *left_out]
     scoped = sum(bool(shelf.rows) for shelf in shelves) > 1
-    return Ok(Recalled(query, tuple(rows), _warnings(skipped, notes), why, scoped))
+    return Recalled(query, tuple(rows), _warnings(skipped, notes), why, scoped)
 
 
 def _searched(
@@ -292,20 +278,18 @@ def _searched(
     """What the search finds among memories, best first, and what it warns of; nothing when it cannot be asked."""
     from core.commands.search import MOST, search
 
-    hits = search(workspace, query, kind="memory", limit=min(limit, MOST))
-    if isinstance(hits, Err):
+    hits = attempt(search, workspace, query, kind="memory", limit=min(limit, MOST))
+    if isinstance(hits, KnowledgeError):
         return [], (f"there may be more matches: the search index is unavailable ({hits.error})",)
     wanted = [hit.entry.path for hit in hits.value.hits]
     by_path = {str(row.path): row for shelf in shelves for row in shelf.rows}
     return [by_path[path] for path in wanted if path in by_path], hits.value.warnings
 
 
-def memories_list(workspace: Workspace, *, project: str = "") -> Result[Listed]:
+def memories_list(workspace: Workspace, *, project: str = "") -> Listed:
     """All memories of the home and of the project."""
     found = all_memories(workspace, project)
-    if isinstance(found, Err):
-        return found
-    return Ok(Listed(found.value.memories, found.value.exists, _warnings(found.value.skipped)))
+    return Listed(found.memories, found.exists, _warnings(found.skipped))
 
 
 def memories_edit(
@@ -317,97 +301,81 @@ def memories_edit(
     keep_secrets: bool = False,
     seen: str | None = None,
     now: Clock = utc_now,
-) -> Result[Edited]:
+) -> Edited:
     """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the person looked at.
     Secrets in the new words: as in `save`."""
     # Saving, recalling and listing need nothing of edits and their history.
 
     chosen = _chosen(workspace, which, project, seen=seen)
-    if isinstance(chosen, Err):
-        return chosen
     words = words_of(workspace, text, keep_secrets=keep_secrets)
-    if isinstance(words, Err):
-        return words
-    memory, (wanted, _, replaced) = chosen.value, words.value
+    memory, (wanted, _, replaced) = chosen, words
     where = Paths(memory.path.parents[2])
     own, trusted = where == workspace.paths, read_trust(workspace.environment).has_folder(where.home.parent)
     unsettled = settled(where) if trusted and not own else ""
     file, seen = f"memories/{memory.path.name}", memory.sha256
     edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen, settles=own)
-    if isinstance(edited, Err):
-        return edited
     unsettled = unsettled or (settled(where) if trusted and not own else "")
     unread = _kept_trusted(workspace, where, memory.path, where.changes)
-    sentences = (replaced, edited.value.warning, unsettled, undone_elsewhere(workspace, where), unread)
+    sentences = (replaced, edited.warning, unsettled, undone_elsewhere(workspace, where), unread)
     warning = "; ".join(filter(None, sentences))
-    return Ok(replace(edited.value, warning=warning, scope=memory.scope))
+    return replace(edited, warning=warning, scope=memory.scope)
 
 
-def memories_archive(workspace: Workspace, which: str, *, project: str = "", seen: str | None = None) -> Result[Moved]:
+def memories_archive(workspace: Workspace, which: str, *, project: str = "", seen: str | None = None) -> Moved:
     """Move one out of the way: it is listed and recalled no more."""
     chosen = _chosen(workspace, which, project, seen=seen)
-    return chosen if isinstance(chosen, Err) else _moved(workspace, chosen.value, archive_memory, archived=True)
+    return _moved(workspace, chosen, archive_memory, archived=True)
 
 
-def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> Result[Moved]:
+def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> Moved:
     """Bring one back from the archive."""
     chosen = _chosen(workspace, which, project, archived=True)
-    return chosen if isinstance(chosen, Err) else _moved(workspace, chosen.value, restore_memory, archived=False)
+    return _moved(workspace, chosen, restore_memory, archived=False)
 
 
 def _chosen(
     workspace: Workspace, which: str, project: str, *, seen: str | None = None, archived: bool = False
-) -> Result[Memory]:
+) -> Memory:
     """The memory that the person means. Err when it is another by now than they have `seen`."""
     if not which.strip():
-        return fail("usage", "which memory? give its id", hint="'knowledge memories' lists the ids")
+        raise KnowledgeError("usage", "which memory? give its id", hint="'knowledge memories' lists the ids")
     found = all_memories(workspace, project, archived=archived)
-    if isinstance(found, Err):
-        return found
-    chosen = choose_memory(found.value, which)
+    chosen = attempt(choose_memory, found, which)
     if isinstance(chosen, Ok) and seen is not None and seen != chosen.value.sha256:
         message = "the memory has changed since you saw it; nothing was written"
-        return fail("changed-outside", message, chosen.value.path, "look again")
+        raise KnowledgeError("changed-outside", message, chosen.value.path, "look again")
     return chosen
 
 
-def _moved(workspace: Workspace, memory: Memory, move: Callable[[Path], Path], *, archived: bool) -> Result[Moved]:
+def _moved(workspace: Workspace, memory: Memory, move: Callable[[Path], Path], *, archived: bool) -> Moved:
     where = Paths(memory.path.parents[2 if archived else 3])  # from out of the archive, one folder more
     moved = _locked(where, lambda: move(memory.path))
-    if isinstance(moved, Err):
-        return moved
-    _kept_trusted(workspace, where, moved.value)
-    return Ok(Moved(memory, moved.value, archived))
+    _kept_trusted(workspace, where, moved)
+    return Moved(memory, moved, archived)
 
 
-def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Result[Memories]:
+def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Memories:
     """Those of the home and of the project (the one asked for, or the one around the current folder), or the ones that
     were archived there. What a project has and the person does not trust is among the skipped."""
     found = _shelves(workspace, project, archived=archived)
-    if isinstance(found, Err):
-        return found
-    shelves, left_out = found.value
+    shelves, left_out = found
     read = all_of(shelves)
-    return Ok(replace(read, skipped=(*read.skipped, *left_out)) if left_out else read)
+    return replace(read, skipped=(*read.skipped, *left_out)) if left_out else read
 
 
-def _shelves(
-    workspace: Workspace, project: str, *, archived: bool = False
-) -> Result[tuple[list[Shelf], list[ErrorInfo]]]:
+def _shelves(workspace: Workspace, project: str, *, archived: bool = False) -> tuple[list[Shelf], list[ErrorInfo]]:
     """The folders of `all_memories`, and what of the project is left out."""
     found = find_project(workspace, project)
-    if isinstance(found, Err):
-        return found
-    readable, problem = may_read(workspace, found.value), project_problem(workspace, project)
+    readable, problem = may_read(workspace, found), project_problem(workspace, project)
     shelves = [
         Shelf(
             scope,
             where.memories / ARCHIVE if archived else where.memories,
             lambda scope, path: readable(path),
         )
-        for scope, where in places(workspace, found.value)
+        for scope, where in places(workspace, found)
     ]
-    return Ok((shelves, [] if problem is None else [replace(problem, message=str(problem), hint="")]))
+    return (shelves, [] if problem is None else [replace(problem, message=str(problem), hint="")])
 
 
 def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
@@ -415,11 +383,11 @@ def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
     sentence about why it is not, or ""."""
     if where == workspace.paths:
         return ""
-    noted = allow_written(where.home.parent, workspace.environment, written)
-    return f"it will not be read before {ALLOW}: {noted.error}" if isinstance(noted, Err) else ""
+    noted = attempt(allow_written, where.home.parent, workspace.environment, written)
+    return f"it will not be read before {ALLOW}: {noted.error}" if isinstance(noted, KnowledgeError) else ""
 
 
-def choose_memory(found: Memories, which: str) -> Result[Memory]:
+def choose_memory(found: Memories, which: str) -> Memory:
     """The memory of that id, `project:ID`, or file name. Err when there is none, or one in the home and the project."""
     wanted = which.strip().removesuffix(".md")
     scope, _, number = wanted.rpartition(":")
@@ -428,27 +396,27 @@ def choose_memory(found: Memories, which: str) -> Result[Memory]:
         row for row in found.memories if wanted == row.path.stem or (row.id == wanted_id and scope in ("", row.scope))
     ]
     if len(rows) == 1:
-        return Ok(rows[0])
+        return rows[0]
     if rows:
         names = "; ".join(f"{row.scope}:{row.id} {row.path.name}" for row in rows)
-        return fail(
+        raise KnowledgeError(
             "ambiguous", f"{len(rows)} memories have the id {wanted}: {names}", hint="give SCOPE:ID or the name"
         )
-    return fail("no-match", f"there is no memory {which!r}", hint="'knowledge memories' lists them")
+    raise KnowledgeError("no-match", f"there is no memory {which!r}", hint="'knowledge memories' lists them")
 
 
-def _with_body(lines: list[str], content: str) -> Result[list[Hunk]]:
+def _with_body(lines: list[str], content: str) -> list[Hunk]:
     """Other text below the frontmatter, which stays as the person has it."""
 
     close = next((at for at, line in enumerate(lines[1:], start=1) if bare(line).rstrip() == "---"), None)
     if close is None:
-        return fail("malformed", "the frontmatter of this memory has no end", hint="mend it in a text editor")
+        raise KnowledgeError("malformed", "the frontmatter of this memory has no end", hint="mend it in a text editor")
     ending = line_break(lines)
     body = [bare(lines[close]) + ending, ending, *(line + ending for line in content.split("\n"))]
     if list(map(bare, lines[close:])) == list(map(bare, body)):
-        return fail("unchanged", "this is the text it has already")
+        raise KnowledgeError("unchanged", "this is the text it has already")
     _, hunk = made(lines, close, len(lines) - close, tuple(body))
-    return Ok([hunk])
+    return [hunk]
 
 
 def _warnings(errors: Sequence[ErrorInfo], more: Sequence[str] = ()) -> tuple[str, ...]:
@@ -457,13 +425,13 @@ def _warnings(errors: Sequence[ErrorInfo], more: Sequence[str] = ()) -> tuple[st
     return tuple(f"WARNING: {message}" for message in (*skipped, *(one for one in more if one not in skipped)))
 
 
-def _locked(where: Paths, work: Callable[[], Any]) -> Result[Any]:
+def _locked(where: Paths, work: Callable[[], Any]) -> Any:
     """Do the work while no other process writes memories there: an id is given once."""
     try:
         with locks.locked(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
-            return Ok(work())
+            return work()
     except locks.LockHeldError as error:
-        return locks.refused(error)
+        raise locks.refused(error)
     except OSError as error:
         message = f"the memory cannot be written: {error.strerror or error}"
-        return Err(ErrorInfo("store-failed", message, str(error.filename or where.memories)))
+        raise KnowledgeError.of(ErrorInfo("store-failed", message, str(error.filename or where.memories))) from error

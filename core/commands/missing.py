@@ -10,7 +10,7 @@ from typing import Any
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Result
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Missing, Proofs, find_missing
@@ -64,35 +64,37 @@ def missing(
     )
 
 
-def missing_list(workspace: Workspace, which: str = "", *, now: Clock = utc_now) -> Result[list[Missing]]:
+def missing_list(workspace: Workspace, which: str = "", *, now: Clock = utc_now) -> list[Missing]:
     """What is missing of the harvests within the grace period and of those whose conversation is in the trash; single
     lines that look like an edit by hand are among them, and marked."""
     entries = seen_ledger(workspace.paths)
-    return entries if isinstance(entries, Err) else _chosen(workspace, entries.value, which, now())
+    return _chosen(workspace, entries, which, now())
 
 
-def _chosen(workspace: Workspace, entries: Any, which: str, now: datetime) -> Result[list[Missing]]:
+def _chosen(workspace: Workspace, entries: Any, which: str, now: datetime) -> list[Missing]:
     paths = workspace.paths
     try:
         also = entries if which else ()
         rows = find_missing(paths, entries, Proofs(paths), now, workspace.config.trash_days, also, single=True)
     except OSError as error:
-        return fail("unreadable", f"the files cannot be looked at: {error.strerror}", error.filename or paths.knowledge)
+        raise KnowledgeError(
+            "unreadable", f"the files cannot be looked at: {error.strerror}", error.filename or paths.knowledge
+        ) from error
     found = [row for row in rows if row.run == which or row.sha256.startswith(which.lower())]
     if which and not found:
-        return fail("nothing-missing", f"no line of {which!r} is missing", hint="'knowledge missing' lists what is")
-    return Ok(found)
+        raise KnowledgeError(
+            "nothing-missing", f"no line of {which!r} is missing", hint="'knowledge missing' lists what is"
+        )
+    return found
 
 
-def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now: datetime) -> Result[Settled]:
+def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now: datetime) -> Settled:
     """Put them back, one file after the other, or write down that they are gone on purpose."""
     paths, run = workspace.paths, new_edit_run(now)
     chosen = _chosen(workspace, store.entries, which, now)
-    if isinstance(chosen, Err):
-        return chosen
     # An edit by hand is put back only where its harvest is named.
-    settled = [row for row in chosen.value if which or not back or not row.single]
-    single = sum(len(row.lines) for row in chosen.value) - sum(len(row.lines) for row in settled)
+    settled = [row for row in chosen if which or not back or not row.single]
+    single = sum(len(row.lines) for row in chosen) - sum(len(row.lines) for row in settled)
     lines: dict[str, list[Missing]] = {}
     for row in settled:
         lines.setdefault(row.file, []).append(row)
@@ -110,9 +112,9 @@ def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now:
             else:
                 append_changes(paths, [Change(now.isoformat(), run, file, (), gone)])
         except OSError as error:
-            return could_not_write(paths.knowledge / file, error)
+            raise could_not_write(paths.knowledge / file, error)
     warnings.append(refresh_digest(workspace) if lines else "")
-    return Ok(Settled(run if lines else "", back, tuple(settled), "; ".join(filter(None, warnings)), single))
+    return Settled(run if lines else "", back, tuple(settled), "; ".join(filter(None, warnings)), single)
 
 
 def _put(paths: Paths, planned: PlannedFile) -> bool:

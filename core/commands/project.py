@@ -19,7 +19,7 @@ from core.base.homes import is_home, why_foreign_file, why_refused
 from core.base.markdown import Bullet, parse_bullets, split_lines, split_provenance
 from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
 from core.base.project import GLOBAL, folders_around, is_below, project_root, repository_root
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.trust import REFUSED, left_out, read_trust
 from core.commands.workspace import Workspace
 
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from core.knowledge.projects import Here, Projects
 
 
-def find_project(workspace: Workspace, asked: str = "") -> Result[Path | None]:
+def find_project(workspace: Workspace, asked: str = "") -> Path | None:
     """The project's folder: the one that was asked for (Err when it is none), else the nearest one above the current
     folder that has knowledge of its own, or None. No home is a project, neither the one in use (then None) nor another:
     `~` holds the usual one, and what that knows belongs to nobody who has named a home of his own."""
     if asked:
         folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(asked)))
         if not folder.is_dir():
-            return fail("no-project", "there is no folder of that name", folder, "name the project's folder")
+            raise KnowledgeError("no-project", "there is no folder of that name", folder, "name the project's folder")
         if os.path.realpath(folder / PROJECT_FOLDER) == os.path.realpath(workspace.paths.home):
-            return Ok(None)
+            return None
         if _holds_home(workspace, folder):
             message = "this folder holds another home, so it is no project"
-            return fail("no-project", message, folder, f"use that home with --home {folder / PROJECT_FOLDER}")
-        return Ok(folder)
-    return Ok(next((folder for folder in _candidates(workspace) if not why_refused(folder)), None))
+            raise KnowledgeError("no-project", message, folder, f"use that home with --home {folder / PROJECT_FOLDER}")
+        return folder
+    return next((folder for folder in _candidates(workspace) if not why_refused(folder)), None)
 
 
 def _candidates(workspace: Workspace) -> list[Path]:
@@ -58,8 +58,8 @@ def _candidates(workspace: Workspace) -> list[Path]:
 def project_problem(workspace: Workspace, asked: str = "") -> ErrorInfo | None:
     """What of a project's own knowledge is left out here and why: it waits for the person's word, or it is not theirs.
     None when nothing is left out."""
-    found = find_project(workspace, asked)
-    if isinstance(found, Err) or (asked and found.value is None):
+    found = attempt(find_project, workspace, asked)
+    if isinstance(found, KnowledgeError) or (asked and found.value is None):
         return None
     if asked:
         near = [found.value] if found.value is not None else []
@@ -222,47 +222,43 @@ class Scope:
         return {}
 
 
-def scope_of(workspace: Workspace, project: str = "", *, all_projects: bool = False) -> Result[Scope]:
+def scope_of(workspace: Workspace, project: str = "", *, all_projects: bool = False) -> Scope:
     """What an agent may be told that was started in the workspace's folder and asks for a `project`: "" for the one
     around it, its name or a folder in it for its own lines, another folder or "all" for more. Err for a folder that is
     not there, for more than the user has allowed, and where nobody can tell whose lines are whose."""
     from core.knowledge.projects import here_in, known_projects
 
     known = known_projects(workspace.paths, workspace.environment)
-    if isinstance(known, Err):
-        return known
-    own = here_in(os.path.abspath(workspace.cwd), known.value, workspace.environment)
+    own = here_in(os.path.abspath(workspace.cwd), known, workspace.environment)
     allowed = workspace.config.mcp_all_conversations
     if all_projects or project == EVERY:
-        return Ok(Scope(workspace, known.value, own, everything=True)) if allowed else _refused(own)
+        return Scope(workspace, known, own, everything=True) if allowed else _refused(own)
     if not project:
-        return Ok(Scope(workspace, known.value, own))
+        return Scope(workspace, known, own)
     if own.root and project.strip("/").casefold() == os.path.basename(own.root).casefold():
-        return Ok(Scope(workspace, known.value, own, own.root, narrow=True))
+        return Scope(workspace, known, own, own.root, narrow=True)
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(project))
     if not os.path.isdir(folder):
-        return fail("no-project", "there is no folder of that name", folder, "name the project's folder")
-    here = here_in(folder, known.value, workspace.environment)
-    if not (allowed or Scope(workspace, known.value, own).holds(here.root)):
-        return _refused(own)
+        raise KnowledgeError("no-project", "there is no folder of that name", folder, "name the project's folder")
+    here = here_in(folder, known, workspace.environment)
+    if not (allowed or Scope(workspace, known, own).holds(here.root)):
+        raise _refused(own)
     if not here.root:
-        return fail("no-project", "this folder is no project", folder, "name the project's folder")
-    return Ok(Scope(replace(workspace, cwd=Path(folder)), known.value, here, folder, narrow=True))
+        raise KnowledgeError("no-project", "this folder is no project", folder, "name the project's folder")
+    return Scope(replace(workspace, cwd=Path(folder)), known, here, folder, narrow=True)
 
 
-def lines_of(workspace: Workspace, folder: Path) -> Result[Scope | None]:
+def lines_of(workspace: Workspace, folder: Path) -> Scope | None:
     """The lines of the project that a folder belongs to, as its user sees them; None for a folder of no project."""
     from core.knowledge.projects import here_in, known_projects
 
     known = known_projects(workspace.paths, workspace.environment)
-    if isinstance(known, Err):
-        return known
-    here = here_in(str(folder), known.value, workspace.environment)
-    return Ok(Scope(workspace, known.value, here, str(folder), narrow=True) if here.root else None)
+    here = here_in(str(folder), known, workspace.environment)
+    return Scope(workspace, known, here, str(folder), narrow=True) if here.root else None
 
 
-def _refused(own: Here) -> Err:
+def _refused(own: Here) -> KnowledgeError:
     what = "what belongs to other projects is not told to agents"
     if not own.root:
         what = "this server was not started in a project's folder, so it tells what is the user's alone"
-    return fail("other-project", what, hint=ALLOWING)
+    return KnowledgeError("other-project", what, hint=ALLOWING)

@@ -16,7 +16,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.commands.statements import Found, Match, choose, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
@@ -34,7 +34,7 @@ Takes = Mapping[str, Collection[str]]
 """Action -> the names of its arguments as a person writes them: `--domain`, `ID`."""
 
 
-def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, object]) -> Err | None:
+def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, object]) -> KnowledgeError | None:
     """A usage error that names what of `given` (name -> its value; None, False or nothing in it: not given) the
     action does not take; None when there is nothing of that kind."""
     known = [name for name, value in given.items() if value or (type(value) is int and value == 0)]
@@ -43,13 +43,15 @@ def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, objec
         return None
     name, _, narrowed = action.partition(" ")  # `list --similar`: what `list` takes, this does not
     if narrowed and all(one in takes[name] for one in wrong):
-        return fail("usage", f"{narrowed} and {' and '.join(wrong)} cannot be used together")
+        raise KnowledgeError("usage", f"{narrowed} and {' and '.join(wrong)} cannot be used together")
     hints = []
     for name in wrong:
         able = [other for other, names in takes.items() if name in names and " " not in other]
         if able:
             hints.append(f"{name} goes with {' or '.join(able)}")
-    return fail("usage", f"'knowledge {command} {action}' takes no {' and no '.join(wrong)}", hint="; ".join(hints))
+    raise KnowledgeError(
+        "usage", f"'knowledge {command} {action}' takes no {' and no '.join(wrong)}", hint="; ".join(hints)
+    )
 
 
 @dataclass(frozen=True)
@@ -100,12 +102,12 @@ def quarantine(
     if wrong is not None:
         return wrong
     if sum((any(words), all, bool(run))) > 1:
-        return fail("usage", "an item's text or number, --all and --run cannot be used together")
-    listed = quarantine_list(workspace)
-    if isinstance(listed, Err):
-        return listed
-    chosen = _of_run(workspace, listed.value, run) if run else Ok(listed.value)
-    if isinstance(chosen, Err) or action == "list":
+        return KnowledgeError("usage", "an item's text or number, --all and --run cannot be used together")
+    listed = attempt(quarantine_list, workspace)
+    if isinstance(listed, KnowledgeError):
+        raise listed
+    chosen = attempt(_of_run, workspace, listed.value, run) if run else attempt(Ok, listed.value)
+    if isinstance(chosen, KnowledgeError) or action == "list":
         return chosen
     work = quarantine_accept if action == "accept" else quarantine_drop
     numbers = numbers_of(words, len(listed.value))
@@ -113,49 +115,47 @@ def quarantine(
         return work(workspace, " ".join(words))
     items = chosen.value if run or all else [listed.value[number - 1] for number in numbers]
     if not items:
-        return fail("no-match", "the quarantine is empty", workspace.paths.quarantine)
+        return KnowledgeError("no-match", "the quarantine is empty", workspace.paths.quarantine)
     if len(items) == 1 and numbers:
         return work(workspace, items[0].ref)
     many = accept_all if action == "accept" else drop_all
     return many(workspace, items)
 
 
-def quarantine_list(workspace: Workspace) -> Result[list[HeldItem]]:
+def quarantine_list(workspace: Workspace) -> list[HeldItem]:
     """All items held back, oldest first. No quarantine.md: none."""
     try:
         text = read_text(workspace.paths.quarantine)
     except OSError as error:
-        return fail("unreadable", f"the quarantine cannot be read: {error.strerror}", workspace.paths.quarantine)
-    return Ok([held_item(bullet, number) for number, bullet in enumerate(parse_bullets(text), start=1)])
+        raise KnowledgeError(
+            "unreadable", f"the quarantine cannot be read: {error.strerror}", workspace.paths.quarantine
+        ) from error
+    return [held_item(bullet, number) for number, bullet in enumerate(parse_bullets(text), start=1)]
 
 
-def quarantine_accept(
-    workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now
-) -> Result[Released]:
+def quarantine_accept(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Released:
     """Let one item in: it goes into its category file, or a note to its file, with its provenance; what can be a fact
     becomes one. An item that was held back for its length goes in whole."""
     found = _chosen(workspace.paths, match, seen)
-    return found if isinstance(found, Err) else _one(accept_all(workspace, [found.value], now=now))
+    return _one(accept_all(workspace, [found], now=now))
 
 
-def quarantine_drop(
-    workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now
-) -> Result[Released]:
+def quarantine_drop(workspace: Workspace, match: Match, *, seen: str | None = None, now: Clock = utc_now) -> Released:
     """Remove one item for good; `knowledge undo RUN` brings it back."""
     found = _chosen(workspace.paths, match, seen)
-    return found if isinstance(found, Err) else _one(drop_all(workspace, [found.value], seen=seen, now=now))
+    return _one(drop_all(workspace, [found], seen=seen, now=now))
 
 
-def _one(done: Result[ReleasedMany]) -> Result[Released]:
-    if isinstance(done, Err):
-        return done
+def _one(done: Result[ReleasedMany]) -> Released:
+    if isinstance(done, KnowledgeError):
+        raise done
     if done.value.errors:
-        return Err(done.value.errors[0])
+        raise KnowledgeError.of(done.value.errors[0])
     [(file, text)] = done.value.items
-    return Ok(Released(done.value.run, file, text, done.value.sha256, done.value.warning))
+    return Released(done.value.run, file, text, done.value.sha256, done.value.warning)
 
 
-def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, now: Clock = utc_now) -> Result[ReleasedMany]:
+def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, now: Clock = utc_now) -> ReleasedMany:
     """Let several items in, each file written once. One that cannot go in stays held and is reported; Err when none
     can, or when they are in their files and could not leave the quarantine."""
     paths, at, errors = workspace.paths, now(), list[ErrorInfo]()
@@ -176,10 +176,10 @@ def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, now: Clock = 
     let_in: list[tuple[HeldItem, str, str]] = []
     warnings: list[str] = []
     for (file, header, section), rows in targets.items():
-        added = add_lines(
-            paths, file, header, [(line, *item.more) for item, line in rows], at, section=section, run=run
+        added = attempt(
+            add_lines, paths, file, header, [(line, *item.more) for item, line in rows], at, section=section, run=run
         )
-        if isinstance(added, Err) and added.error.code != "already-there":
+        if isinstance(added, KnowledgeError) and added.error.code != "already-there":
             errors.append(added.error)
             continue
         warnings += [added.value.warning] if isinstance(added, Ok) else []
@@ -193,16 +193,18 @@ def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, now: Clock = 
             message = "the item is not in its file when read back; it stays held"
             errors.append(ErrorInfo("not-proven", message, str(paths.knowledge / file)))
     if not let_in:
-        return Err(errors[0])
-    gone = delete_bullets(paths, [item.ref for item, _, _ in let_in], at, run=run)
-    if isinstance(gone, Err):
+        raise KnowledgeError.of(errors[0])
+    gone = attempt(delete_bullets, paths, [item.ref for item, _, _ in let_in], at, run=run)
+    if isinstance(gone, KnowledgeError):
         where = ", ".join(dict.fromkeys(file for _, file, _ in let_in))
         message = f"the item is in {where}, but it is still in the quarantine too: {gone.error.message}"
-        return fail(gone.error.code, message, paths.quarantine, "accept it again, then it only leaves the quarantine")
+        raise KnowledgeError(
+            gone.error.code, message, paths.quarantine, "accept it again, then it only leaves the quarantine"
+        )
     from core.commands.fact_feed import after_accept
 
     warnings += [after_accept(workspace, now)]
-    return Ok(_released(workspace, gone.value, [(file, line) for _, file, line in let_in], warnings, errors))
+    return _released(workspace, gone.value, [(file, line) for _, file, line in let_in], warnings, errors)
 
 
 def _stays(error: OSError) -> ErrorInfo:
@@ -211,12 +213,10 @@ def _stays(error: OSError) -> ErrorInfo:
 
 def drop_all(
     workspace: Workspace, items: Sequence[HeldItem], *, seen: str | None = None, now: Clock = utc_now
-) -> Result[ReleasedMany]:
+) -> ReleasedMany:
     """Remove several items; `knowledge undo RUN` brings them back."""
     gone = delete_bullets(workspace.paths, [item.ref for item in items], now(), seen=seen)
-    if isinstance(gone, Err):
-        return gone
-    return Ok(_released(workspace, gone.value, [("", item.ref.raw) for item in items], [], []))
+    return _released(workspace, gone, [("", item.ref.raw) for item in items], [], [])
 
 
 def _released(
@@ -250,54 +250,52 @@ def held_runs(workspace: Workspace) -> dict[str, str]:
     return {line: row.run for row in changes if row.file == QUARANTINE and row.sha for line in row.added}
 
 
-def accept_seen(workspace: Workspace, items: Sequence[HeldItem], *, drop: bool = False) -> Result[ReleasedMany]:
+def accept_seen(workspace: Workspace, items: Sequence[HeldItem], *, drop: bool = False) -> ReleasedMany:
     """Let in (or `drop`) items as a person saw them; Err(changed-outside), and nothing done, when one is not there any
     more."""
     listed = quarantine_list(workspace)
-    if isinstance(listed, Err):
-        return listed
-    now = {item.ref: item for item in listed.value}
+    now = {item.ref: item for item in listed}
     if any(item.ref not in now for item in items):
-        return fail("changed-outside", "the quarantine has changed since you saw it", hint=LOOK_AGAIN)
+        raise KnowledgeError("changed-outside", "the quarantine has changed since you saw it", hint=LOOK_AGAIN)
     wanted = [now[item.ref] for item in items]
     return drop_all(workspace, wanted) if drop else accept_all(workspace, wanted)
 
 
-def _of_run(workspace: Workspace, items: list[HeldItem], run: str) -> Result[list[HeldItem]]:
+def _of_run(workspace: Workspace, items: list[HeldItem], run: str) -> list[HeldItem]:
     """Those that one harvest has held back, as changes.jsonl tells."""
     try:
         rows = [row for row in read_changes(workspace.paths) if row.run == run and row.file == QUARANTINE]
     except OSError as error:
-        return fail("unreadable", f"the changes cannot be read: {error.strerror}", workspace.paths.changes)
+        raise KnowledgeError(
+            "unreadable", f"the changes cannot be read: {error.strerror}", workspace.paths.changes
+        ) from error
     came = {line for row in rows for line in row.added}
     found = [item for item in items if item.ref.raw in came]
     if found:
-        return Ok(found)
+        return found
     why = "of its items none is held any more" if came else "no run of that name has held anything back"
-    return fail("no-match", f"{run}: {why}", workspace.paths.quarantine, "'knowledge undo' lists the runs")
+    raise KnowledgeError("no-match", f"{run}: {why}", workspace.paths.quarantine, "'knowledge undo' lists the runs")
 
 
 # --- one line --------------------------------------------------------------------------------------------------------
 
 
-def _chosen(paths: Paths, match: Match, seen: str | None) -> Result[HeldItem]:
+def _chosen(paths: Paths, match: Match, seen: str | None) -> HeldItem:
     """The item that `match` names, in the file as the person saw it."""
     if not files.exists(paths.quarantine):
-        return fail("no-match", "the quarantine is empty", paths.quarantine)
+        raise KnowledgeError("no-match", "the quarantine is empty", paths.quarantine)
     read = read_editable(paths, QUARANTINE)
-    if isinstance(read, Err):
-        return read
-    changed = fail("changed-outside", "the quarantine has changed since you saw it", paths.quarantine, LOOK_AGAIN)
-    if seen is not None and seen.lower() != read.value.sha256:
+    changed = KnowledgeError(
+        "changed-outside", "the quarantine has changed since you saw it", paths.quarantine, LOOK_AGAIN
+    )
+    if seen is not None and seen.lower() != read.sha256:
         return changed
-    bullets = parse_bullets(read.value.data.decode("utf-8").removeprefix("\ufeff"))
+    bullets = parse_bullets(read.data.decode("utf-8").removeprefix("\ufeff"))
     if isinstance(match, BulletRef):
         same = [bullet for bullet in bullets if (bullet.line, bullet.raw) == (match.line, match.raw)]
-        return Ok(held_item(same[0])) if same else changed
+        return held_item(same[0]) if same else changed
     chosen = choose([Found("quarantine", QUARANTINE, bullet) for bullet in bullets], match, "bullet in the quarantine")
-    if isinstance(chosen, Err):
-        return chosen
-    return Ok(held_item(next(bullet for bullet in bullets if bullet.line == chosen.value.refs[0].line)))
+    return held_item(next(bullet for bullet in bullets if bullet.line == chosen.refs[0].line))
 
 
 def _target(workspace: Workspace, item: HeldItem) -> tuple[str, str, str, str]:

@@ -20,7 +20,7 @@ from typing import Any
 from core.base import locks
 from core.base.markdown import split_provenance
 from core.base.paths import Paths, project_paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.base.trust import allow_written
 from core.commands.project import find_project, may_read
 from core.commands.workspace import Workspace
@@ -65,7 +65,7 @@ class Run:
         return dict(vars(self))
 
 
-def runs(workspace: Workspace) -> Result[list[Run]]:
+def runs(workspace: Workspace) -> list[Run]:
     """All runs that changed something, newest first. An undo is no run of its own: it marks the one it took back."""
     paths = workspace.paths
     try:
@@ -75,9 +75,11 @@ def runs(workspace: Workspace) -> Result[list[Run]]:
             rows.setdefault(row.run, []).append(row)
         names = _names(paths, changes)
         found = (_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows) for name in names)
-        return Ok([row for row in found if row.did_something])
+        return [row for row in found if row.did_something]
     except OSError as error:
-        return fail("unreadable", f"the runs cannot be listed: {error.strerror}", error.filename or paths.changes)
+        raise KnowledgeError(
+            "unreadable", f"the runs cannot be listed: {error.strerror}", error.filename or paths.changes
+        ) from error
 
 
 def newest_runs(paths: Paths, changes: list[Change]) -> list[str]:
@@ -180,8 +182,8 @@ class UndoReport:
 def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[UndoReport] | None:
     """Take back an edit of the project around the current folder, which tells its edits in its own changes.jsonl; None
     when it knows of no such run. A project has no harvests, no digest and no facts of the index to look after."""
-    project = find_project(workspace)
-    if isinstance(project, Err) or project.value is None:
+    project = attempt(find_project, workspace)
+    if isinstance(project, KnowledgeError) or project.value is None:
         return None
     paths, readable = project_paths(project.value), may_read(workspace, project.value)
     try:
@@ -203,12 +205,15 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[Und
         return locks.refused(error)
     except OSError as error:
         message = f"the project's knowledge folder cannot be used: {error.strerror or error}"
-        return fail("store-failed", message, error.filename or paths.knowledge)
+        return KnowledgeError("store-failed", message, error.filename or paths.knowledge)
     report.already = bool(undone) and not (report.lines_out or report.lines_back or report.stayed or report.errors)
-    noted = allow_written(
-        project.value, workspace.environment, [paths.changes, *(paths.knowledge / row.file for row in mine)]
+    noted = attempt(
+        allow_written,
+        project.value,
+        workspace.environment,
+        [paths.changes, *(paths.knowledge / row.file for row in mine)],
     )
-    if isinstance(noted, Err):
+    if isinstance(noted, KnowledgeError):
         report.errors.append(noted.error)
     return Ok(report)
 
@@ -225,8 +230,8 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
         if row.file in already:
             report.notes.append(f"the edit of {row.file} is taken back already")
             continue
-        result = take_back(paths, row, now, UNDO_RUN + report.run)
-        if isinstance(result, Err):
+        result = attempt(take_back, paths, row, now, UNDO_RUN + report.run)
+        if isinstance(result, KnowledgeError):
             report.errors.append(result.error)
         elif result.value == REVERSED:
             report.lines_out += len(row.added)
@@ -264,7 +269,7 @@ class Redone:
         return {"run": self.run, "edits": list(self.edits), "warning": self.warning or None}
 
 
-def redo_edit(paths: Paths, run: str, now: datetime) -> Result[Redone]:
+def redo_edit(paths: Paths, run: str, now: datetime) -> Redone:
     """Make an edit again that was taken back, where it was. Err(changed-since) when somebody has changed since what
     stands there: then that stays as it is. What it did to several files before is done again to all or to the first
     few; the edit that comes of it can be taken back like any other."""
@@ -272,25 +277,23 @@ def redo_edit(paths: Paths, run: str, now: datetime) -> Result[Redone]:
     undone = {row.file for row in changes if row.run == UNDO_RUN + run}
     rows = [row for row in changes if row.run == run and row.file in undone and row.edit is not None]
     if not rows:
-        return fail("not-undone", "this edit was not taken back, so it cannot be made again", paths.changes)
+        raise KnowledgeError("not-undone", "this edit was not taken back, so it cannot be made again", paths.changes)
     name, edits, warnings = new_edit_run(now), [], []
     for row in rows:
         made = change_file(paths, row.file, partial(_made_again, row), now, run=name)
-        if isinstance(made, Err):
-            return made
-        edits.append({"file": row.file, "in": list(made.value.added), "out": list(made.value.removed)})
-        warnings += [made.value.warning] if made.value.warning else []
-    return Ok(Redone(name, tuple(edits), "; ".join(warnings)))
+        edits.append({"file": row.file, "in": list(made.added), "out": list(made.removed)})
+        warnings += [made.warning] if made.warning else []
+    return Redone(name, tuple(edits), "; ".join(warnings))
 
 
-def _made_again(row: Change, lines: list[str]) -> Result[list[Hunk]]:
+def _made_again(row: Change, lines: list[str]) -> list[Hunk]:
     """The hunks that make an edit again on a file as it is now, the lowest first."""
     assert row.edit is not None
     before = join("", lines)
     again = reversed_edit(before, inverse(row.edit))
     if again is None or again == before:
         what = "is there already" if again == before else "has changed since"
-        return fail("changed-since", f"the line {what}, so it stays as it is", row.file)
+        raise KnowledgeError("changed-since", f"the line {what}, so it stays as it is", row.file)
     wanted = split(again)[1]
     blocks = SequenceMatcher(None, lines, wanted, autojunk=False).get_opcodes()
     hunks: list[Hunk] = []
@@ -298,7 +301,7 @@ def _made_again(row: Change, lines: list[str]) -> Result[list[Hunk]]:
         if kind != "equal":
             section = section_at(lines, start) if row.edit.hunks and any(one.section for one in row.edit.hunks) else ""
             hunks.append(made(lines, start, end - start, wanted[first:last], section)[1])
-    return Ok(hunks)
+    return hunks
 
 
 def settled(where: Paths) -> str:
@@ -313,7 +316,7 @@ def settled(where: Paths) -> str:
 
 def undone_elsewhere(workspace: Workspace, where: Paths) -> str:
     """Where the undo of an edit finds it, when that is not here."""
-    around = find_project(workspace)
+    around = attempt(find_project, workspace)
     here = around.value if isinstance(around, Ok) else None
     if where == workspace.paths or (here is not None and project_paths(here) == where):
         return ""

@@ -23,7 +23,7 @@ from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.figures import count
 from core.base.homes import own_target
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.base.search_entry import SearchEntry, SearchSource
 from core.base.secrets.redact import redact
 from core.commands.project import find_project, lines_of, may_read, places, project_warnings
@@ -119,9 +119,9 @@ def _memory_sources(paths: Paths, project: str) -> list[SearchSource]:
     ]
 
 
-def _memory(path: Path, scope: str, project: str, _data: bytes) -> Result[Sequence[SearchEntry]]:
+def _memory(path: Path, scope: str, project: str, _data: bytes) -> Sequence[SearchEntry]:
     memory = read_memory(path, scope)
-    return memory if isinstance(memory, Err) else Ok(memories.entries([memory.value], project))
+    return memories.entries([memory], project)
 
 
 def _context_sources(paths: Paths, project: str) -> list[SearchSource]:
@@ -138,9 +138,9 @@ def _linked(path: Path, project: str) -> Path:
         return path
 
 
-def _context(path: Path, scope: str, project: str, _data: bytes) -> Result[Sequence[SearchEntry]]:
+def _context(path: Path, scope: str, project: str, _data: bytes) -> Sequence[SearchEntry]:
     found = read_context(scope, path)
-    return Ok(entries([found] if found.body else [], project))
+    return entries([found] if found.body else [], project)
 
 
 def _fact_sources(paths: Paths, project: str) -> list[SearchSource]:
@@ -148,7 +148,7 @@ def _fact_sources(paths: Paths, project: str) -> list[SearchSource]:
     return [SearchSource(f"facts::{name}", paths.knowledge / name, partial(_facts, paths, name)) for name in names]
 
 
-def _facts(paths: Paths, name: str, data: bytes) -> Result[Sequence[SearchEntry]]:
+def _facts(paths: Paths, name: str, data: bytes) -> Sequence[SearchEntry]:
     from core.commands.facts import entries_of_file
 
     return entries_of_file(paths.knowledge / name, data)
@@ -179,9 +179,9 @@ def _cleared(source: SearchSource) -> SearchSource:
     writes with an editor was not, and the index is a file of its own. Its name says so, so that switching `redact`
     makes the entries anew."""
 
-    def read(data: bytes) -> Result[Sequence[SearchEntry]]:
+    def read(data: bytes) -> Sequence[SearchEntry]:
         rows = source.entries(data)
-        return rows if isinstance(rows, Err) else Ok([_without_secrets(row) for row in rows.value])
+        return [_without_secrets(row) for row in rows]
 
     return SearchSource(f"cleared {source.name}", source.path, read)
 
@@ -210,36 +210,32 @@ def search(
     limit: int = LIMIT,
     before: str = "",
     keep: Callable[[SearchEntry], bool] | None = None,
-) -> Result[SearchReport]:
+) -> SearchReport:
     """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
     YYYY-MM or YYYY-MM-DD; `project` limits it to what lies in a folder or was harvested from its project, `keep` to
     what it lets through. Err for no words, a filter that is none, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
-        return fail(
+        raise KnowledgeError(
             "usage", "there is nothing to search for", hint="give some words; 'knowledge recall' lists memories"
         )
     if kind and kind not in ENTRY_KINDS:
-        return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(ENTRY_KINDS)}")
+        raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(ENTRY_KINDS)}")
     for day in (since, before):
         if day and not _SINCE.match(day):
-            return fail("usage", f"{day!r} is no date", hint="write it as 2026-06-12, 2026-06 or 2026")
+            raise KnowledgeError("usage", f"{day!r} is no date", hint="write it as 2026-06-12, 2026-06 or 2026")
     if not 1 <= limit <= MOST:
-        return fail("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
+        raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
     asked = find_project(workspace, project)
-    if isinstance(asked, Err):
-        return asked
-    here = asked.value
+    here = asked
 
     within = storable(str(here or "")) if project else ""
     scope = lines_of(workspace, here) if project and here is not None and keep is None else None
-    if isinstance(scope, Err):
-        return scope
-    told = scope.value if scope is not None else None
+    told = scope if scope is not None else None
     keep = told.tells_entry if told is not None else keep
     folder, opened = search_folder(workspace, here), _opened(workspace, here)
-    if isinstance(opened, Err):
-        return opened
+    if isinstance(opened, KnowledgeError):
+        raise opened
     index = opened.value
     try:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, "" if told is not None else within, before)
@@ -251,7 +247,7 @@ def search(
         index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += [*project_warnings(workspace, project), *(told.warnings if told is not None else ())]
-    return Ok(SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings), nothing))
+    return SearchReport(text, _as_facts_stand(workspace, hits), number, tuple(warnings), nothing)
 
 
 def _why_nothing(index: Index, project: str, keep: Callable[[SearchEntry], bool] | None) -> str:
@@ -278,12 +274,14 @@ def remarks(query: str, hits: Sequence[Hit | ConversationHit], nothing: Sequence
     return of_reasons(query, [hit.why for hit in hits]) if hits else [one for one in nothing if one]
 
 
-def _opened(workspace: Workspace, project: Path | None) -> Result[Index]:
+def _opened(workspace: Workspace, project: Path | None) -> Index:
 
     try:
-        return Ok(open_index(search_folder(workspace, project), search_sources(workspace, project)))
+        return open_index(search_folder(workspace, project), search_sources(workspace, project))
     except OSError as error:
-        return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
+        raise KnowledgeError(
+            "unreadable", f"the store cannot be listed: {error.strerror}", error.filename or ""
+        ) from error
 
 
 def _as_facts_stand(workspace: Workspace, hits: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -322,7 +320,7 @@ def search_everything(
     build: bool = False,
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Result[FoundReport]:
+) -> FoundReport:
     """What a person gets: entries and conversations. Without words, the conversations that the filters let through, the
     newest first. `build` reads first what is not in the index of conversations yet."""
     text = " ".join(query)
@@ -331,71 +329,65 @@ def search_everything(
         from core.commands.conversations import build as build_index
 
         made = build_index(workspace, progress, cancelled)
-        if isinstance(made, Err):
-            return made
-        built = made.value
+        built = made
         if not text.strip():
-            return Ok(FoundReport("", (), 0, built.conversations, built.turns, built=built))
+            return FoundReport("", (), 0, built.conversations, built.turns, built=built)
     asked = _filters(kind, since, before, tag, project, source, role)
-    if isinstance(asked, Err):
-        return asked
-    wanted = asked.value
+    wanted = asked
     spoken_only = kind == "conversation" or bool(source or role)
     narrowed = spoken_only or bool(project or since or before)
     if not 1 <= limit <= MOST:
-        return fail("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
+        raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
     if not text.strip() and (not narrowed or kind in ENTRY_KINDS or tag):
         hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
-        return fail("usage", "there is nothing to search for", hint=hint)
+        raise KnowledgeError("usage", "there is nothing to search for", hint=hint)
     spoken: ConversationHits | None = None
     found: Result[ConversationHits] | None = None
     if kind in ("", "conversation") and not tag and (workspace.config.search_conversations or spoken_only):
         from core.commands.conversations import find as find_conversations
 
-        found = find_conversations(workspace, text, wanted, limit)
-        if isinstance(found, Err) and (spoken_only or not text.strip()):
+        found = attempt(find_conversations, workspace, text, wanted, limit)
+        if isinstance(found, KnowledgeError) and (spoken_only or not text.strip()):
             return found
         spoken = found.value if isinstance(found, Ok) else None
     entries: SearchReport | None = None
     if text.strip() and not spoken_only:
         here = os.path.isdir(workspace.cwd / os.path.expanduser(project))  # else a name that conversations know
         folder = project if here or spoken is None or not os.path.isdir(spoken.folder) else spoken.folder
-        searched = search(workspace, text, kind, wanted.since, tag, folder, limit, wanted.before)
+        searched = attempt(search, workspace, text, kind, wanted.since, tag, folder, limit, wanted.before)
         # A project that conversations know need not have a folder any more.
-        if isinstance(searched, Err) and (
+        if isinstance(searched, KnowledgeError) and (
             spoken is None or not (spoken.hits or (spoken.folder and searched.error.code == "no-project"))
         ):
-            if isinstance(found, Err) and found.error.code == searched.error.code:
+            if isinstance(found, KnowledgeError) and found.error.code == searched.error.code:
                 return found  # which projects there are, conversations know
             return searched
         entries = searched.value if isinstance(searched, Ok) else None
-    return Ok(_together(text, entries, spoken, limit, built))
+    return _together(text, entries, spoken, limit, built)
 
 
 def _filters(
     kind: str, since: str, before: str, tag: Sequence[str] | None, project: str, source: Sequence[str] | None, role: str
-) -> Result[ConversationFilters]:
+) -> ConversationFilters:
     """What was asked for, days as dates. Err for a filter that is none, or for two that exclude each other."""
 
     from core.commands.conversations import ConversationFilters, first_day, sources_named
 
     if kind and kind not in SEARCH_KINDS:
-        return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
+        raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
     if role and role not in SPOKEN_ROLES:
-        return fail("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
+        raise KnowledgeError("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
     if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
         hint = "leave out --tag and --kind, or say --kind conversation"
-        return fail(
+        raise KnowledgeError(
             "usage", "--source and --role are of conversations, which have no tags and are of one kind", hint=hint
         )
     days = []
     for text in (since, before):
         day = first_day(text, date.today())
-        if isinstance(day, Err):
-            return day
-        days.append(day.value)
+        days.append(day)
     names = sources_named(source or ())
-    return names if isinstance(names, Err) else Ok(ConversationFilters(project, names.value, days[0], days[1], role))
+    return ConversationFilters(project, names, days[0], days[1], role)
 
 
 def _together(
@@ -425,14 +417,14 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
     if not workspace.config.embedder or not text.strip():
         return None, ""
 
-    embed = embedder_of(workspace)
-    if isinstance(embed, Err):
+    embed = attempt(embedder_of, workspace)
+    if isinstance(embed, KnowledgeError):
         return None, f"{embed.error} Words alone were searched."
-    vectors = open_vectors(folder, index.database, embedder_name(workspace), embed.value, VECTOR_SECONDS)
-    query = embed_one(text, embed.value) if isinstance(vectors, Ok) else vectors
-    if isinstance(vectors, Err) or isinstance(query, Err):
-        problem = vectors if isinstance(vectors, Err) else query
-        assert isinstance(problem, Err)
+    vectors = attempt(open_vectors, folder, index.database, embedder_name(workspace), embed.value, VECTOR_SECONDS)
+    query = attempt(embed_one, text, embed.value) if isinstance(vectors, Ok) else vectors
+    if isinstance(vectors, KnowledgeError) or isinstance(query, KnowledgeError):
+        problem = vectors if isinstance(vectors, KnowledgeError) else query
+        assert isinstance(problem, KnowledgeError)
         return None, f"{problem.error} Words alone were searched."
     waiting = vectors.value.waiting
     note = f"{waiting} entries have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
@@ -459,43 +451,33 @@ def build_vectors(
     project: str = "",
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Result[VectorsReport]:
+) -> VectorsReport:
     """Make all vectors that a search by meaning compares, those of entries, then those of conversations, and fetch the
     model where it is not there yet. Stopped, it goes on where it ended. Err without an embedder, or when it fails."""
     if not workspace.config.embedder:
         hint = "choose one, for example: knowledge config set embedder minilm"
-        return fail("no-embedder", "no embedder is set", hint=hint)
+        raise KnowledgeError("no-embedder", "no embedder is set", hint=hint)
     asked = find_project(workspace, project)
     embed = embedder_of(workspace, fetch=True)
-    if isinstance(asked, Err):
-        return asked
-    if isinstance(embed, Err):
-        return embed
 
     def step(name: str, done: int, total: int) -> None:
         progress(Progress(done, total, name, "made"))
 
-    folder, opened = search_folder(workspace, asked.value), _opened(workspace, asked.value)
-    if isinstance(opened, Err):
-        return opened
+    folder, opened = search_folder(workspace, asked), _opened(workspace, asked)
+    if isinstance(opened, KnowledgeError):
+        raise opened
     index, name = opened.value, embedder_name(workspace)
     try:
-        made = open_vectors(
-            folder, index.database, name, embed.value, step=partial(step, "entries"), cancelled=cancelled
-        )
+        made = open_vectors(folder, index.database, name, embed, step=partial(step, "entries"), cancelled=cancelled)
     finally:
         index.close()
-    if isinstance(made, Err):
-        return made
-    entries = len(made.value.ids)
+    entries = len(made.ids)
     if not workspace.config.search_conversations:
-        return Ok(VectorsReport(workspace.config.embedder, entries))
+        return VectorsReport(workspace.config.embedder, entries)
     from core.commands.conversations import build_vectors as build_those_of_turns
 
-    turns = build_those_of_turns(workspace, name, embed.value, partial(step, "turns of conversations"), cancelled)
-    if isinstance(turns, Err):
-        return turns
-    return Ok(VectorsReport(workspace.config.embedder, entries, *turns.value))
+    turns = build_those_of_turns(workspace, name, embed, partial(step, "turns of conversations"), cancelled)
+    return VectorsReport(workspace.config.embedder, entries, *turns)
 
 
 def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:

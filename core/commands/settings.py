@@ -14,7 +14,7 @@ from core.base.config import NEW_FILE, Config, FolderFile, changed_config, load_
 from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.project import folders_around
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
@@ -47,7 +47,7 @@ class Settings:
         return asdict(self)
 
 
-def config_show(workspace: Workspace, key: str = "") -> Result[Settings]:
+def config_show(workspace: Workspace, key: str = "") -> Settings:
     """Every setting in the order of the shipped file, or only the one that is called `key`."""
     loaded = workspace.loaded
     values = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(loaded.config).items()}
@@ -55,58 +55,52 @@ def config_show(workspace: Workspace, key: str = "") -> Result[Settings]:
     writable = writable_config_file(loaded, workspace.environment)
     chosen = tuple(row for row in rows if key in ("", row.key))
     if not chosen:
-        return unknown_key(key)
-    return Ok(Settings(str(loaded.file), str(writable), chosen, loaded.warnings))
+        raise unknown_key(key)
+    return Settings(str(loaded.file), str(writable), chosen, loaded.warnings)
 
 
-def config_set(workspace: Workspace, key: str, value: str, seen: str | None = None) -> Result[Settings]:
+def config_set(workspace: Workspace, key: str, value: str, seen: str | None = None) -> Settings:
     """Change one value and no other byte; that setting as it is now. `seen` is the sha256 of the file that the person
     saw, if they saw it."""
     wanted = parse_setting(key, value)
-    if isinstance(wanted, Err):
-        return wanted
-    if key == "sources" and isinstance(wanted.value, tuple):
+    if key == "sources" and isinstance(wanted, tuple):
         from core.commands.sources import chosen_sources, unknown_sources
 
-        unknown = [name for name in wanted.value if isinstance(chosen_sources([name]), Err)]
+        unknown = [name for name in wanted if isinstance(attempt(chosen_sources, [name]), KnowledgeError)]
         if unknown:
-            return fail("bad-setting", unknown_sources(unknown))
+            raise KnowledgeError("bad-setting", unknown_sources(unknown))
     file = writable_config_file(workspace.loaded, workspace.environment)
-    refused = _write_setting(workspace, file, key, wanted.value, seen)
+    refused = _write_setting(workspace, file, key, wanted, seen)
     if refused is not None:
         return refused
     again = reopened(workspace)
-    if isinstance(again, Err):
-        return again
-    shown = config_show(again.value, _key_of(key))
-    origin = again.value.loaded.origins[_key_of(key)]
-    if isinstance(shown, Err):
-        return shown
-    warnings = shown.value.warnings
-    if origin != str(file) and again.value.loaded.folder is not None:
+    shown = config_show(again, _key_of(key))
+    origin = again.loaded.origins[_key_of(key)]
+    warnings = shown.warnings
+    if origin != str(file) and again.loaded.folder is not None:
         warnings += (f"{origin} narrows {_key_of(key)} here, so {file} holds in other folders",)
-    return Ok(replace(shown.value, warnings=warnings, written=True))
+    return replace(shown, warnings=warnings, written=True)
 
 
-def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen: str | None) -> Err | None:
+def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen: str | None) -> KnowledgeError | None:
     """Put one value into the file; Err when it is another by now, or cannot be written."""
     try:
         data = file.read_bytes() if file.exists() else b""
         if seen is not None and hashlib.sha256(data).hexdigest() != seen:
-            return fail("changed-outside", "the settings file has changed since you saw it", file, "look again")
+            raise KnowledgeError(
+                "changed-outside", "the settings file has changed since you saw it", file, "look again"
+            )
         changed = changed_config(data, key, value)
-        if isinstance(changed, Err):
-            return changed
-        if changed.value == data and file.exists():
+        if changed == data and file.exists():
             return None
         if workspace.loaded.found_by == "./config.toml":  # allowed as it was: what the person sets here is too
-            allowed = allow(workspace.environment, {file: hashlib.sha256(changed.value).hexdigest()})
-            if isinstance(allowed, Err):
-                return allowed
+            allowed = allow(workspace.environment, {file: hashlib.sha256(changed).hexdigest()})
         files.make_folder(file.parent)
-        files.write_atomic(file, changed.value)
+        files.write_atomic(file, changed)
     except OSError as error:
-        return fail("config-failed", f"the settings file could not be changed: {error.strerror}", file)
+        raise KnowledgeError(
+            "config-failed", f"the settings file could not be changed: {error.strerror}", file
+        ) from error
     return None
 
 
@@ -118,7 +112,7 @@ def reads_here(config: Config) -> bool:
     return config.provider == LOCAL or is_loopback(config.base_url or (spec.base_url if spec is not None else ""))
 
 
-def settings_to_open(workspace: Workspace) -> Result[Path]:
+def settings_to_open(workspace: Workspace) -> Path:
     """The file that a person may write their settings into, made where they have none: the shipped one is not theirs,
     and the next update takes back what was written there."""
     file = writable_config_file(workspace.loaded, workspace.environment)
@@ -127,8 +121,8 @@ def settings_to_open(workspace: Workspace) -> Result[Path]:
             files.make_folder(file.parent)
             files.write_atomic(file, NEW_FILE.encode())
     except OSError as error:
-        return fail("config-failed", f"the settings file could not be made: {error.strerror}", file)
-    return Ok(file)
+        raise KnowledgeError("config-failed", f"the settings file could not be made: {error.strerror}", file) from error
+    return file
 
 
 def _key_of(name: str) -> str:
@@ -177,33 +171,29 @@ class TrustReport:
         return asdict(self)
 
 
-def trust_list(workspace: Workspace) -> Result[TrustReport]:
+def trust_list(workspace: Workspace) -> TrustReport:
     """What waits here for the person's word, and what was allowed."""
-    return Ok(_report(workspace, "list"))
+    return _report(workspace, "list")
 
 
-def trust_allow(
-    workspace: Workspace, file: str = "", *, seen: str | None = None, now: Clock = utc_now
-) -> Result[TrustReport]:
+def trust_allow(workspace: Workspace, file: str = "", *, seen: str | None = None, now: Clock = utc_now) -> TrustReport:
     """Allow what waits here, or one file or project; `seen` is the `mark` that the person looked at, for one file."""
     around = [] if file else here(workspace)
     waiting = [row for row in around if row.state == WAITING]
     rows = _named(workspace, file) if file else Ok(waiting or [row for row in around if row.state == REFUSED])
-    if isinstance(rows, Err):
-        return rows
-    for row in rows.value:
+    for row in rows:
         if row.state == REFUSED:
-            return fail("not-own", row.says[0], row.path)
+            raise KnowledgeError("not-own", row.says[0], row.path)
         if seen is not None and seen != row.mark:
-            return fail("changed-outside", "this has changed since you saw it; nothing was allowed", row.path, "look")
-    allowed = allow(workspace.environment, {Path(row.path): row.mark for row in rows.value}, now)
-    if isinstance(allowed, Err):
-        return allowed
+            raise KnowledgeError(
+                "changed-outside", "this has changed since you saw it; nothing was allowed", row.path, "look"
+            )
+    allowed = allow(workspace.environment, {Path(row.path): row.mark for row in rows}, now)
     again = reopened(workspace)
-    return again if isinstance(again, Err) else Ok(_report(again.value, "allow", tuple(rows.value)))
+    return _report(again, "allow", tuple(rows))
 
 
-def trust_forget(workspace: Workspace, file: str = "") -> Result[TrustReport]:
+def trust_forget(workspace: Workspace, file: str = "") -> TrustReport:
     """Take back what was allowed here, or one file or project."""
     known = read_trust(workspace.environment)
     if file:
@@ -215,13 +205,11 @@ def trust_forget(workspace: Workspace, file: str = "") -> Result[TrustReport]:
         around = {row.path for row in here(workspace)}
         gone = [name for name in known.rows if any(name == row or name.startswith(row + os.sep) for row in around)]
     if not gone and file:
-        return fail("no-file", "that was never allowed", file, "'knowledge trust' lists what was")
+        raise KnowledgeError("no-file", "that was never allowed", file, "'knowledge trust' lists what was")
     rows = tuple(_record_row(name, known.rows[name]) for name in dict.fromkeys(gone))
     taken = forget(workspace.environment, gone)
-    if isinstance(taken, Err):
-        return taken
     again = reopened(workspace)
-    return again if isinstance(again, Err) else Ok(_report(again.value, "forget", rows))
+    return _report(again, "forget", rows)
 
 
 def here(workspace: Workspace) -> list[TrustRow]:
@@ -257,7 +245,7 @@ def asked(row: TrustRow) -> str:
 def _settings(workspace: Workspace, folder: Path) -> FolderFile | None:
     """The folder's own settings file, also where another one is in force."""
     asked = {name: value for name, value in workspace.environment.items() if name != "SLOP_CONFIG"}
-    loaded = load_config(None, asked, folder)
+    loaded = attempt(load_config, None, asked, folder)
     return loaded.value.folder if isinstance(loaded, Ok) else None
 
 
@@ -283,7 +271,7 @@ def _project_row(workspace: Workspace, project: Path) -> TrustRow | None:
 
 def _repository_rows(workspace: Workspace, folder: Path) -> list[TrustRow]:
     """The repository around a folder, where it claims to be a project that was worked on elsewhere first."""
-    known = known_projects(workspace.paths, workspace.environment)
+    known = attempt(known_projects, workspace.paths, workspace.environment)
     here = here_in(os.path.abspath(folder), known.value, workspace.environment) if isinstance(known, Ok) else None
     if here is None or not here.root:
         return []
@@ -297,26 +285,28 @@ def _repository_rows(workspace: Workspace, folder: Path) -> list[TrustRow]:
     return [TrustRow(path, REPOSITORY, TRUSTED, mark=mark)] if trusted else []
 
 
-def _named(workspace: Workspace, file: str) -> Result[list[TrustRow]]:
+def _named(workspace: Workspace, file: str) -> list[TrustRow]:
     """What a person means by a path: a settings file, a project's folder or its `.manual_slop`, a file in that, or a
     folder with any of them."""
     path = Path(os.path.abspath(workspace.cwd / os.path.expanduser(file)))
     inside = next((folder for folder in path.parents if folder.name == PROJECT_FOLDER), None)
     if not files.exists(path):
-        return fail("no-file", "there is nothing of that name", path, "'knowledge trust' lists what waits here")
+        raise KnowledgeError(
+            "no-file", "there is nothing of that name", path, "'knowledge trust' lists what waits here"
+        )
     if is_home(path if path.name == PROJECT_FOLDER else inside or path / PROJECT_FOLDER, workspace.paths.home):
-        return fail("usage", "a home is your own and needs no yes", path)
+        raise KnowledgeError("usage", "a home is your own and needs no yes", path)
     if path.name == ".git" and (rows := _repository_rows(workspace, path.parent)):
-        return Ok(rows)
+        return rows
     if path.name == PROJECT_FOLDER:
         path = path.parent
     elif inside is not None:
         if refused := why_refused(inside.parent):
-            return fail("not-own", refused, inside)
+            raise KnowledgeError("not-own", refused, inside)
         try:
-            return Ok([TrustRow(str(place_of(path)), FILE, WAITING, mark=files.sha256_of_file(path))])
+            return [TrustRow(str(place_of(path)), FILE, WAITING, mark=files.sha256_of_file(path))]
         except OSError as error:
-            return fail("unreadable", f"it cannot be read: {error.strerror or error}", path)
+            raise KnowledgeError("unreadable", f"it cannot be read: {error.strerror or error}", path) from error
     folder = path if path.is_dir() else path.parent
     rows = []
     if path.name == "config.toml" or path.is_dir():
@@ -330,8 +320,8 @@ def _named(workspace: Workspace, file: str) -> Result[list[TrustRow]]:
     rows += _repository_rows(workspace, folder) if path.is_dir() else []
     if not rows:
         hint = f"name a config.toml with settings of ours, or a project that has {PROJECT_FOLDER}"
-        return fail("no-file", "there is nothing in it that needs a yes", path, hint)
-    return Ok(rows)
+        raise KnowledgeError("no-file", "there is nothing in it that needs a yes", path, hint)
+    return rows
 
 
 def _report(workspace: Workspace, action: str, changed: tuple[TrustRow, ...] = ()) -> TrustReport:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
 from core.knowledge.ledger import Entry, seen_ledger
@@ -92,7 +92,7 @@ class SourcesReport:
         }
 
 
-def chosen_sources(names: Sequence[str], *, typed: bool = False) -> Result[tuple[str, ...]]:
+def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, ...]:
     """The sources that were typed or set, each as it is meant. Err for one that there is not; with `typed` also for a
     path at which there is nothing (one in the settings may be on a disk that is not there today)."""
     found: list[str] = []
@@ -102,22 +102,24 @@ def chosen_sources(names: Sequence[str], *, typed: bool = False) -> Result[tuple
             name = os.path.join(os.curdir, text)
         if typed and name and name not in (*NAMES, ALL) and not os.path.lexists(os.path.expanduser(name)):
             hint = "write a path that exists, or a name that 'knowledge sources' prints"
-            return fail("unknown-source", f"there is no source and no file {text!r}{_near(text)}", hint=hint)
+            raise KnowledgeError("unknown-source", f"there is no source and no file {text!r}{_near(text)}", hint=hint)
         if not name and (service := text.strip().lower().replace("-", "_").replace(".", "_")) in EXPORTS:
             hint = "name its conversations.json, or the zip or folder it is in: --source PATH"
-            return fail("unknown-source", f"{EXPORTS[service]} keeps conversations in an export alone", hint=hint)
+            raise KnowledgeError(
+                "unknown-source", f"{EXPORTS[service]} keeps conversations in an export alone", hint=hint
+            )
         if not name:
             hint = f"choose of {', '.join(NAMES)}, {ALL}, or write a path such as ./{text}"
-            return fail("unknown-source", f"there is no source {text!r}{_near(text)}", hint=hint)
+            raise KnowledgeError("unknown-source", f"there is no source {text!r}{_near(text)}", hint=hint)
         found.append(name)
-    return Ok(tuple(dict.fromkeys(found)))
+    return tuple(dict.fromkeys(found))
 
 
 def set_sources(workspace: Workspace) -> tuple[tuple[str, ...], str]:
     """The sources that the settings name, and a sentence about those of them that there are not ("" for none)."""
     wanted = workspace.config.sources
-    unknown = [text for text in wanted if isinstance(chosen_sources([text]), Err)]
-    known = chosen_sources([text for text in wanted if text not in unknown])
+    unknown = [text for text in wanted if isinstance(attempt(chosen_sources, [text]), KnowledgeError)]
+    known = attempt(chosen_sources, [text for text in wanted if text not in unknown])
     names = known.value if isinstance(known, Ok) else ()
     return names, unknown_sources(unknown) if unknown else ""
 
@@ -136,16 +138,14 @@ def _near(text: str) -> str:
     return f"; the nearest is {near[0]}" if near else ""
 
 
-def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -> Result[SourcesReport]:
+def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -> SourcesReport:
     """Look at every place there is, or at those of one source. Err for a source that there is not."""
     named = chosen_sources([name] if name else [*NAMES], typed=True)
-    if isinstance(named, Err):
-        return named
     picked, problem = set_sources(workspace)
-    ledger = seen_ledger(workspace.paths)
+    ledger = attempt(seen_ledger, workspace.paths)
     entries = ledger.value if isinstance(ledger, Ok) else {}
-    report = SourcesReport([], errors=[ledger.error] if isinstance(ledger, Err) else [])
-    rows = places(named.value, workspace.environment, workspace.config.project_roots)
+    report = SourcesReport([], errors=[ledger.error] if isinstance(ledger, KnowledgeError) else [])
+    rows = places(named, workspace.environment, workspace.config.project_roots)
     found = survey(rows)
     asked = {row.folder for row in rows if row.source == FILES}
     inside = _listed(workspace, [row for row in found.artifacts if row.kind == "store"], asked)
@@ -154,9 +154,9 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     by_source: dict[str, list[Artifact]] = {}
     for item in (*(row for row in found.artifacts if row.kind != "store"), *inside.artifacts):
         by_source.setdefault(item.source, []).append(item)
-    if HOME in named.value or ALL in named.value:
+    if HOME in named or ALL in named:
         by_source[HOME] = _at_home(workspace)
-    wanted = [*NAMES] if ALL in named.value else named.value
+    wanted = [*NAMES] if ALL in named else named
     known = _by_path(entries)
     for source in dict.fromkeys([*(row for row in wanted if row in NAMES), *by_source]):
         seen = by_source.get(source, [])
@@ -171,7 +171,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
         _count(row, seen, known, _refused(entries), workspace.config.max_harvest_source_bytes)
         _expiry(row, seen, known, days_kept(source, rows), now or utc_now())
         report.rows.append(row)
-    return Ok(report)
+    return report
 
 
 def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Sessions:

@@ -20,7 +20,7 @@ from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import BY_HAND, Bullet, parse_bullets
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Result, attempt
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import BulletRef
@@ -134,59 +134,63 @@ def said_with(rows: Sequence[Found], found: Found) -> Said:
     return Said(found)
 
 
-def resolve_bullet(paths: Paths, category: str, match: Match, struck: bool = False) -> Result[Resolved]:
+def resolve_bullet(paths: Paths, category: str, match: Match, struck: bool = False) -> Resolved:
     """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" ("any") for all; with
     `struck` words name only lines that are struck through.
 
     Err(no-match) names the nearest; Err(ambiguous) lists the candidates.
     """
     if isinstance(match, BulletRef):
-        return Ok(Resolved((match,)))
+        return Resolved((match,))
     category = "" if category == ANY_CATEGORY else category
     names = {"": tuple(CATEGORY), "tasks": TASKS}.get(category, (category,))
     if not set(names) <= set(CATEGORY):
-        return fail("no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}")
+        raise KnowledgeError(
+            "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}"
+        )
     try:
         rows = list(bullets_of(paths, names))
     except OSError as error:
-        return fail("unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or "")
+        raise KnowledgeError(
+            "unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or ""
+        ) from error
     return choose(rows, match, _WORDS_OF.get(category, category), struck)
 
 
-def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> Result[Resolved]:
+def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> Resolved:
     """Those of `rows` that `match` names, with `struck` only by the words of struck lines; `where` says in words what
     was looked for, such as "open task"."""
     wanted = match.strip()
     if not wanted:
-        return fail("no-match", "an empty text names no bullet", hint="give some words of it")
+        raise KnowledgeError("no-match", "an empty text names no bullet", hint="give some words of it")
     address = _ADDRESS.match(wanted)
     if address is not None:
         here = [row for row in rows if row.file == address["file"] and row.bullet.line == int(address["line"])]
         if here:
-            return Ok(_very_line(rows, here[0]))
+            return _very_line(rows, here[0])
     if struck:
         rows, where = [row for row in rows if row.bullet.struck], f"{where} that is struck through"
     exact = _named(rows, wanted)
     if not exact and len(wanted) < LEAST_CHARACTERS:
         message = f"{wanted!r} is too short to name a bullet"
         hint = f"give its id, which 'knowledge list' shows, or at least {LEAST_CHARACTERS} characters of its text"
-        return fail("no-match", message, hint=hint)
+        raise KnowledgeError("no-match", message, hint=hint)
     folded = wanted.casefold()
     found = _statements(rows, exact or [row for row in rows if folded in row.bullet.text.casefold()])
     if len(found) == 1:
-        return Ok(Resolved(found[0].refs))
+        return Resolved(found[0].refs)
     if found:
         shown = "; ".join(_shown(row.found) for row in found[:SHOWN])
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         message = f"{len(found)} bullets match {wanted!r}: {shown}{more}"
         hint = "give its id, which 'knowledge list' shows, more of the text, or FILE:LINE as it stands here"
-        return fail("ambiguous", message, hint=hint)
+        raise KnowledgeError("ambiguous", message, hint=hint)
     if address is not None:
         return _no_such_line(rows, address["file"], address["line"], where)
     if is_short_id(wanted):
         message = f"no {where} has the id or the words {wanted!r}; an id changes with the words of its bullet"
-        return fail("no-match", message, hint="'knowledge list' shows the ids as they are now")
-    return fail("no-match", f"no {where} matches {wanted!r}", hint=_nearest(rows, wanted))
+        raise KnowledgeError("no-match", message, hint="'knowledge list' shows the ids as they are now")
+    raise KnowledgeError("no-match", f"no {where} matches {wanted!r}", hint=_nearest(rows, wanted))
 
 
 def _named(rows: Sequence[Found], wanted: str) -> list[Found]:
@@ -198,15 +202,15 @@ def _named(rows: Sequence[Found], wanted: str) -> list[Found]:
     return [row for row in rows if wanted in (row.bullet.text, row.bullet.raw)]
 
 
-def _no_such_line(rows: Sequence[Found], file: str, line: str, where: str) -> Result[Resolved]:
+def _no_such_line(rows: Sequence[Found], file: str, line: str, where: str) -> Resolved:
     """What there is instead of a bullet in that line of that file."""
     lines = sorted(row.bullet.line for row in rows if row.file == file)
     if not lines:
         hint = "'knowledge status' tells which files there are"
-        return fail("no-match", f"there is no {where} in {file}", hint=hint)
+        raise KnowledgeError("no-match", f"there is no {where} in {file}", hint=hint)
     span = f"lines {lines[0]} to {lines[-1]}" if len(lines) > 1 else f"line {lines[0]}"
     many = "one stands" if len(lines) == 1 else f"{len(lines)} stand"
-    return fail("no-match", f"there is no {where} in line {line} of {file}; {many} in {span}")
+    raise KnowledgeError("no-match", f"there is no {where} in line {line} of {file}; {many} in {span}")
 
 
 def _statements(rows: Sequence[Found], hits: Sequence[Found]) -> list[Said]:
@@ -260,7 +264,7 @@ def _nearest(rows: list[Found], wanted: str) -> str:
 
 
 Lines = list[str]
-ACTS: dict[str, Callable[[Lines, BulletRef, str], Result[list[Hunk]]]] = {
+ACTS: dict[str, Callable[[Lines, BulletRef, str], list[Hunk]]] = {
     "edit": bullet_text.with_text,
     "strike": lambda lines, ref, _: bullet_text.struck(lines, ref),
     "unstrike": lambda lines, ref, _: bullet_text.unstruck(lines, ref),
@@ -287,7 +291,7 @@ def change_all(
     note: str = "",
     seen: str | None = None,
     now: Clock = utc_now,
-) -> Result[Edited]:
+) -> Edited:
     """Do one of `ACTS` to all lines of one statement (of one file), in one write: all of them or none.
 
     `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
@@ -295,28 +299,26 @@ def change_all(
     all are, when a line is no longer there, or when the file has changed since `seen`. One undo takes it back.
     """
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
-        return fail("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
+        raise KnowledgeError("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
     words, replaced = without_secrets(workspace, text, keep_secrets) if text else ("", "")
     note = "; ".join(filter(None, (note, replaced)))
     ordered = tuple(reversed(refs)) if act in ("done", "reopen") else tuple(refs)  # the newest stays the last one
 
-    def hunks(lines: Lines) -> Result[list[Hunk]]:
+    def hunks(lines: Lines) -> list[Hunk]:
         return _all_hunks(lines, ordered, lambda text_now, ref: ACTS[act](text_now, ref, words))
 
     return finished(workspace, change_file(workspace.paths, refs[0].file, hunks, now(), seen=seen), note)
 
 
-def _all_hunks(
-    lines: Lines, refs: Sequence[BulletRef], act: Callable[[Lines, BulletRef], Result[list[Hunk]]]
-) -> Result[list[Hunk]]:
+def _all_hunks(lines: Lines, refs: Sequence[BulletRef], act: Callable[[Lines, BulletRef], list[Hunk]]) -> list[Hunk]:
     """The hunks of every line, each for the file as those before left it: places below a hunk move with it."""
     made: list[Hunk] = []
-    refused: Err | None = None
+    refused: KnowledgeError | None = None
     left = list(refs)
     while left:
         ref = left.pop(0)
-        one = act(lines, ref)
-        if isinstance(one, Err):
+        one = attempt(act, lines, ref)
+        if isinstance(one, KnowledgeError):
             if one.error.code not in SAID_ALREADY:
                 return one
             refused = refused or one
@@ -327,7 +329,7 @@ def _all_hunks(
             below = hunk.line + len(hunk.removed)
             left = [replace(row, line=row.line + grown) if row.line >= below else row for row in left]
         made += one.value
-    return Ok(made) if made or refused is None else refused
+    return made if made or refused is None else refused
 
 
 # --- beside a change --------------------------------------------------------------------------------------------------
@@ -346,9 +348,9 @@ def refresh_digest(workspace: Workspace) -> str:
     return ""
 
 
-def finished(workspace: Workspace, result: Result[Edited], note: str = "") -> Result[Edited]:
+def finished(workspace: Workspace, result: Result[Edited], note: str = "") -> Edited:
     """An edit with the digest brought up to date, and what did not work beside it (`note` first) as its warning."""
-    if isinstance(result, Err):
-        return result
+    if isinstance(result, KnowledgeError):
+        raise result
     problems = [sentence for sentence in (note, result.value.warning, refresh_digest(workspace)) if sentence]
-    return Ok(replace(result.value, warning="; ".join(problems)))
+    return replace(result.value, warning="; ".join(problems))

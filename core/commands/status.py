@@ -10,7 +10,7 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths
 from core.base.ready import kept_ready
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
 from core.commands.daily.autopilot import Autopilot, read_autopilot
@@ -101,39 +101,37 @@ class Status:
         }
 
 
-def status(workspace: Workspace, now: datetime | None = None, problem: str = "") -> Result[Status]:
+def status(workspace: Workspace, now: datetime | None = None, problem: str = "") -> Status:
     """Gather the state of the store. What cannot be read is named in `errors`; the rest is reported all the same.
     `problem` is why the settings on the disk cannot be read, where those of `workspace` are older ones."""
     paths, errors = workspace.paths, list[ErrorInfo]()
     stands, made = _stands(workspace, problem, errors)
     counts = _counted(workspace, errors)
-    return Ok(
-        Status(
-            str(paths.home),
-            _digest_now(workspace, stands),
-            stands,
-            [_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
-            _tasks(workspace, errors),
-            counts,
-            _pending(workspace, stands.run, now, errors, few=sum(counts.values()) < FEW),
-            _trash(paths),
-            len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
-            sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
-            *_put_into_prompts(workspace),
-            _outdated(workspace),
-            errors,
-            files.exists(paths.home),
-            (*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
-            read_autopilot(paths),
-            made,
-            workspace.loaded.warnings,
-        )
+    return Status(
+        str(paths.home),
+        _digest_now(workspace, stands),
+        stands,
+        [_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
+        _tasks(workspace, errors),
+        counts,
+        _pending(workspace, stands.run, now, errors, few=sum(counts.values()) < FEW),
+        _trash(paths),
+        len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
+        sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
+        *_put_into_prompts(workspace),
+        _outdated(workspace),
+        errors,
+        files.exists(paths.home),
+        (*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
+        read_autopilot(paths),
+        made,
+        workspace.loaded.warnings,
     )
 
 
 def _put_into_prompts(workspace: Workspace) -> tuple[list[ContextFile], int]:
     """The context files that there are, and how many memories."""
-    found = find_project(workspace)
+    found = attempt(find_project, workspace)
     spots = places(workspace, found.value if isinstance(found, Ok) else None)
     context = [
         row for scope, where in spots if (row := read_context(scope, where.context, workspace.environment)).exists
@@ -151,8 +149,8 @@ def _outdated(workspace: Workspace) -> int:
     paths, problems = workspace.paths, list[ErrorInfo]()
 
     def made() -> int:
-        found = proposals(paths, problems)
-        problems.extend([found.error] if isinstance(found, Err) else [])
+        found = attempt(proposals, paths, problems)
+        problems.extend([found.error] if isinstance(found, KnowledgeError) else [])
         return len(found.value) if isinstance(found, Ok) else 0
 
     # Comparing all bullets takes a third of a second at 10,000 conversations.
@@ -162,8 +160,8 @@ def _outdated(workspace: Workspace) -> int:
 
 def _counted(workspace: Workspace, errors: list[ErrorInfo]) -> dict[str, int]:
     """Entries of the ledger by status."""
-    found = seen_ledger(workspace.paths)
-    if isinstance(found, Err):
+    found = attempt(seen_ledger, workspace.paths)
+    if isinstance(found, KnowledgeError):
         errors.append(found.error)
     return counts_by_status(found.value if isinstance(found, Ok) else {})
 
@@ -212,9 +210,9 @@ def _pending(
 ) -> dict[str, Any]:
     # Whoever has just begun must not read "pending: 0" beside forty conversations of a tool that nobody has them read.
     request = HarvestRequest(rough=True, look_around=few)
-    plan = harvest(workspace, request, now=(lambda: now) if now else utc_now)
+    plan = attempt(harvest, workspace, request, now=(lambda: now) if now else utc_now)
     interrupted = run.state == INTERRUPTED
-    if isinstance(plan, Err):
+    if isinstance(plan, KnowledgeError):
         errors.append(plan.error)
         return {"conversations": 0, "bytes": 0, "tokens": 0, "interrupted": interrupted}
     steps = plan.value.plan.steps

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from core.base import files
 from core.base.figures import count
 from core.base.project import project_root
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
 from core.conversations.read import read_conversation, why_unread
@@ -72,7 +72,7 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
 
 def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
     """The ledger; nothing where it cannot be read."""
-    loaded = seen_ledger(workspace.paths)
+    loaded = attempt(seen_ledger, workspace.paths)
     return loaded.value if isinstance(loaded, Ok) else {}
 
 
@@ -124,21 +124,19 @@ def beginning_and_end(text: str, head: int, tail: int) -> str:
 
 def show(
     workspace: Workspace, name: str, markdown: bool = False, resume: bool = False, limit: int | None = None
-) -> Result[Shown]:
+) -> Shown:
     """`knowledge show NAME[:TURN]`. Err as `read` has it, and where nothing goes on with a conversation."""
     if limit is not None and limit < 1:
-        return fail("usage", f"the limit is {limit}", hint="give a number of turns")
+        raise KnowledgeError("usage", f"the limit is {limit}", hint="give a number of turns")
     bare, _, turn = name.rpartition(":")
     first = int(turn) if bare and turn.isdecimal() and len(turn) < 9 else 1
     found = read(workspace, bare if first > 1 or (bare and turn == "1") else name, first, 1 if resume else limit)
-    if isinstance(found, Err):
-        return found
-    conversation = found.value
+    conversation = found
     if resume and not conversation.resume:
-        return fail("no-resume", f"nothing goes on with this conversation: {conversation.why_not}", conversation.name)
-    return Ok(
-        Shown(conversation, "resume" if resume else "markdown" if markdown else "readable", conversation.warnings)
-    )
+        raise KnowledgeError(
+            "no-resume", f"nothing goes on with this conversation: {conversation.why_not}", conversation.name
+        )
+    return Shown(conversation, "resume" if resume else "markdown" if markdown else "readable", conversation.warnings)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -152,31 +150,29 @@ def read(
     *,
     allowed: Callable[[str], bool] | None = None,
     seconds: float = LOOK_SECONDS,
-) -> Result[ReadableConversation]:
+) -> ReadableConversation:
     """One conversation by its name as search and provenances tell it, by its path, or by a part of either that no other
     has: `number` turns (None: all) from `first` on (counted from 1). Err for a name that there is not, a conversation
     that cannot be read, one whose folder `allowed` refuses, or a turn that it does not have. With `allowed`, only those
     in known places are read, and no other file at a path."""
     located = locate(workspace, name, allowed, seconds)
-    if isinstance(located, Err):
-        return located
-    found = read_held(workspace, located.value, first, number, allowed=allowed)
+    found = attempt(read_held, workspace, located, first, number, allowed=allowed)
     # A part of a name must not be told the rest of it.
-    return _unknown(name) if isinstance(found, Err) and found.error.code == "no-conversation" else found
+    return _unknown(name) if isinstance(found, KnowledgeError) and found.error.code == "no-conversation" else found
 
 
-def read_entry(workspace: Workspace, key: str) -> Result[ReadableConversation]:
+def read_entry(workspace: Workspace, key: str) -> ReadableConversation:
     """All of the conversation of a ledger entry (its whole key), wherever it lies by now."""
     from core.commands.panel.conversations import GONE, place_of_entry
 
     entry = known_entries(workspace).get(key)
     if entry is None:
-        return fail("no-entry", "the ledger knows nothing of this conversation (any more)", key)
+        raise KnowledgeError("no-entry", "the ledger knows nothing of this conversation (any more)", key)
     path = str(entry.get("path", "")) or key.removeprefix("path:")
     now, stored_one = place_of_entry(workspace, key, entry)
     if not now or (stored_one is not None and not stored_one.turns):
-        return fail(GONE, "the conversation is not there any more", path, "what it taught is in your files")
-    located = locate(workspace, now, seconds=0.0)
+        raise KnowledgeError(GONE, "the conversation is not there any more", path, "what it taught is in your files")
+    located = attempt(locate, workspace, now, seconds=0.0)
     if isinstance(located, Ok) and located.value.path == now:
         return read_held(workspace, located.value)
     name = str(entry.get("name", "")) or os.path.basename(path)
@@ -191,43 +187,41 @@ def read_held(
     number: int | None = None,
     *,
     allowed: Callable[[str], bool] | None = None,
-) -> Result[ReadableConversation]:
+) -> ReadableConversation:
     """The same of a conversation that was located."""
     from core.conversations.readable import ReadableConversation, page
 
-    opened = _read(workspace, row)
-    if isinstance(opened, Err):
+    opened = attempt(_read, workspace, row)
+    if isinstance(opened, KnowledgeError):
         # Why it cannot be read is told of one that may be read alone.
         return opened if allowed is None or allowed(row.folder) else _unknown(row.name)
     whole = opened.value
     facts = whole.conversation
     if allowed is not None and not allowed(facts.folder or row.folder):
-        return _unknown(row.name)
+        raise _unknown(row.name)
     turns = len(facts.turns)
     if not 1 <= first <= max(1, turns):
-        return fail("usage", f"there is no turn {first}", row.name, f"it has {count(turns, 'turn')}")
+        raise KnowledgeError("usage", f"there is no turn {first}", row.name, f"it has {count(turns, 'turn')}")
     items, warnings = harvested(workspace, row)
     shown = page(whole, first, number, items)
     after = first + len(shown)
     resume, why_not = resume_of(row)
-    return Ok(
-        ReadableConversation(
+    return ReadableConversation(
             row.name, facts.title or row.title, tool_of(row._replace(tool=facts.format)), row.source, row.path,
             facts.folder or row.folder, facts.repository, facts.branch, facts.model, row.ended[:10],
             facts.started or row.started, facts.ended or row.ended, turns, first, after if after <= turns else None,
             shown, items, bool(row.trash), resume, why_not, whole.secrets.count, warnings,
-        )
-    )  # fmt: skip
+        )  # fmt: skip
 
 
 def locate(
     workspace: Workspace, name: str, allowed: Callable[[str], bool] | None = None, seconds: float = LOOK_SECONDS
-) -> Result[Held]:
+) -> Held:
     """The conversation of that name; of several with one name the one that is in its place, and the newest. Err for
     none, and for a part of a name that several have. Nothing is told of those whose folder `allowed` refuses. `seconds`
     bounds how long what is new is read into the index before."""
     if not name.strip():
-        return fail("usage", "which conversation?", hint="'knowledge search' tells names")
+        raise KnowledgeError("usage", "which conversation?", hint="'knowledge search' tells names")
     where, _ = where_of(workspace)
     rows: list[Held] = []
     if workspace.config.search_conversations:
@@ -240,13 +234,15 @@ def locate(
     if not rows:
         rows = [_row_of(item) for item in _called(where, name, anywhere=allowed is None)]
     if not rows:
-        return _unknown(name)
+        raise _unknown(name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
     same = {row.name for row in rows}
     if len(same) > 1:
         named = f": {', '.join(sorted(same)[:3])}" if allowed is None else ""
-        return fail("several", f"several conversations are called like that{named}", name, "give more of the name")
-    return Ok(best[0])
+        raise KnowledgeError(
+            "several", f"several conversations are called like that{named}", name, "give more of the name"
+        )
+    return best[0]
 
 
 def _called(where: Where, name: str, *, anywhere: bool) -> list[Artifact]:
@@ -268,8 +264,8 @@ def _called(where: Where, name: str, *, anywhere: bool) -> list[Artifact]:
     return [row for row in found if name in (row.name, row.path)] or [row for row in found if name in row.name][:4]
 
 
-def _unknown(name: str) -> Err:
-    return fail(
+def _unknown(name: str) -> KnowledgeError:
+    return KnowledgeError(
         "no-conversation", "there is no conversation of that name", name, "'knowledge search' finds them by words"
     )
 
@@ -284,7 +280,7 @@ _kept: dict[str, tuple[str, Cleared]] = {}
 KEPT = 3
 
 
-def _read(workspace: Workspace, row: Held) -> Result[Cleared]:
+def _read(workspace: Workspace, row: Held) -> Cleared:
     """The whole conversation without secrets."""
     from core.conversations.readable import cleared
 
@@ -299,23 +295,25 @@ def _read(workspace: Workspace, row: Held) -> Result[Cleared]:
             state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
             known = _kept.get(row.path)
             if known is not None and known[0] == state:
-                return Ok(known[1])
+                return known[1]
             data = files.read_file(row.path).data
     except OSError as error:
         why = str(error.strerror or error)
-        return fail("unreadable", f"the conversation cannot be read: {why}", row.path, "was it moved or deleted?")
+        raise KnowledgeError(
+            "unreadable", f"the conversation cannot be read: {why}", row.path, "was it moved or deleted?"
+        ) from error
     conversation = read_conversation(row.name, data)
     if not conversation.turns:
         problem = why_unread(data, conversation)
         message = problem.message if problem is not None else "nothing was said in it"
-        return Err(ErrorInfo("unread-conversation", message, row.path))
+        raise KnowledgeError.of(ErrorInfo("unread-conversation", message, row.path))
     whole = cleared(conversation)
     if state:
         _kept.pop(row.path, None)
         _kept[row.path] = (state, whole)
         for old in list(_kept)[:-KEPT]:
             del _kept[old]
-    return Ok(whole)
+    return whole
 
 
 def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...], tuple[str, ...]]:

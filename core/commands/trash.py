@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
@@ -94,15 +94,15 @@ class PurgeReport:
 # --- looking ---------------------------------------------------------------------------------------------------------
 
 
-def trash_list(workspace: Workspace) -> Result[list[Trashed]]:
+def trash_list(workspace: Workspace) -> list[Trashed]:
     """What lies in the trash, the one that goes first at the top. Err when the ledger cannot be read."""
     entries = seen_ledger(workspace.paths)
-    if isinstance(entries, Err):
-        return entries
     try:
-        return Ok(_trashed(workspace.paths, entries.value, workspace.config.trash_days))
+        return _trashed(workspace.paths, entries, workspace.config.trash_days)
     except OSError as error:
-        return fail("unreadable", f"the trash cannot be listed: {error.strerror}", workspace.paths.trash)
+        raise KnowledgeError(
+            "unreadable", f"the trash cannot be listed: {error.strerror}", workspace.paths.trash
+        ) from error
 
 
 def _trashed(paths: Paths, entries: Mapping[str, Entry], trash_days: int) -> list[Trashed]:
@@ -135,7 +135,7 @@ def _trashed(paths: Paths, entries: Mapping[str, Entry], trash_days: int) -> lis
 
 def trash_restore(
     workspace: Workspace, which: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
-) -> Result[Restored]:
+) -> Restored:
     """Put one conversation back where it was. `which` is its name in the trash or a prefix of its hash that only one
     has. An occupied place is refused."""
     return with_store(
@@ -143,67 +143,71 @@ def trash_restore(
     )
 
 
-def _restore(workspace: Workspace, which: str, store: Recovered) -> Result[Restored]:
+def _restore(workspace: Workspace, which: str, store: Recovered) -> Restored:
     paths = workspace.paths
     rows = _trashed(paths, store.entries, workspace.config.trash_days)
     found = [row for row in rows if row.name == which] or [row for row in rows if which and row.name.startswith(which)]
     if not found:
-        return fail("not-in-trash", f"nothing in the trash begins with {which!r}", hint="'knowledge trash' lists it")
+        raise KnowledgeError(
+            "not-in-trash", f"nothing in the trash begins with {which!r}", hint="'knowledge trash' lists it"
+        )
     if len(found) > 1:
         shown = "; ".join(f"{row.name} ({row.path or 'from an unknown place'})" for row in found[:SHOWN])
-        return fail("ambiguous", f"{len(found)} conversations match {which!r}: {shown}", hint="give the whole name")
+        raise KnowledgeError(
+            "ambiguous", f"{len(found)} conversations match {which!r}: {shown}", hint="give the whole name"
+        )
     row = found[0]
     if not row.sha256:
         brought = restore_split(paths, row.name)
         note = "the next harvest takes it away again if what it was cut from is still gone or changed"
-        return brought if isinstance(brought, Err) else Ok(Restored(str(brought.value), "", note))
+        return Restored(str(brought), "", note)
     if not os.path.isabs(row.path):
         hint = "copy it out of the trash by hand"
-        return fail("no-origin", "nobody knows where this conversation was", paths.trash / row.name, hint)
+        raise KnowledgeError("no-origin", "nobody knows where this conversation was", paths.trash / row.name, hint)
     entry = store.entries.get(row.sha256)
     if entry is not None and row.path not in restored_paths(entry):
         keep_in_place(entry, row.path)
         write_ledger(paths, store.entries)  # before the move: a crash between the two must not let it go again
-    back = restore(paths, row.name, row.path, row.sha256)
+    back = attempt(restore, paths, row.name, row.path, row.sha256)
     if entry is None:
-        return back if isinstance(back, Err) else Ok(Restored(str(back.value), row.sha256))
-    if isinstance(back, Err):
+        return back if isinstance(back, KnowledgeError) else Restored(str(back.value), row.sha256)
+    if isinstance(back, KnowledgeError):
         forget_restored(entry, [row.path])
     else:
         note_restored(entry, row.name)
     write_ledger(paths, store.entries)
-    if isinstance(back, Err):
-        return back
+    if isinstance(back, KnowledgeError):
+        raise back
     note = f"it stays there until it changes or 'knowledge trash release {row.sha256[:12]}' lets it go"
     if entry.get("status") == "harvested":
         note += f"; 'knowledge undo {entry.get('run', 'RUN')}' takes its harvest back"
-    return Ok(Restored(str(back.value), row.sha256, note))
+    return Restored(str(back.value), row.sha256, note)
 
 
 def trash_release(
     workspace: Workspace, which: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
-) -> Result[ReleasedFromTrash]:
+) -> ReleasedFromTrash:
     """Let the next harvest take a restored conversation away again. `which` begins its hash."""
     return with_store(
         workspace.paths, "trash", now(), lambda store: _release(workspace.paths, which.strip(), store), editor_wait
     )
 
 
-def _release(paths: Paths, which: str, store: Recovered) -> Result[ReleasedFromTrash]:
+def _release(paths: Paths, which: str, store: Recovered) -> ReleasedFromTrash:
     kept = {sha: entry for sha, entry in store.entries.items() if restored_paths(entry)}
     found = [sha for sha in kept if which and sha.startswith(which.lower())]
     if len(found) != 1:
         what = "nothing that was restored" if not found else f"{len(found)} restored conversations"
         known = "; ".join(f"{sha[:12]} ({', '.join(sorted(restored_paths(kept[sha])))})" for sha in list(kept)[:SHOWN])
         hint = f"restored are: {known}" if known else "nothing is kept as restored"
-        return fail(
+        raise KnowledgeError(
             "ambiguous" if found else "not-restored", f"{what} begin{'s' * (not found)} with {which!r}", hint=hint
         )
     entry = kept[found[0]]
     places = sorted(restored_paths(entry))
     forget_restored(entry, places)
     write_ledger(paths, store.entries)
-    return Ok(ReleasedFromTrash(tuple(places), found[0]))
+    return ReleasedFromTrash(tuple(places), found[0])
 
 
 # --- for good --------------------------------------------------------------------------------------------------------
@@ -211,7 +215,7 @@ def _release(paths: Paths, which: str, store: Recovered) -> Result[ReleasedFromT
 
 def trash_purge(
     workspace: Workspace, *, everything: bool = False, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
-) -> Result[PurgeReport]:
+) -> PurgeReport:
     """Remove what is past its grace period, or with `everything` all that the trash holds.
 
     A conversation stays when its hash is no longer the one it went in with, and for the reasons of `why_not_purge`.
@@ -221,7 +225,7 @@ def trash_purge(
     )
 
 
-def _purge(workspace: Workspace, everything: bool, store: Recovered, now: datetime) -> Result[PurgeReport]:
+def _purge(workspace: Workspace, everything: bool, store: Recovered, now: datetime) -> PurgeReport:
     paths, report = workspace.paths, PurgeReport()
     proofs, guard = Proofs(paths), Guard(paths)
     going: list[Trashed] = []
@@ -230,8 +234,8 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
             report.waiting += 1
             continue
         if not row.sha256:
-            removed = purge_split(paths, row.name)
-            if isinstance(removed, Err):
+            removed = attempt(purge_split, paths, row.name)
+            if isinstance(removed, KnowledgeError):
                 report.errors.append(removed.error)
             else:
                 report.purged.append(row.name)
@@ -245,8 +249,8 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
     _promise(paths, going)
     for row in going:
         entry, held = store.entries.get(row.sha256), paths.trash / row.name
-        gone = purge(held, row.sha256)
-        if isinstance(gone, Err):
+        gone = attempt(purge, held, row.sha256)
+        if isinstance(gone, KnowledgeError):
             report.errors.append(gone.error)
             continue
         assert entry is not None
@@ -259,7 +263,7 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
         write_ledger(paths, store.entries)
     if going:
         close_run(paths, "", store.entries, now.isoformat())
-    return Ok(report)
+    return report
 
 
 def _promise(paths: Paths, going: list[Trashed]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.runs import UNDO_RUN, Redone, newest_runs, redo_edit, undo_edit, undo_in_project
 from core.commands.runs import UndoReport as UndoReport
 from core.commands.statements import refresh_digest
@@ -47,9 +47,7 @@ _TAUGHT = (
 NEEDED = "another harvest rests on it"
 
 
-def undo(
-    workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
-) -> Result[UndoReport]:
+def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT) -> UndoReport:
     """Take back one run: of the home, or an edit of the project around the current folder. Err when there is no such
     run or the store cannot be used; what could not be taken back of a run that exists stands in `errors` of the report,
     and running it again tries that again."""
@@ -58,30 +56,28 @@ def undo(
     wanted = run.strip()
     if wanted.startswith(UNDO_RUN):
         hint = "'knowledge harvest --apply --again' harvests again what was undone"
-        return fail("not-undoable", "an undo cannot be undone", hint=hint)
+        raise KnowledgeError("not-undoable", "an undo cannot be undone", hint=hint)
     if wanted.startswith(EDIT_RUN):
         found = undo_in_project(workspace, wanted, now())
         if found is not None:
             return found
-    undone = with_store(
-        workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), editor_wait
+    undone = attempt(
+        with_store, workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), editor_wait
     )
     if isinstance(undone, Ok):
         _undo_facts(workspace, undone.value, now)
     return undone
 
 
-def redo(
-    workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT
-) -> Result[Redone]:
+def redo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT) -> Redone:
     """Make an edit of the home again that was taken back. Err when it was not, and when somebody has changed since what
     stands there."""
-    made = with_store(
-        workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), editor_wait
+    made = attempt(
+        with_store, workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), editor_wait
     )
     if isinstance(made, Ok):
         problem = refresh_digest(workspace)
-        return Ok(replace(made.value, warning=made.value.warning or problem))
+        return replace(made.value, warning=made.value.warning or problem)
     return made
 
 
@@ -96,7 +92,7 @@ def _undo_facts(workspace: Workspace, report: UndoReport, now: Clock) -> None:
         report.notes += fed
 
 
-def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Result[UndoReport]:
+def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> UndoReport:
     paths = workspace.paths
     changes = read_changes(paths)
     mine = [row for row in changes if row.run == run]
@@ -104,7 +100,7 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Re
     owned = {key for key, entry in store.entries.items() if entry.get("run") == run}
     if not run or not (mine or archived or owned):
         newest = ", ".join(newest_runs(paths, changes)) or "none yet"
-        return fail("unknown-run", f"there is no run {run!r}", hint=f"the newest runs are: {newest}")
+        raise KnowledgeError("unknown-run", f"there is no run {run!r}", hint=f"the newest runs are: {newest}")
     report = UndoReport(run, notes=list(store.notes), errors=list(store.errors))
     undone = [row for row in changes if row.run == UNDO_RUN + run]
     if run.startswith(EDIT_RUN):
@@ -116,7 +112,7 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Re
     report.already = bool(undone) and not (done or report.stayed or report.errors)
     problem = refresh_digest(workspace)
     report.errors += [ErrorInfo("digest-failed", problem, str(paths.digest))] if problem else []
-    return Ok(report)
+    return report
 
 
 def archive_of(paths: Paths, run: str) -> Path:
@@ -196,8 +192,8 @@ def _bring_back(paths: Paths, sha: str, entry: Entry | None, state: Pending | No
         entry["deleted"] = False
     whole = True
     for name, path in sorted(copies.items()):
-        back = restore(paths, name, str(path), sha)
-        if isinstance(back, Err) and not (back.error.code == "not-in-trash" and holds(str(path), sha)):
+        back = attempt(restore, paths, name, str(path), sha)
+        if isinstance(back, KnowledgeError) and not (back.error.code == "not-in-trash" and holds(str(path), sha)):
             error = back.error
             message = f"the conversation stays in the trash, and what it taught in the files: {error.message}"
             report.errors.append(ErrorInfo(error.code, message, error.path, error.hint))
@@ -262,8 +258,8 @@ def _put_back(paths: Paths, rows: list[Change], undone: list[Change], report: Un
     for row in reversed(rows):
         if back.issuperset((row.file, line) for line in row.removed):
             continue
-        taken = take_back(paths, row, now, UNDO_RUN + report.run)
-        if isinstance(taken, Err):
+        taken = attempt(take_back, paths, row, now, UNDO_RUN + report.run)
+        if isinstance(taken, KnowledgeError):
             report.errors.append(taken.error)
         elif taken.value == REVERSED:
             report.lines_back += len(row.removed)
@@ -289,8 +285,8 @@ def _take_lines_out(
             else:
                 wanted.setdefault(row.file, []).append(line)
     for file, lines in wanted.items():
-        taken = take_out(paths, note_now(paths, file, lines), lines, now, UNDO_RUN + report.run)
-        if isinstance(taken, Err):
+        taken = attempt(take_out, paths, note_now(paths, file, lines), lines, now, UNDO_RUN + report.run)
+        if isinstance(taken, KnowledgeError):
             report.errors.append(taken.error)
             continue
         report.lines_out += taken.value.went

@@ -13,7 +13,7 @@ from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
 from core.base.homes import ADVICE, closed_folder, refusal_of_newer, why_foreign
 from core.base.paths import Paths, cache_folder, choose_home
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 from core.base.search_entry import Embed
 
 Clock = Callable[[], datetime]
@@ -49,7 +49,7 @@ def open_workspace(
     config_file: Path | None = None,
     environment: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-) -> Result[Workspace]:
+) -> Workspace:
     """Find the settings and the home. `home` and `config_file` are what the person asked for, "" and None for nothing.
 
     Err for settings that cannot be read or are wrong, for a home that this person may not enter, and for one that is a
@@ -59,30 +59,32 @@ def open_workspace(
     try:
         folder = Path.cwd() if cwd is None else cwd
     except FileNotFoundError:
-        return fail("no-folder", "the folder that you are in does not exist any more", hint="go to another one (cd)")
+        raise KnowledgeError(
+            "no-folder", "the folder that you are in does not exist any more", hint="go to another one (cd)"
+        ) from None
     loaded = load_config(config_file, variables, folder)
-    if isinstance(loaded, Err):
-        return loaded
-    paths = Paths(choose_home(home, loaded.value.home_setting, variables))
+    paths = Paths(choose_home(home, loaded.home_setting, variables))
     closed = closed_folder(paths)
     if closed is not None:
-        return fail("closed-home", "you do not have permission to open this home", closed, ADVICE)
+        raise KnowledgeError("closed-home", "you do not have permission to open this home", closed, ADVICE)
     if files.exists(paths.home) and not paths.home.is_dir():
-        return fail("bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home")
+        raise KnowledgeError(
+            "bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home"
+        )
     for part in (paths.home, paths.knowledge, paths.memories):
         if os.path.islink(part) and os.path.exists(part) and (why := why_foreign(os.stat(part))):
             message = f"the home is, or holds, a symbolic link to {os.path.realpath(part)}, which {why}"
-            return fail("foreign-home", message, part, "take that right away, or name another home with --home")
+            raise KnowledgeError(
+                "foreign-home", message, part, "take that right away, or name another home with --home"
+            )
     refused = refusal_of_newer(paths)
-    return refused if refused is not None else Ok(Workspace(paths, loaded.value, variables, folder, config_file))
+    return refused if refused is not None else Workspace(paths, loaded, variables, folder, config_file)
 
 
-def reopened(workspace: Workspace) -> Result[Workspace]:
+def reopened(workspace: Workspace) -> Workspace:
     """The same home with the settings as they are on disk now; their file is looked for anew."""
     loaded = load_config(workspace.named, workspace.environment, workspace.cwd)
-    if isinstance(loaded, Err):
-        return loaded
-    return Ok(replace(workspace, loaded=loaded.value))
+    return replace(workspace, loaded=loaded)
 
 
 def utc_now() -> datetime:
@@ -90,7 +92,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Result[Embed]:
+def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Embed:
     """The embedder that the settings name; what leaves this computer has no secrets. Err for a missing one."""
     config = workspace.config
     if config.embedder != "openai":
@@ -102,17 +104,18 @@ def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Result[Embed]:
     from core.llm.openai_compatible import connect_embeddings
 
     keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
-    made = connect_embeddings(
+    made = attempt(
+        connect_embeddings,
         config.embedder_model,
         config.embedder_base_url,
         credentials=keys,
         seconds=config.request_timeout_seconds,
         max_bytes=VECTOR_BYTES,
     )
-    if isinstance(made, Err) or not config.redact:
+    if isinstance(made, KnowledgeError) or not config.redact:
         return made
     embed = made.value  # of what leaves this computer, every text: the query as well
-    return Ok(lambda texts: embed([redact(text).text for text in texts]))
+    return lambda texts: embed([redact(text).text for text in texts])
 
 
 def embedder_name(workspace: Workspace) -> str:

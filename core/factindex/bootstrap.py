@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from core.base.markdown import sanitise_line
-from core.base.result import Err, Ok, Result
 from core.base.secrets.redact import redact
 from core.factindex import index
 from core.factindex.facts import GLOBAL, Fact, split_id
@@ -59,15 +58,13 @@ def tokens_of(text: str) -> int:
 
 def from_index(
     knowledge: Path, domains: Collection[str], now: datetime, budget: int = BUDGET, *, secrets: bool = True
-) -> Result[Bootstrap]:
+) -> Bootstrap:
     """The facts of these domains as index.json has them (that is what it is for), without those that have expired since
     it was written. Err when it is missing or damaged."""
     read = index.read_index(knowledge)
-    if isinstance(read, Err):
-        return read
     today = now.astimezone(UTC).date().isoformat()
-    valid = [fact for fact in read.value if not (fact.expires and today > fact.expires)]
-    return Ok(choose(valid, domains, budget, lambda text: redact(text).text if secrets else text))
+    valid = [fact for fact in read if not (fact.expires and today > fact.expires)]
+    return choose(valid, domains, budget, lambda text: redact(text).text if secrets else text)
 
 
 def choose(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.base import files
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.factindex.facts import Fact, Problem, fact_from
 from core.factindex.index import read_index
 from core.factindex.places import FactFiles
@@ -72,7 +72,7 @@ def hold(knowledge: Path, found: FactFiles, known: Known, removed: Iterable[str]
         return found
     facts = {fact.id: fact for rows in known.kept.values() for fact in rows}
     if not facts.keys() >= {name for gone in missed.values() for name in gone}:
-        read = read_index(knowledge)
+        read = attempt(read_index, knowledge)
         facts = {**{fact.id: fact for fact in (read.value if isinstance(read, Ok) else ())}, **facts}
     if not known.seen:  # a store of before this was noted: whatever the index has and no file
         broken = next(file for file in missed)

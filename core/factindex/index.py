@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.factindex.facts import CATEGORIES, Fact, Problem, check, fact_from, shown, sort_key
 
 NAME = "index.json"
@@ -50,23 +50,27 @@ def fact_in(data: bytes, fact_id: str) -> Fact | None:
         return None
 
 
-def read_index(knowledge: Path) -> Result[list[Fact]]:
+def read_index(knowledge: Path) -> list[Fact]:
     """All facts of index.json. Err(no-index) when it is not there, Err(bad-index) when it is no index of ours, also for
     a single row that is no fact: only what passed the validations is ever written."""
     path = knowledge / NAME
     try:
         data = files.read_file(path, _BYTES).data
     except FileNotFoundError:
-        return fail("no-index", "there is no index.json yet", path, "'knowledge facts sync' writes it")
+        raise KnowledgeError(
+            "no-index", "there is no index.json yet", path, "'knowledge facts sync' writes it"
+        ) from None
     except OSError as error:
-        return fail("bad-index", f"the index cannot be read: {error.strerror}", path)
+        raise KnowledgeError("bad-index", f"the index cannot be read: {error.strerror}", path) from error
     try:
         loaded = json.loads(data)
         if loaded["version"] != VERSION:
-            return fail("bad-index", f"the index is of version {shown(loaded['version'])}, not {VERSION}", path, _ANEW)
-        return Ok(list(map(_trusted, loaded["facts"])))
+            raise KnowledgeError(
+                "bad-index", f"the index is of version {shown(loaded['version'])}, not {VERSION}", path, _ANEW
+            )
+        return list(map(_trusted, loaded["facts"]))
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
-        return fail("bad-index", f"the index is damaged: {type(error).__name__}", path, _ANEW)
+        raise KnowledgeError("bad-index", f"the index is damaged: {type(error).__name__}", path, _ANEW) from error
 
 
 def _trusted(row: dict[str, Any]) -> Fact:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from core.base.markdown import ITEM_CHARACTERS, sanitise_line
 from core.base.project import slug
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
 from core.harvest.known import NOTHING, Known, Shown
 from core.harvest.orders import guides
@@ -40,7 +40,7 @@ class _TooDeep(ValueError):
     """So deep that reading it could end the program."""
 
 
-def find_object(text: str, names: Collection[str]) -> Result[dict[str, Any]]:
+def find_object(text: str, names: Collection[str]) -> dict[str, Any]:
     """The object that `text` is, or the only one in it that has one of `names` as a key.
 
     Err(invalid-answer): no such object, several, one nested too deep, with a key twice, or with a number that JSON does
@@ -50,26 +50,26 @@ def find_object(text: str, names: Collection[str]) -> Result[dict[str, Any]]:
     fence = _FENCE.match(stripped)
     whole = _strict(fence["body"].strip() if fence is not None else stripped)
     if isinstance(whole, dict):
-        return Ok(whole)
+        return whole
     if not isinstance(whole, ValueError):
-        return refused("is not a JSON object", stripped)
+        raise refused("is not a JSON object", stripped)
     spans = _outermost(stripped, names)
     if len(spans) > 1:
-        return refused(f"has {len(spans)} JSON objects where one was asked for", stripped)
+        raise refused(f"has {len(spans)} JSON objects where one was asked for", stripped)
     if spans:
         whole = _strict(spans[0])
         if isinstance(whole, dict):
-            return Ok(whole)
-    return refused(str(whole) if isinstance(whole, _TooDeep) else f"is not valid JSON: {whole}", stripped)
+            return whole
+    raise refused(str(whole) if isinstance(whole, _TooDeep) else f"is not valid JSON: {whole}", stripped)
 
 
-def refused(what: str, text: str) -> Err:
+def refused(what: str, text: str) -> KnowledgeError:
     """Err(invalid-answer) for an answer that `what` is said of, with the words that began it, without secrets."""
     opening = sanitise_line(redact(text[: OPENING_CHARACTERS * 10]).text, None)
     if len(opening) > OPENING_CHARACTERS:
         opening = f"{opening[: OPENING_CHARACTERS - 1].rstrip()}…"
     begins = f'; it begins "{opening}"' if opening else ""
-    return fail("invalid-answer", f"the model's answer {what}{begins}", hint=WHAT_TO_DO)
+    return KnowledgeError("invalid-answer", f"the model's answer {what}{begins}", hint=WHAT_TO_DO)
 
 
 def _strict(text: str) -> Any:
@@ -264,7 +264,7 @@ _NAMES = tuple(row.name for row in CATEGORIES)
 _FAILURES = ("error", "errors", "refusal")
 
 
-def parse_answer(text: str, names: Collection[str] = _NAMES) -> Result[dict[str, list[Any]]]:
+def parse_answer(text: str, names: Collection[str] = _NAMES) -> dict[str, list[Any]]:
     """The arrays `names` of an answer, and under UNASKED the rows of arrays that were not asked for, if there are any.
     `{}` is a valid harvest; a category that is missing or null is empty.
 
@@ -274,16 +274,14 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> Result[dict[str,
     more than FLOOD_ROWS different rows, or rows of which none could be read.
     """
     found = find_object(text, names)
-    if isinstance(found, Err):
-        return found
-    payload = dict(found.value.items())
+    payload = dict(found.items())
     problem = _why_invalid(payload, names)
     arrays = {name: payload.get(name) or [] for name in names}
     links = {key: payload[key] for key in OFFERED if isinstance(payload.get(key), list) and payload[key]}
     others = [
         row for key, rows in payload.items() if key not in (*names, *links) and isinstance(rows, list) for row in rows
     ]
-    return refused(problem, text) if problem else Ok(arrays | links | ({UNASKED: others} if others else {}))
+    return refused(problem, text) if problem else arrays | links | ({UNASKED: others} if others else {})
 
 
 def _why_invalid(payload: Mapping[str, Any], names: Collection[str]) -> str:

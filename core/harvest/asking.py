@@ -32,7 +32,7 @@ from typing import Any
 from core.base import files
 from core.base.answer import Answer, Generate
 from core.base.markdown import sanitise_name
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
 from core.conversations.conversation import Conversation
 from core.conversations.render import header, rendered_turns, with_results
@@ -61,14 +61,14 @@ class KeptAnswers:
         self._known = {key: text for key, text in cached_table(self._file).items() if isinstance(text, str)}
         self._used: dict[str, str] = {}
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         words = json.dumps([self._asked, prompt, schema], sort_keys=True)
         key = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
         known = self._known.get(key)
         if known is not None and _is_good(known, schema):
             self._used[key] = known
-            return Ok(Answer(known))
-        answer = self._generate(prompt, schema)
+            return Answer(known)
+        answer = attempt(self._generate, prompt, schema)
         if isinstance(answer, Ok) and not answer.value.truncated and _is_good(answer.value.text, schema):
             self._used[key] = answer.value.text
             self._write()
@@ -91,7 +91,7 @@ class KeptAnswers:
 
 
 def _is_good(text: str, schema: Mapping[str, Any] | None) -> bool:
-    return bool(text.strip()) if schema is None else isinstance(parse_answer(text, schema["required"]), Ok)
+    return bool(text.strip()) if schema is None else isinstance(attempt(parse_answer, text, schema["required"]), Ok)
 
 
 def _drop_old(folder: Path) -> None:
@@ -121,7 +121,7 @@ def room_for(words: str, settings: DistilSettings) -> int:
     return max(LEAST_PART_BYTES, (window - answer) * WORST_BYTES_A_TOKEN - len(words.encode("utf-8", "replace")))
 
 
-def summarize(conversation: Conversation, settings: DistilSettings, generate: Generate) -> Result[str]:
+def summarize(conversation: Conversation, settings: DistilSettings, generate: Generate) -> str:
     """Shorten a conversation part by part (map), and what comes of it again while it is too long (reduce).
 
     Err is that of the model, `truncated-answer` for a summary that it did not bring to its end, `empty-summary`, or
@@ -136,29 +136,29 @@ def summarize(conversation: Conversation, settings: DistilSettings, generate: Ge
         for number, part in enumerate(parts, start=1):
             words = f"{settings.summarize_prompt}\n\nPart {number} of {len(parts)}\n\n{fenced(_below(head, part))}"
             summary = _summary(words, settings.attempts, generate)
-            if isinstance(summary, Err):
-                return summary
-            summaries.append(summary.value)
+            summaries.append(summary)
         text = "\n\n".join(summaries)
         if len(text.encode("utf-8", "replace")) <= settings.summarize_bytes:
-            return Ok(text)
+            return text
         parts = _cut(text, limit)
-    return fail("summary-too-long", "the model's summaries do not get shorter than the conversation")
+    raise KnowledgeError("summary-too-long", "the model's summaries do not get shorter than the conversation")
 
 
-def _summary(words: str, attempts: int, generate: Generate) -> Result[str]:
+def _summary(words: str, attempts: int, generate: Generate) -> str:
     """The whole summary of one part, asked for again when it is empty or broke off: what stands behind the break would
     go with the conversation."""
-    problem: Err = fail("empty-summary", "the model returned no summary of a long conversation")
+    problem: KnowledgeError = KnowledgeError("empty-summary", "the model returned no summary of a long conversation")
     for _ in range(max(1, attempts)):
-        answer = generate(words)
-        if isinstance(answer, Err) and answer.error.code != EMPTY_ANSWER:
+        answer = attempt(generate, words)
+        if isinstance(answer, KnowledgeError) and answer.error.code != EMPTY_ANSWER:
             return answer
         if isinstance(answer, Ok) and answer.value.truncated:
             message = "the model stopped at its output limit in the summary of a long conversation"
-            problem = fail("truncated-answer", message, hint="raise max_output_tokens, or lower summary_part_bytes")
+            problem = KnowledgeError(
+                "truncated-answer", message, hint="raise max_output_tokens, or lower summary_part_bytes"
+            )
         elif isinstance(answer, Ok) and answer.value.text.strip():
-            return Ok(answer.value.text.strip())
+            return answer.value.text.strip()
     return problem
 
 
@@ -262,9 +262,7 @@ def category_questions(prompt: str) -> tuple[str, dict[str, str]]:
     return head.strip(), {found[1]: prompt[found.end() : end].strip() for found, end in zip(marks, ends, strict=True)}
 
 
-def ask(
-    prompt: str, style: str, name: str, text: str, attempts: int, generate: Generate, known: str = ""
-) -> Result[Arrays]:
+def ask(prompt: str, style: str, name: str, text: str, attempts: int, generate: Generate, known: str = "") -> Arrays:
     """The arrays of a model's answer; `known` stands above the conversation. Err: codes of the provider,
     `invalid-answer`, `truncated-answer`, `bad-prompt`.
 
@@ -274,42 +272,42 @@ def ask(
         return _ask(build_prompt(prompt, name, text, known), SCHEMA, attempts, generate)
     head, questions = category_questions(prompt)
     if not questions:
-        return fail("bad-prompt", "the prompt has no heading such as '## facts'", hint="see harvest-category.md")
+        raise KnowledgeError(
+            "bad-prompt", "the prompt has no heading such as '## facts'", hint="see harvest-category.md"
+        )
     arrays: Arrays = {}
     for category, question in questions.items():
         words = f"{build_prompt(head, name, text, known)}\n{question}\n"
         answer = _ask(words, category_schema(category), attempts, generate)
-        if isinstance(answer, Err):
-            return answer
-        arrays[category] = answer.value[category]
+        arrays[category] = answer[category]
         for beside in (UNASKED, *OFFERED):
-            if beside in answer.value:
-                arrays[beside] = [*arrays.get(beside, ()), *answer.value[beside]]
+            if beside in answer:
+                arrays[beside] = [*arrays.get(beside, ()), *answer[beside]]
         if len(arrays[category]) == MAX_ROWS:
             arrays[FULL] = [*arrays.get(FULL, ()), category]
-    return Ok(arrays)
+    return arrays
 
 
-def _ask(words: str, schema: Mapping[str, Any], attempts: int, generate: Generate) -> Result[Arrays]:
+def _ask(words: str, schema: Mapping[str, Any], attempts: int, generate: Generate) -> Arrays:
     for attempt in range(max(1, attempts)):
-        answer = generate(words + (RETRY_SUFFIX if attempt else ""), schema)
-        if isinstance(answer, Err) and answer.error.code == EMPTY_ANSWER:
+        answer = attempt(generate, words + (RETRY_SUFFIX if attempt else ""), schema)
+        if isinstance(answer, KnowledgeError) and answer.error.code == EMPTY_ANSWER:
             problem = answer
             continue
-        if isinstance(answer, Err):
-            return answer
+        if isinstance(answer, KnowledgeError):
+            raise answer
         if answer.value.truncated:
             hint = "raise max_output_tokens in config.toml"
-            problem = fail("truncated-answer", "the model stopped at its output limit", hint=hint)
+            problem = KnowledgeError("truncated-answer", "the model stopped at its output limit", hint=hint)
             continue
-        parsed = parse_answer(answer.value.text, schema["required"])
+        parsed = attempt(parse_answer, answer.value.text, schema["required"])
         if isinstance(parsed, Ok):
             return parsed
         problem = parsed
     error = problem.error
     if error.code == EMPTY_ANSWER:
         return problem
-    return fail(error.code, f"no valid answer in {attempts} attempts: {error.message}", hint=error.hint)
+    raise KnowledgeError(error.code, f"no valid answer in {attempts} attempts: {error.message}", hint=error.hint)
 
 
 def category_schema(category: str) -> dict[str, Any]:

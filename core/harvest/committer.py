@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
 from core.harvest.freeze import StruckLines, freeze, plan_facts, with_old_dates
@@ -279,8 +279,8 @@ class Committer:
         """The move itself, asked about once more: hours may have passed since the plan."""
         if self._must_stay(step):
             return False
-        moved = reclaim(self.paths, step.artifact.path, step.sha256, self.options.trash_days, self.now())
-        if isinstance(moved, Err):
+        moved = attempt(reclaim, self.paths, step.artifact.path, step.sha256, self.options.trash_days, self.now())
+        if isinstance(moved, KnowledgeError):
             self.trusted = moved.error.code != SYNC_FAILED
             self.report.errors.append(moved.error)
             return False

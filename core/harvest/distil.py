@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from core.base import files
 from core.base.answer import Generate
 from core.base.project import normal_remote, project_at, project_root, repository_root
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets, clear_title
 from core.conversations.conversation import Conversation, Turn
@@ -104,36 +104,36 @@ class _Read(NamedTuple):
     whole: Conversation | None = None
 
 
-def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, opened: StoreCache) -> Result[Harvest]:
+def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, opened: StoreCache) -> Harvest:
     """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
     means the rules."""
     item = step.artifact
     try:
         read = _read_again(step, options, opened, context=generate is not None)
     except OSError as error:
-        return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
-    if isinstance(read, Err):
-        return read
+        raise KnowledgeError(
+            "unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path
+        ) from error
     tail, whole = read.tail, read.whole
     if read.sha256 != step.sha256:
-        return fail(CHANGED, "the conversation changed since it was looked at", item.path, "run the harvest again")
+        raise KnowledgeError(
+            CHANGED, "the conversation changed since it was looked at", item.path, "run the harvest again"
+        )
     if tail.kind == REWRITTEN and item.size > options.limits.max_source_bytes:
         hint = "raise max_harvest_source_bytes to read it whole again"
-        return fail(
+        raise KnowledgeError(
             "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
         )
     if not project_root(tail.conversation.folder) and (folder := _folder_of(item.path, whole or tail.conversation)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, os.path.basename(item.path), item.mtime_ns)
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
-    if isinstance(found, Err):
-        return found
     if options.read_by is not None:
         options.read_by(whole or tail.conversation)
-    harvest = replace(found.value, folder=tail.conversation.folder, date=date)
+    harvest = replace(found, folder=tail.conversation.folder, date=date)
     if step.earlier is not None and tail.kind != SAME and (generate is None or step.earlier.whole):
         harvest = replace(harvest, by_rules=_by_rules(harvest, tail.conversation, item.name, options, generate))
-    return Ok(replace(harvest, entry={**harvest.entry, **read.facts, **_entry_of(step, tail, harvest)}))
+    return replace(harvest, entry={**harvest.entry, **read.facts, **_entry_of(step, tail, harvest)})
 
 
 def _by_rules(
@@ -143,11 +143,11 @@ def _by_rules(
     by rules."""
     if generate is None:
         return harvest.items
-    again = distil(conversation, name, replace(options.distil, waiting=None), None)
+    again = attempt(distil, conversation, name, replace(options.distil, waiting=None), None)
     return again.value.items if isinstance(again, Ok) else ()
 
 
-def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, context: bool) -> _Read | Err:
+def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, context: bool) -> _Read:
     """`context` says that a model reads. Raises OSError."""
     item = step.artifact
     streamed = _streamed(step, options, context=context)
@@ -164,7 +164,7 @@ def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, cont
     conversation = read_conversation(item.name, data)
     unread = why_unread(data, conversation)
     if unread is not None:
-        return fail(unread.code, unread.message, item.path, unread.hint)
+        raise KnowledgeError(unread.code, unread.message, item.path, unread.hint)
     return _Read(
         tail_of(conversation, step.earlier, context=context), sha256, facts_of(conversation.turns), conversation
     )
@@ -258,7 +258,7 @@ def distil(
     whole: Conversation | None = None,
     known: KnownStore | None = None,
     date: str = "",
-) -> Result[Harvest]:
+) -> Harvest:
     """Turn one conversation into items. `generate` None means the offline rules; `whole` is the conversation that this
     one is the end of: who said something is judged by all of it; `known` is the store as the run began; `date` is the
     conversation's UTC day (YYYY-MM-DD): what was said later is not outdated by it.
@@ -269,12 +269,12 @@ def distil(
     if settings.redact:
         conversation, counts = redacted_conversation(conversation, whole)
     if not any(turn.text.strip() for turn in conversation.turns):
-        return Ok(Harvest((), title=conversation.title))
+        return Harvest((), title=conversation.title)
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
             add_borne_out(arrays, borne_out(conversation, settings.waiting))
-        return Ok(_finish(arrays, conversation, settings, counts, whole))
+        return _finish(arrays, conversation, settings, counts, whole)
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)
     around = build_prompt(words_around(prompt, settings.style), called, "", INTRODUCTION)
@@ -284,22 +284,18 @@ def distil(
     if settings.long == "summarise" and shown_bytes(conversation) > settings.summarize_bytes:
         shorten, _ = split_version(settings.summarize_prompt)
         done = summarize(conversation, replace(settings, summarize_prompt=shorten), generate)
-        if isinstance(done, Err):
-            return done
-        summary = done.value
+        summary = done
         parts = [summary]
     else:
         parts = parts_of(conversation, room - 2 * shown.room)
     found: list[Arrays] = []
     for part in parts:
         asked = ask(prompt, settings.style, called, part, settings.attempts, generate, shown.block(part))
-        if isinstance(asked, Err):
-            return asked
-        found.append(asked.value)
-        shown.add(given(asked.value))
+        found.append(asked)
+        shown.add(given(asked))
     entry: dict[str, Any] = {"prompt": version} | ({"parts": len(parts)} if len(parts) > 1 else {})
     harvest = _finish(joined(found), conversation, settings, counts, whole, shown, summary)
-    return Ok(replace(harvest, entry={**harvest.entry, **entry}))
+    return replace(harvest, entry={**harvest.entry, **entry})
 
 
 def shown_bytes(conversation: Conversation) -> int:
@@ -381,7 +377,7 @@ def _with_clear_title(tail: Tail, turns: Iterable[Turn]) -> Tail:
     return tail._replace(conversation=replace(tail.conversation, title=title))
 
 
-def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> _Read | Err | None:
+def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> _Read | None:
     """What is to be read of a very long transcript, read line by line. None where it is read as a whole,
     Err(damaged-conversation) for one with much damage.
 
@@ -409,7 +405,9 @@ def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> _Read | 
     if found is None or not len(sink):
         return None
     if found.damage:
-        return fail("damaged-conversation", f"the file {found.damage}", item.path, "look whether the file is whole")
+        raise KnowledgeError(
+            "damaged-conversation", f"the file {found.damage}", item.path, "look whether the file is whole"
+        )
     tail = sink.tail(found.conversation)
     if base is not None and tail.kind == REWRITTEN and item.size <= limit:
         found, sink = look(None)

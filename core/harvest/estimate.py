@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.base.answer import Answer, Generate
-from core.base.result import Ok, Result
 from core.harvest.answer import SCHEMA
 from core.harvest.asking import KeptAnswers
 from core.harvest.distil import distil_step
@@ -54,7 +53,7 @@ class _Counting:
         self.usage = usage
         self.calls = self.input_tokens = self.output_tokens = 0
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         length = len(prompt.encode("utf-8", "replace"))
         self.calls += 1
         self.input_tokens += length // BYTES_A_TOKEN
@@ -63,14 +62,14 @@ class _Counting:
             bytes_of_it = len(part.encode("utf-8", "replace"))
             summary = ("word " * (bytes_of_it // 5 + 1))[: max(1, round(bytes_of_it * self.usage.summary_share))]
             self.output_tokens += len(summary) // BYTES_A_TOKEN
-            return Ok(Answer(summary))
+            return Answer(summary)
         asked = len(schema.get("required", ())) or len(SCHEMA["required"])
         self.output_tokens += self.usage.tokens_an_answer * asked // len(SCHEMA["required"])
         # What a part gives is told with the next one: it must be counted there.
         many = round(ROWS * self.usage.tokens_an_answer / ANSWER_TOKENS)
         rows = [f"{self.calls}.{at} {LEARNED}" for at in range(max(1, many * asked // len(SCHEMA["required"])))]
         name = next((name for name in schema.get("required", ()) if name != "files"), "")
-        return Ok(Answer(json.dumps({name: rows} if name else {})))
+        return Answer(json.dumps({name: rows} if name else {}))
 
 
 def estimate(

@@ -27,7 +27,7 @@ from core.base.homes import advice
 from core.base.markdown import sanitise_name
 from core.base.paths import Paths
 from core.base.project import repository_root
-from core.base.result import ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest, project_entry
@@ -119,9 +119,7 @@ class ImportReport:
         }
 
 
-def plan_import(
-    paths: Paths, path: Path, entries: Mapping[str, Mapping[str, Any]], *, secrets: bool
-) -> Result[ImportReport]:
+def plan_import(paths: Paths, path: Path, entries: Mapping[str, Mapping[str, Any]], *, secrets: bool) -> ImportReport:
     """What there is to import at a file or in a folder. Reads only. Err when there is nothing of that name, or only
     what is in the knowledge folder already."""
     own = os.path.realpath(paths.knowledge)
@@ -137,7 +135,7 @@ def plan_import(
             )
     if not found:
         hint = "name a file, or a folder with CLAUDE.md, MEMORY.md, memory-bank/, .serena/memories/ or knowledge/ in it"
-        return fail("nothing-to-import", "no memories are there", path, hint)
+        raise KnowledgeError("nothing-to-import", "no memories are there", path, hint)
     report = ImportReport(False, [], notes=notes)
     before, seen = earlier_by_path(entries), set[str]()
     for file, root in found:
@@ -157,7 +155,7 @@ def plan_import(
     orders = sum(item.held == ORDER for row in report.rows for item in row.items if row.status in (NEW, CHANGED))
     if orders:
         report.notes.append(f"orders and procedures of project files wait in the quarantine for your word: {orders}")
-    return Ok(report)
+    return report
 
 
 def _is_within(path: str, folder: str) -> bool:
@@ -238,7 +236,7 @@ def _is_fetched(folders: list[str]) -> bool:
     return any(os.path.lexists(os.path.join(home, *folders[:deep], ".git")) for deep in range(2, len(folders) + 1))
 
 
-def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> Result[ImportReport]:
+def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> ImportReport:
     """Import for good. Err when there is nothing, when another run holds the lock, or the store cannot be used."""
 
     limits = replace(options.limits, provider=SOURCE, reclaim="never", keep=True, harvest=True)
@@ -246,7 +244,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
     try:
         with locks.locked(paths.lock, work="import"):
             recovered = recover(paths, now(), options.editor_wait)
-            planned = plan_import(paths, path, recovered.entries, secrets=options.distil.redact)
+            planned = attempt(plan_import, paths, path, recovered.entries, secrets=options.distil.redact)
             if not isinstance(planned, Ok):
                 return planned
             report = planned.value
@@ -266,12 +264,12 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
             report.items = {name: number for name, number in done.items.items() if number}
             report.notes += [*recovered.notes, *done.notes]
             report.errors += [*recovered.errors, *done.errors]
-            return Ok(report)
+            return report
     except locks.LockHeldError as error:
-        return locks.refused(error)
+        raise locks.refused(error)
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror}"
-        return fail("store-failed", message, error.filename or "", advice(error))
+        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
 
 
 def _stage(row: ImportRow, before: Mapping[str, str], committer: Committer) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from core.base import files
 from core.base.answer import Answer, Generate
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.knowledge.spending import Purse, Spent, account_trouble
 
 NOT_TRIED = "not-tried"
@@ -76,14 +76,14 @@ class Breaker:
         self._doubts = 0
         self.reason: ErrorInfo | None = None
 
-    def see(self, result: Result[Answer]) -> Result[Answer]:
+    def see(self, result: Result[Answer]) -> Answer:
         """Note how a call ended. A call that was under way when the asking ended, and failed too, was not tried."""
         try:
             return self._seen(result)
         finally:
             self.first_call.set()
 
-    def _seen(self, result: Result[Answer]) -> Result[Answer]:
+    def _seen(self, result: Result[Answer]) -> Answer:
         with self._lock:
             if isinstance(result, Ok):
                 self._doubts = 0
@@ -97,9 +97,9 @@ class Breaker:
                 return result
             return self.refusal() if code in HOPELESS | DOUBTFUL else result
 
-    def refusal(self) -> Err:
+    def refusal(self) -> KnowledgeError:
         """What a conversation gets instead of an answer once the asking has ended."""
-        return fail(NOT_TRIED, "not tried, for the model could not be asked before")
+        return KnowledgeError(NOT_TRIED, "not tried, for the model could not be asked before")
 
 
 def stopped_note(not_tried: int, reason: ErrorInfo) -> str:
@@ -165,12 +165,12 @@ class Meter:
         self.input_tokens: int | None = None
         self.output_tokens: int | None = None
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         if self._breaker.reason is not None:
-            return self._breaker.refusal()
+            raise self._breaker.refusal()
         estimate = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
         if not self._budget.reserve(estimate):
-            return fail(
+            raise KnowledgeError(
                 TOKEN_CAP,
                 "the run has reached its cap of tokens; what is left waits for the next one",
                 hint="the cap is max_run_tokens in config.toml",
@@ -181,15 +181,15 @@ class Meter:
                 fits = self._purse.reserve(len(prompt.encode("utf-8", "replace")))
             except OSError as error:
                 self._budget.settle(estimate, 0)
-                return self._breaker.see(fail(NO_ACCOUNT, account_trouble(error), error.filename or ""))
+                return self._breaker.see(KnowledgeError(NO_ACCOUNT, account_trouble(error), error.filename or ""))
             if fits is None:
                 self._budget.settle(estimate, 0)
-                return fail(TOKEN_CAP, self._purse.reason, hint="the caps stand in config.toml")
+                raise KnowledgeError(TOKEN_CAP, self._purse.reason, hint="the caps stand in config.toml")
             reserved = fits
-        result = self._generate(prompt, schema)
+        result = attempt(self._generate, prompt, schema)
         self.calls += 1
         self.requests += result.value.requests if isinstance(result, Ok) else result.requests
-        answer = self._breaker.see(result)
+        answer = attempt(self._breaker.see, result)
         if not isinstance(answer, Ok):
             self._budget.settle(estimate, 0)
             # Whoever gave up may be billed all the same: for the question at least.
@@ -282,8 +282,8 @@ class Counted:
         self.usage = UNKNOWN
         self.sent = 0
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        answer = self._generate(prompt, schema)
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        answer = attempt(self._generate, prompt, schema)
         with self._lock:
             estimated = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
             self.sent += 0 if prompt.endswith(RETRY_SUFFIX) else estimated

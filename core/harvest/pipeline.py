@@ -16,7 +16,7 @@ from core.base import files, locks
 from core.base.answer import Generate
 from core.base.homes import advice
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
 from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
@@ -118,7 +118,7 @@ def run_harvest(
     progress: Report = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
     cache: HashCache | None = None,
-) -> Result[HarvestReport]:
+) -> HarvestReport:
     """Harvest and reclaim. `generate` None means the offline rules, whatever provider the options name.
 
     Err only when the run could not start (another one holds the lock, the store cannot be written); whatever happens to
@@ -132,12 +132,12 @@ def run_harvest(
             plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
             if generate is not None:
                 options = replace(options, known=KnownStore.read(paths, recovered.entries))
-            return Ok(_run_plan(paths, options, generate, plan, recovered, now, progress, cancelled))
+            return _run_plan(paths, options, generate, plan, recovered, now, progress, cancelled)
     except locks.LockHeldError as error:
-        return locks.refused(error)
+        raise locks.refused(error)
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror}"
-        return fail("store-failed", message, error.filename or "", advice(error))
+        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
 
 
 def _run_plan(

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError
 from core.harvest.classify import classify_conversation
 from core.harvest.steps import QUIET_SECONDS
 from core.sources.artifact import Artifact
@@ -91,7 +91,7 @@ class Reclaimed:
     until: str
 
 
-def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime) -> Result[Reclaimed]:
+def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime) -> Reclaimed:
     """Move one conversation into the trash (`trash_days` 0: remove it). Err leaves it where it was.
 
     The trash is synced by `sync_reclaimed`, once for many. The place that was left is not: a power cut may only bring
@@ -100,41 +100,47 @@ def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime
     try:
         fd = files.open_regular(path)
     except OSError as error:
-        return fail("reclaim-failed", f"the conversation cannot be opened any more: {error.strerror}", path)
+        raise KnowledgeError(
+            "reclaim-failed", f"the conversation cannot be opened any more: {error.strerror}", path
+        ) from error
     try:
         return _move(fd, paths, path, sha256, trash_days, now)
     except OSError as error:
         code = SYNC_FAILED if isinstance(error, files.SyncError) else "reclaim-failed"
-        return fail(code, f"the conversation could not be moved to the trash: {error.strerror}", path)
+        raise KnowledgeError(
+            code, f"the conversation could not be moved to the trash: {error.strerror}", path
+        ) from error
     finally:
         os.close(fd)
 
 
-def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: datetime) -> Result[Reclaimed]:
+def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: datetime) -> Reclaimed:
     before = files.identity_of(fd)
     if files.sha256_of_descriptor(fd) != sha256 or not files.is_same_file(fd, path):
-        return _changed(path)
+        raise _changed(path)
     files.make_folder(paths.trash)
     copy = _rename_into(paths.trash, Path(path), sha256)
     if files.identity_of(fd) != before or files.sha256_of_descriptor(fd) != sha256 or not files.is_same_file(fd, copy):
         return _changed(path) if _put_back(copy, Path(path)) else _changed_twice(copy, path)
     if trash_days == 0:
         files.discard(copy)
-        return Ok(Reclaimed(path, sha256, before.size, "", ""))
+        return Reclaimed(path, sha256, before.size, "", "")
     if Path(path).parent != paths.conversations:  # another tool's folder, which no end of a run knows
         files.sync_folder(paths.trash)
         files.sync_folder(Path(path).parent)
     until = (now + timedelta(days=trash_days)).isoformat()
-    return Ok(Reclaimed(path, sha256, before.size, copy.name, until))
+    return Reclaimed(path, sha256, before.size, copy.name, until)
 
 
-def _changed(path: str) -> Err:
-    return fail("changed", "the conversation changed after it was read; it stays", path, "run the harvest again")
+def _changed(path: str) -> KnowledgeError:
+    return KnowledgeError(
+        "changed", "the conversation changed after it was read; it stays", path, "run the harvest again"
+    )
 
 
-def _changed_twice(copy: Path, path: str) -> Err:
+def _changed_twice(copy: Path, path: str) -> KnowledgeError:
     message = f"the conversation changed while it was moved, and its name is taken again; its old text is {copy.parent}"
-    return fail("changed", f"{message}/{_kept(copy).name}", path, "compare the two")
+    return KnowledgeError("changed", f"{message}/{_kept(copy).name}", path, "compare the two")
 
 
 def _kept(copy: Path) -> Path:
@@ -169,12 +175,14 @@ def sync_reclaimed(paths: Paths) -> None:
         files.sync_folder(paths.trash)
 
 
-def restore(paths: Paths, name: str, path: str, sha256: str) -> Result[Path]:
+def restore(paths: Paths, name: str, path: str, sha256: str) -> Path:
     """Put a trashed conversation back where it was, byte for byte. A name that something else occupies is refused."""
     copy, target = paths.trash / name, Path(path)
     try:
         if files.sha256_of_file(copy) != sha256:
-            return fail("trash-damaged", "the trashed conversation no longer has the hash it went in with", copy)
+            raise KnowledgeError(
+                "trash-damaged", "the trashed conversation no longer has the hash it went in with", copy
+            )
         files.make_folder(target.parent)
         files.rename_without_replacing(copy, target)
         files.sync_folder(target.parent)
@@ -182,13 +190,17 @@ def restore(paths: Paths, name: str, path: str, sha256: str) -> Result[Path]:
     except FileExistsError:
         if _stands_at(target, sha256):  # put back by hand, or before a power cut that brought the one in the trash back
             gone = purge(copy, sha256)
-            return gone if isinstance(gone, Err) else Ok(target)
-        return fail("occupied", "another file has that name now", target, "move it away, then restore again")
+            return target
+        raise KnowledgeError(
+            "occupied", "another file has that name now", target, "move it away, then restore again"
+        ) from None
     except FileNotFoundError:
-        return fail("not-in-trash", "the conversation is not in the trash any more", copy)
+        raise KnowledgeError("not-in-trash", "the conversation is not in the trash any more", copy) from None
     except OSError as error:
-        return fail("restore-failed", f"the conversation could not be restored: {error.strerror}", target)
-    return Ok(target)
+        raise KnowledgeError(
+            "restore-failed", f"the conversation could not be restored: {error.strerror}", target
+        ) from error
+    return target
 
 
 def _stands_at(path: Path, sha256: str) -> bool:
@@ -207,41 +219,43 @@ def _stands_at(path: Path, sha256: str) -> bool:
     return True
 
 
-def purge(path: Path, sha256: str) -> Result[int]:
+def purge(path: Path, sha256: str) -> int:
     """Remove one trashed conversation for good, if it still is what went in. Returns its bytes."""
     try:
         fd = files.open_regular(path)
         try:
             size = files.identity_of(fd).size
             if files.sha256_of_descriptor(fd) != sha256:
-                return fail("trash-damaged", "a trashed conversation has changed; it stays", path)
+                raise KnowledgeError("trash-damaged", "a trashed conversation has changed; it stays", path)
         finally:
             os.close(fd)
         files.remove_file(path)
     except OSError as error:
-        return fail("purge-failed", f"a trashed conversation could not be removed: {error.strerror}", path)
-    return Ok(size)
+        raise KnowledgeError(
+            "purge-failed", f"a trashed conversation could not be removed: {error.strerror}", path
+        ) from error
+    return size
 
 
-def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> Result[None]:
+def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> None:
     """Move a folder of cut-up copies whose source is gone or has changed into the trash (`trash_days` 0: remove it)."""
     folder = Path(path)
     if folder.parent != paths.splits or folder.is_symlink() or not folder.is_dir():
-        return fail("prune-failed", "this is not a folder of splits; it stays", path)
+        raise KnowledgeError("prune-failed", "this is not a folder of splits; it stays", path)
     try:
         if trash_days == 0:
             files.remove_tree(folder)
-            return Ok(None)
+            return
         files.make_folder(paths.trash)
         _rename_into(paths.trash, folder, name_of_split(folder.name, now + timedelta(days=trash_days)), "folder")
         files.sync_folder(paths.trash)
         files.sync_folder(paths.splits)
     except OSError as error:
-        return fail("prune-failed", f"the folder could not be taken away: {error.strerror}", path)
-    return Ok(None)
+        raise KnowledgeError("prune-failed", f"the folder could not be taken away: {error.strerror}", path) from error
+    return
 
 
-def restore_split(paths: Paths, name: str) -> Result[Path]:
+def restore_split(paths: Paths, name: str) -> Path:
     """Put a folder of splits back where it was. An occupied name is refused."""
     split = split_in_trash(name)
     target = paths.splits / (split[0] if split is not None else name)
@@ -251,22 +265,26 @@ def restore_split(paths: Paths, name: str) -> Result[Path]:
         files.sync_folder(paths.splits)
         files.sync_folder(paths.trash)
     except FileExistsError:
-        return fail("occupied", "another folder has that name now", target, "move it away, then restore again")
+        raise KnowledgeError(
+            "occupied", "another folder has that name now", target, "move it away, then restore again"
+        ) from None
     except OSError as error:
-        return fail("restore-failed", f"the folder could not be restored: {error.strerror}", target)
-    return Ok(target)
+        raise KnowledgeError("restore-failed", f"the folder could not be restored: {error.strerror}", target) from error
+    return target
 
 
-def purge_split(paths: Paths, name: str) -> Result[None]:
+def purge_split(paths: Paths, name: str) -> None:
     """Remove a folder of splits that lies in the trash for good."""
     folder = paths.trash / name
     if split_in_trash(name) is None or folder.is_symlink() or not folder.is_dir():
-        return fail("purge-failed", "this is not a folder of splits; it stays", folder)
+        raise KnowledgeError("purge-failed", "this is not a folder of splits; it stays", folder)
     try:
         files.remove_tree(folder)
     except OSError as error:
-        return fail("purge-failed", f"a trashed folder could not be removed: {error.strerror}", folder)
-    return Ok(None)
+        raise KnowledgeError(
+            "purge-failed", f"a trashed folder could not be removed: {error.strerror}", folder
+        ) from error
+    return
 
 
 def finish_removals(paths: Paths) -> list[ErrorInfo]:

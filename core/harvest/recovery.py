@@ -17,7 +17,7 @@ from typing import TypeVar
 from core.base import files, locks
 from core.base.homes import advice, require_known
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.harvest.batch import Applied, write_together
 from core.harvest.named_paths import tell_bindings
 from core.harvest.proofs import SHELF
@@ -97,7 +97,7 @@ def recover(paths: Paths, now: datetime, editor_wait: EditorWait) -> Recovered:
     settle(paths)
     finish_moves(paths)
     state.errors += finish_removals(paths)
-    ledger = read_ledger(paths)
+    ledger = attempt(read_ledger, paths)
     if isinstance(ledger, Ok):
         state.entries = ledger.value
         if state.entries and not files.exists(paths.ledger):
@@ -358,8 +358,8 @@ def _take_out_outdated(paths: Paths, states: Mapping[str, Pending], run: str, wh
                 goes.setdefault(name, []).extend(outdated)
     errors, now = [], datetime.fromisoformat(when)
     for name, lines in goes.items():
-        taken = take_out(paths, name, [line for line in lines if line not in done], now, run)
-        errors += [taken.error] if isinstance(taken, Err) else []
+        taken = attempt(take_out, paths, name, [line for line in lines if line not in done], now, run)
+        errors += [taken.error] if isinstance(taken, KnowledgeError) else []
         errors += [error for line in lines if line in done and (error := _move_to_done(paths, name, line, now, run))]
     if goes:
         settle(paths)  # no run leaves the next one anything to do
@@ -367,11 +367,15 @@ def _take_out_outdated(paths: Paths, states: Mapping[str, Pending], run: str, wh
 
 
 def _move_to_done(paths: Paths, file: str, raw: str, now: datetime, run: str) -> ErrorInfo | None:
-    def hunks(lines: list[str]) -> Result[list[Hunk]]:
+    def hunks(lines: list[str]) -> list[Hunk]:
         at = next((at for at, line in enumerate(lines, start=1) if bare(line) == raw), 0)
-        return moved(lines, BulletRef(file, at, raw), "done") if at else fail("unchanged", "the task is gone", file)
+        return (
+            moved(lines, BulletRef(file, at, raw), "done")
+            if at
+            else KnowledgeError("unchanged", "the task is gone", file)
+        )
 
-    made = change_file(paths, file, hunks, now, run=run)
+    made = attempt(change_file, paths, file, hunks, now, run=run)
     if isinstance(made, Ok):
         return ErrorInfo("changes-failed", made.value.warning, str(paths.changes)) if made.value.warning else None
     return made.error if made.error.code not in ("unchanged", "already-done") else None
@@ -435,9 +439,9 @@ def with_store(
     paths: Paths,
     name: str,
     now: datetime,
-    work: Callable[[Recovered], Result[T]],
+    work: Callable[[Recovered], T],
     editor_wait: EditorWait = EDITOR_WAIT,
-) -> Result[T]:
+) -> T:
     """Run `work` of the command `name` while nobody else changes the store. Err when another command holds the lock, or
     the disk refuses."""
     try:
@@ -446,7 +450,7 @@ def with_store(
             files.sync_folder(paths.state)  # no power cut may bring a journal back that ended before this work
             return work(recovered)
     except locks.LockHeldError as error:
-        return locks.refused(error)
+        raise locks.refused(error)
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror or error}"
-        return fail("store-failed", message, error.filename or "", advice(error))
+        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.base.markdown import Bullet, sanitise_line, split_provenance
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, QUARANTINE, TASKS_FILE
 from core.knowledge.hunks import (
     Hunk,
@@ -58,24 +58,24 @@ def split_quote(text: str) -> tuple[str, str]:
     return (found["text"], found["quote"]) if found else (text, "")
 
 
-def clean_text(text: str) -> Result[str]:
+def clean_text(text: str) -> str:
     """A person's words as they may stand in a bullet; Err when nothing is left or it is too long (never cut)."""
     clean = sanitise_line(text, None)
     if not clean.strip("\\#- "):
-        return fail("empty-text", "there is no text to write", hint="give the words of the bullet")
+        raise KnowledgeError("empty-text", "there is no text to write", hint="give the words of the bullet")
     if len(clean) > TEXT_CHARACTERS:
         message = f"the text has {len(clean)} characters; a bullet holds at most {TEXT_CHARACTERS}"
-        return fail("too-long", message, hint="shorten it, or write several bullets")
-    return Ok(clean)
+        raise KnowledgeError("too-long", message, hint="shorten it, or write several bullets")
+    return clean
 
 
-def locate(lines: Sequence[str], ref: BulletRef) -> Result[int]:
+def locate(lines: Sequence[str], ref: BulletRef) -> int:
     """The index of the bullet; Err(changed-outside) when another line stands there."""
     at = ref.line - 1
     if not ref.raw.startswith("- ") or not 0 <= at < len(lines) or bare(lines[at]) != ref.raw:
         message = f"line {ref.line} no longer holds this bullet; nothing was written"
-        return fail("changed-outside", message, ref.file, LOOK_AGAIN)
-    return Ok(at)
+        raise KnowledgeError("changed-outside", message, ref.file, LOOK_AGAIN)
+    return at
 
 
 # --- one line --------------------------------------------------------------------------------------------------------
@@ -95,55 +95,49 @@ def _is_struck(text: str) -> bool:
     return len(text) > 4 and text.startswith("~~") and text.endswith("~~")
 
 
-def with_text(lines: list[str], ref: BulletRef, text: str) -> Result[list[Hunk]]:
+def with_text(lines: list[str], ref: BulletRef, text: str) -> list[Hunk]:
     """Other words; provenance, strike-through and indented lines stay."""
     clean = clean_text(text)
-    if isinstance(clean, Err):
-        return clean
     lead, old, tail = _parts(ref.raw)
-    new = f"~~{clean.value}~~" if _is_struck(old) else clean.value
+    new = f"~~{clean}~~" if _is_struck(old) else clean
     return _with_line(lines, ref, f"{lead}{new}{tail}")
 
 
-def struck(lines: list[str], ref: BulletRef) -> Result[list[Hunk]]:
+def struck(lines: list[str], ref: BulletRef) -> list[Hunk]:
     """`- ~~text~~ [from: …]`: out of the digest, still to be read."""
     lead, text, tail = _parts(ref.raw)
     if _is_struck(text):
-        return fail("already-struck", "this bullet is struck through already", ref.file)
+        raise KnowledgeError("already-struck", "this bullet is struck through already", ref.file)
     if not text:
-        return fail("empty-text", "this bullet has no text to strike through", ref.file)
+        raise KnowledgeError("empty-text", "this bullet has no text to strike through", ref.file)
     return _with_line(lines, ref, f"{lead}~~{text}~~{tail}")
 
 
-def superseded(lines: list[str], ref: BulletRef, by: str) -> Result[list[Hunk]]:
+def superseded(lines: list[str], ref: BulletRef, by: str) -> list[Hunk]:
     """The bullet struck through, and below it, indented, the line that is true instead."""
     lead, text, tail = _parts(ref.raw)
     found = locate(lines, ref)
-    if isinstance(found, Err):
-        return found
     if _is_struck(text) or not text:
-        return fail("already-struck", "this bullet is struck through already", ref.file)
-    at, ending = found.value, line_break(lines)
+        raise KnowledgeError("already-struck", "this bullet is struck through already", ref.file)
+    at, ending = found, line_break(lines)
     first = f"{lead}~~{text}~~{tail}" + (lines[at][len(ref.raw) :] or ending)
-    return Ok([made(lines, at, 1, [first, f"  superseded by: {by}{ending}"], _section(ref.file, lines, at))[1]])
+    return [made(lines, at, 1, [first, f"  superseded by: {by}{ending}"], _section(ref.file, lines, at))[1]]
 
 
-def unstruck(lines: list[str], ref: BulletRef) -> Result[list[Hunk]]:
+def unstruck(lines: list[str], ref: BulletRef) -> list[Hunk]:
     """The bullet without its strike-through."""
     lead, text, tail = _parts(ref.raw)
     if not _is_struck(text):
-        return fail("not-struck", "this bullet is not struck through", ref.file)
+        raise KnowledgeError("not-struck", "this bullet is not struck through", ref.file)
     return _with_line(lines, ref, f"{lead}{text[2:-2]}{tail}")
 
 
-def _with_line(lines: list[str], ref: BulletRef, new: str) -> Result[list[Hunk]]:
+def _with_line(lines: list[str], ref: BulletRef, new: str) -> list[Hunk]:
     found = locate(lines, ref)
-    if isinstance(found, Err):
-        return found
     if new == ref.raw:
-        return fail("unchanged", "the bullet says that already; nothing was written", ref.file)
-    at = found.value
-    return Ok([made(lines, at, 1, [new + lines[at][len(ref.raw) :]], _section(ref.file, lines, at))[1]])
+        raise KnowledgeError("unchanged", "the bullet says that already; nothing was written", ref.file)
+    at = found
+    return [made(lines, at, 1, [new + lines[at][len(ref.raw) :]], _section(ref.file, lines, at))[1]]
 
 
 def _section(file: str, lines: Sequence[str], at: int) -> str:
@@ -153,33 +147,29 @@ def _section(file: str, lines: Sequence[str], at: int) -> str:
 # --- whole bullets ---------------------------------------------------------------------------------------------------
 
 
-def without(lines: list[str], refs: Sequence[BulletRef]) -> Result[list[Hunk]]:
+def without(lines: list[str], refs: Sequence[BulletRef]) -> list[Hunk]:
     """The file without these bullets and their indented lines."""
     hunks: list[Hunk] = []
     for ref in sorted(refs, key=lambda one: one.line, reverse=True):  # the lowest first: the others keep their lines
         found = locate(lines, ref)
-        if isinstance(found, Err):
-            return found
-        at = found.value
+        at = found
         lines, hunk = made(lines, at, block_end(lines, at) - at, (), _section(ref.file, lines, at))
         hunks.append(hunk)
-    return Ok(hunks)
+    return hunks
 
 
-def moved(lines: list[str], ref: BulletRef, section: str) -> Result[list[Hunk]]:
+def moved(lines: list[str], ref: BulletRef, section: str) -> list[Hunk]:
     """A task with its indented lines at the end of the other section (`done` or `open`)."""
     if ref.file != TASKS_FILE:
-        return fail("not-a-task", "only a task can be done or open", ref.file)
+        raise KnowledgeError("not-a-task", "only a task can be done or open", ref.file)
     found = locate(lines, ref)
-    if isinstance(found, Err):
-        return found
-    at = found.value
+    at = found
     if section_at(lines, at) == section:
-        return fail(f"already-{section}", f"this task is {section} already", ref.file)
+        raise KnowledgeError(f"already-{section}", f"this task is {section} already", ref.file)
     ending = line_break(lines)
     block = [whole_line(line, ending) for line in lines[at : block_end(lines, at)]]
     rest, cut = made(lines, at, len(block), (), section_at(lines, at))
-    return Ok([cut, *inserted(rest, block, section, ending)])
+    return [cut, *inserted(rest, block, section, ending)]
 
 
 def inserted(lines: list[str], block: Sequence[str], section: str, ending: str) -> list[Hunk]:

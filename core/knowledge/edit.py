@@ -22,7 +22,7 @@ from core.base import files
 from core.base.conflict import may_conflict, roles_of
 from core.base.markdown import BY_HAND, Provenance, bullet_line, sanitise_line
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE
@@ -42,7 +42,7 @@ PATIENCE = EditorWait(settle=0, swap_file=0)
 AS_FACT = "write it as a fact instead"
 END_CONFLICT = "end it first: 'knowledge doctor' tells how"
 
-Hunks = Callable[[list[str]], Result[list[Hunk]]]
+Hunks = Callable[[list[str]], list[Hunk]]
 
 
 @dataclass(frozen=True)
@@ -77,31 +77,29 @@ def new_edit_run(now: datetime) -> str:
 
 def delete_bullets(
     paths: Paths, refs: Sequence[BulletRef], now: datetime, *, seen: str | None = None, run: str = ""
-) -> Result[Edited]:
+) -> Edited:
     """Take several bullets of one file out of it, all or none."""
     return change_file(paths, refs[0].file, lambda lines: bullet_text.without(lines, refs), now, seen=seen, run=run)
 
 
 def add_bullet(
     paths: Paths, category: str, text: str, now: datetime, *, path: str = "", seen: str | None = None
-) -> Result[Edited]:
+) -> Edited:
     """Write a new bullet `[from: by-hand, DATE]`; `path` is the source file of a note (category `files` only)."""
     if category not in CATEGORY:
-        return fail("no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}")
+        raise KnowledgeError(
+            "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}"
+        )
     clean = bullet_text.clean_text(text)
-    if isinstance(clean, Err):
-        return clean
     if bool(path) != (category == "files"):
         wants = "a note needs the path of the file it is about" if not path else "only a note (files) takes a path"
-        return fail("bad-path", wants, hint="'knowledge add files TEXT --file PATH' writes a note")
-    line = bullet_line(clean.value, Provenance(BY_HAND, now.astimezone(UTC).date().isoformat()))
+        raise KnowledgeError("bad-path", wants, hint="'knowledge add files TEXT --file PATH' writes a note")
+    line = bullet_line(clean, Provenance(BY_HAND, now.astimezone(UTC).date().isoformat()))
     row = CATEGORY[category]
     if not path:
         return add_lines(paths, row.file, row.header, ((line,),), now, section=section_of(category), seen=seen)
     note = note_file(paths, path)
-    if isinstance(note, Err):
-        return note
-    name, header = note.value
+    name, header = note
     return add_lines(paths, name, header, ((line,),), now, seen=seen)
 
 
@@ -110,7 +108,7 @@ def section_of(category: str) -> str:
     return {"tasks_open": "open", "tasks_done": "done"}.get(category, "")
 
 
-def note_file(paths: Paths, path: str) -> Result[tuple[str, str]]:
+def note_file(paths: Paths, path: str) -> tuple[str, str]:
     """The note of a source file (its name below the knowledge folder, and its first line when it is new).
 
     Binds the note to the file as it is now, renaming it where the file was renamed.
@@ -122,14 +120,18 @@ def note_file(paths: Paths, path: str) -> Result[tuple[str, str]]:
         except (OSError, ValueError):
             known, _ = notes_for(paths, absolute)
             if os.path.isdir(absolute):
-                return fail("no-such-file", "this is a folder; a note belongs to one file", absolute, AS_FACT)
+                raise KnowledgeError(
+                    "no-such-file", "this is a folder; a note belongs to one file", absolute, AS_FACT
+                ) from None
             if known is not None and known.is_file():
-                return Ok((f"files/{known.name}", ""))
-            return fail("no-such-file", "there is no file of that name", absolute, AS_FACT)
+                return (f"files/{known.name}", "")
+            raise KnowledgeError("no-such-file", "there is no file of that name", absolute, AS_FACT) from None
         binding = bind_note(paths, source)
     except OSError as error:
-        return fail("note-failed", f"the note cannot be bound to the file: {error.strerror}", absolute)
-    return Ok((f"files/{binding.note}", f"# {sanitise_line(source.path, None)}"))
+        raise KnowledgeError(
+            "note-failed", f"the note cannot be bound to the file: {error.strerror}", absolute
+        ) from error
+    return (f"files/{binding.note}", f"# {sanitise_line(source.path, None)}")
 
 
 def add_lines(
@@ -142,19 +144,19 @@ def add_lines(
     section: str = "",
     seen: str | None = None,
     run: str = "",
-) -> Result[Edited]:
+) -> Edited:
     """Make bullets, each an exact line and the indented ones below it, stand in a file (made with `header` when it is
     not there), in one write. Those that stand there are left out; Err(already-there) when all do."""
 
-    def hunks(lines: list[str]) -> Result[list[Hunk]]:
+    def hunks(lines: list[str]) -> list[Hunk]:
         there = {text: at for at, old in reversed(list(enumerate(lines))) if (text := bare(old)) in wanted}
         new = [text for line, *more in bullets if line not in there for text in (line, *more)]
         if not new:
             done = section == "open" and section_at(lines, min(there.values())) == "done"
             hint = "it is done; 'knowledge reopen TEXT' opens it again" if done else ""
-            return fail("already-there", "this very bullet stands there already", file, hint)
+            raise KnowledgeError("already-there", "this very bullet stands there already", file, hint)
         ending = line_break(lines)
-        return Ok(bullet_text.inserted(lines, [text + ending for text in new], section, ending))
+        return bullet_text.inserted(lines, [text + ending for text in new], section, ending)
 
     bullets = list({bullet[0]: bullet for bullet in bullets}.values())
     wanted = {line for line, *_ in bullets}
@@ -174,9 +176,9 @@ def add_lines(
         try:
             begin(paths)
             notice = carry_out(paths, change, put)
-            return Ok(Edited(run, file, files.read_file(path).sha256, block, (), notice or ""))
+            return Edited(run, file, files.read_file(path).sha256, block, (), notice or "")
         except OSError as error:
-            return could_not_write(path, error)
+            raise could_not_write(path, error)
     return change_file(paths, file, hunks, now, seen=seen, run=run)
 
 
@@ -207,7 +209,7 @@ def change_file(
     run: str = "",
     ends_conflict: bool = False,
     settles: bool = True,
-) -> Result[Edited]:
+) -> Edited:
     """Compute hunks over the file as it is, put the new text in place, record the change. Err: nothing was written.
 
     What stands in a merge conflict is not touched, unless the edit is the one that ends it. What a crash cut off is
@@ -219,32 +221,30 @@ def change_file(
             if settles:
                 begin(paths)
         except OSError as error:
-            return could_not_write(paths.log, error)
+            raise could_not_write(paths.log, error)
         read = read_editable(paths, file)
-        if isinstance(read, Err):
-            return read
-        before = read.value.sha256
+        before = read.sha256
         if seen is not None and seen.lower() != before:
             break
-        lines = split(read.value.data)[1]
+        lines = split(read.data)[1]
         wanted = hunks(lines)
-        if isinstance(wanted, Err):
-            return wanted
         disputed = _disputed(lines)
-        data = apply_hunks(read.value.data, wanted.value)
+        data = apply_hunks(read.data, wanted)
         if disputed and not ends_conflict and _disputed(split(data)[1]) != disputed:
-            return fail("conflict", "this stands in a merge conflict; nothing was written", path, END_CONFLICT)
-        edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(wanted.value))
-        added = tuple(line for hunk in wanted.value for line in _only_in(hunk.added, hunk.removed))
-        removed = tuple(line for hunk in wanted.value for line in _only_in(hunk.removed, hunk.added))
+            raise KnowledgeError("conflict", "this stands in a merge conflict; nothing was written", path, END_CONFLICT)
+        edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(wanted))
+        added = tuple(line for hunk in wanted for line in _only_in(hunk.added, hunk.removed))
+        removed = tuple(line for hunk in wanted for line in _only_in(hunk.removed, hunk.added))
         change = Change(now.isoformat(), run, file, added, removed, edit=edit)
         try:
-            notice = put_in_place(paths, change, data, read.value.data)
+            notice = put_in_place(paths, change, data, read.data)
         except OSError as error:
-            return could_not_write(path, error)  # the next recovery looks whether it was made
+            raise could_not_write(path, error)  # the next recovery looks whether it was made
         if notice is not None:
-            return Ok(Edited(run, file, edit.after, added, removed, notice))
-    return fail("changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN)
+            return Edited(run, file, edit.after, added, removed, notice)
+    raise KnowledgeError(
+        "changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN
+    )
 
 
 def _disputed(lines: Sequence[str]) -> list[str]:
@@ -261,38 +261,48 @@ def _only_in(lines: Sequence[str], others: Sequence[str]) -> list[str]:
     return [text for line in lines if (text := bare(line)).strip() and text not in same]
 
 
-def read_editable(paths: Paths, file: str) -> Result[files.FileRead]:
+def read_editable(paths: Paths, file: str) -> files.FileRead:
     """A knowledge file that a person may edit here, or one sentence why not."""
     path = paths.knowledge / file
     if file not in (*CATEGORY_FILES, QUARANTINE) and not _NOTE.match(file):
-        return fail("not-editable", f"{file!r} is not a file of bullets", hint="edit a category, a note or quarantine")
+        raise KnowledgeError(
+            "not-editable", f"{file!r} is not a file of bullets", hint="edit a category, a note or quarantine"
+        )
     try:
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):
-            return fail("symlink", "this is a symbolic link; it is not written through", path, "edit its target")
+            raise KnowledgeError(
+                "symlink", "this is a symbolic link; it is not written through", path, "edit its target"
+            )
         if not stat.S_ISREG(found.st_mode):
-            return fail("not-a-file", "this is not a regular file", path, "move it away")
+            raise KnowledgeError("not-a-file", "this is not a regular file", path, "move it away")
         if not found.st_mode & 0o222 or not os.access(path, os.W_OK):
-            return fail("read-only", "this file is read-only; nothing was written", path, "make it writable first")
+            raise KnowledgeError(
+                "read-only", "this file is read-only; nothing was written", path, "make it writable first"
+            )
         read = files.read_file(path)
         read.data.decode("utf-8")
     except FileNotFoundError:
-        return fail("missing", "this file does not exist", path, "'knowledge add' makes it")
+        raise KnowledgeError("missing", "this file does not exist", path, "'knowledge add' makes it") from None
     except UnicodeDecodeError as error:
         line = read.data.count(b"\n", 0, error.start) + 1
-        return fail("not-utf8", f"line {line} of this file is not UTF-8 text; nothing was written", path, _AS_UTF8)
+        raise KnowledgeError(
+            "not-utf8", f"line {line} of this file is not UTF-8 text; nothing was written", path, _AS_UTF8
+        ) from error
     except OSError as error:
-        return fail("unreadable", f"this file cannot be read: {error.strerror}", path)
-    return Ok(read)
+        raise KnowledgeError("unreadable", f"this file cannot be read: {error.strerror}", path) from error
+    return read
 
 
 _AS_UTF8 = "save it as UTF-8 in a text editor"
 
 
-def could_not_write(path: Path, error: OSError) -> Err:
+def could_not_write(path: Path, error: OSError) -> KnowledgeError:
     """The sentence for a write that the system refused."""
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return fail("read-only", "this file cannot be written; nothing was changed", path, "check its permissions")
-    return fail(
+        return KnowledgeError(
+            "read-only", "this file cannot be written; nothing was changed", path, "check its permissions"
+        )
+    return KnowledgeError(
         "edit-failed", f"this file cannot be written: {error.strerror or error}", path, "look at it, then try again"
     )

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from core.base.markdown import Bullet, parse_bullets, without_emphasis
 from core.base.paths import Paths
-from core.base.result import Ok, Result
 from core.base.search_entry import SearchEntry, SearchSource
 from core.knowledge.categories import CATEGORIES, CATEGORY_FILES, bullets_in, note_files
 
@@ -29,7 +28,7 @@ def sources(paths: Paths, project: str = "") -> list[SearchSource]:
     ]
 
 
-def _bullets(path: Path, project: str, data: bytes) -> Result[Sequence[SearchEntry]]:
+def _bullets(path: Path, project: str, data: bytes) -> Sequence[SearchEntry]:
     text = _text(data)
     found = []
     for row in CATEGORIES:
@@ -39,22 +38,18 @@ def _bullets(path: Path, project: str, data: bytes) -> Result[Sequence[SearchEnt
         for bullet in bullets_in(text, row.name):
             if not bullet.struck:
                 found.append(_entry("bullet", path, bullet, tags, project))
-    return Ok(found)
+    return found
 
 
-def _notes(path: Path, project: str, data: bytes) -> Result[Sequence[SearchEntry]]:
+def _notes(path: Path, project: str, data: bytes) -> Sequence[SearchEntry]:
     """The first line of a note names its source file: `# /home/…/app.py`."""
     text = _text(data)
     first = text.split("\n", 1)[0].strip()
     source = first[2:].strip() if first.startswith("# ") else ""
     folder = project or source.replace("\\", "/").rpartition("/")[0]
-    return Ok(
-        [
-            _entry("note", path, bullet, ("files",), folder, source)
-            for bullet in parse_bullets(text)
-            if not bullet.struck
-        ]
-    )
+    return [
+        _entry("note", path, bullet, ("files",), folder, source) for bullet in parse_bullets(text) if not bullet.struck
+    ]
 
 
 def _entry(kind: str, path: Path, bullet: Bullet, tags: tuple[str, ...], project: str, title: str = "") -> SearchEntry:

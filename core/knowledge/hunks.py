@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
-from core.base.result import Ok, Result
 from core.knowledge.categories import is_done_heading, is_open_heading
 
 BOM = "\ufeff"
@@ -134,7 +133,7 @@ def apply_hunks(data: bytes, hunks: Sequence[Hunk]) -> bytes:
     return join(mark, lines)
 
 
-def becoming(text: str, lines: list[str]) -> Result[list[Hunk]]:
+def becoming(text: str, lines: list[str]) -> list[Hunk]:
     """The hunks that make a file's lines those of `text`, the last of the file first."""
     wanted = split(text.encode("utf-8"))[1]
     hunks: list[Hunk] = []
@@ -143,7 +142,7 @@ def becoming(text: str, lines: list[str]) -> Result[list[Hunk]]:
         if tag != "equal":
             lines, hunk = made(lines, start, stop - start, wanted[first:last])
             hunks.append(hunk)
-    return Ok(hunks)
+    return hunks
 
 
 def whole_line(line: str, ending: str) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from core.base import files
 from core.base.conflict import both_sides, without_marks
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 
 if TYPE_CHECKING:
     from core.knowledge.journal import Pending
@@ -40,22 +40,22 @@ UNDONE = "undone"
 STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned", UNDONE)
 
 
-def parse_ledger(data: bytes, path: Path) -> Result[Entries]:
+def parse_ledger(data: bytes, path: Path) -> Entries:
     """The entries of a ledger file; of one with merge conflicts those of both sides. An empty or foreign file is an
     error, never an empty ledger."""
     if b"\n>>>>>>> " in data or data.startswith(b"<<<<<<< "):
         united = _of_both_sides(data)
         if united is not None:
-            return Ok(united)
+            return united
     try:
         loaded = _in_parts(data) if len(data) > PART_BYTES else None
         loaded = json.loads(data.decode("utf-8")) if loaded is None else loaded
     except (ValueError, RecursionError) as error:
-        return fail("ledger-corrupt", f"the ledger is not readable JSON: {error}", path, _REPAIR)
+        raise KnowledgeError("ledger-corrupt", f"the ledger is not readable JSON: {error}", path, _REPAIR) from error
     entries = loaded.get("entries") if isinstance(loaded, dict) else None
     if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
-        return fail("ledger-corrupt", "the ledger has no table of entries", path, _REPAIR)
-    return Ok(entries)
+        raise KnowledgeError("ledger-corrupt", "the ledger has no table of entries", path, _REPAIR)
+    return entries
 
 
 def _in_parts(data: bytes) -> dict[str, Any] | None:
@@ -109,8 +109,8 @@ def _of_both_sides(data: bytes) -> Entries | None:
     sides = both_sides(data.decode("utf-8", "replace"))
     found: Entries = {}
     for side in sides or ():
-        parsed = parse_ledger(side.encode("utf-8"), Path())
-        if isinstance(parsed, Err):
+        parsed = attempt(parse_ledger, side.encode("utf-8"), Path())
+        if isinstance(parsed, KnowledgeError):
             return None
         found = joined(found, parsed.value)
     return found if sides is not None else None
@@ -160,30 +160,28 @@ _REPAIR = "it is set aside and rebuilt from the committed plans by the next 'kno
 _MOVE_AWAY = "move it away, then the next 'knowledge harvest --apply' rebuilds it from the committed plans"
 
 
-def read_ledger(paths: Paths) -> Result[Entries]:
+def read_ledger(paths: Paths) -> Entries:
     """The ledger on disk. No file at all is a new store, unless runs are archived: then it is rebuilt from them."""
     read = _content(paths)
-    if isinstance(read, Err):
-        return read
-    if read.value is None:
-        return Ok(rebuild(paths))
-    return parse_ledger(read.value.data, paths.ledger)
+    if read is None:
+        return rebuild(paths)
+    return parse_ledger(read.data, paths.ledger)
 
 
-def _content(paths: Paths) -> Result[files.FileRead | None]:
+def _content(paths: Paths) -> files.FileRead | None:
     """The ledger's file, None where there is none."""
     try:
-        return Ok(files.read_file(paths.ledger))
+        return files.read_file(paths.ledger)
     except FileNotFoundError:
-        return Ok(None)
+        return None
     except OSError as error:
-        return _unreadable(paths, error)
+        raise _unreadable(paths, error)
 
 
-def _unreadable(paths: Paths, error: OSError) -> Err:
+def _unreadable(paths: Paths, error: OSError) -> KnowledgeError:
     denied = error.errno in (errno.EACCES, errno.EPERM)
     hint = "check its permissions" if denied else _MOVE_AWAY
-    return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, hint)
+    return KnowledgeError("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, hint)
 
 
 _seen: tuple[str, str, Entries, tuple[int, ...]] = ("", "", {}, ())
@@ -193,27 +191,23 @@ _SETTLED_NS = 2_000_000_000
 """A file that was changed longer ago than this shows every further change in its times."""
 
 
-def seen_ledger(paths: Paths) -> Result[Mapping[str, Entry]]:
+def seen_ledger(paths: Paths) -> Mapping[str, Entry]:
     """The same for who only looks: a file with the content of last time is not parsed again, and all who look share one
     copy. Never change what it returns."""
     global _seen
     path, digest, entries, seen_file = _seen
     file = _file_of(paths)
     if file and (path, seen_file) == (str(paths.ledger), file):
-        return Ok(entries)
+        return entries
     read = _content(paths)
-    if isinstance(read, Err):
-        return read
-    if read.value is None:
-        return Ok(rebuild(paths))
+    if read is None:
+        return rebuild(paths)
     settled = file and file == _file_of(paths) and time.time_ns() - max(file[-2:]) > _SETTLED_NS
-    if (path, digest) != (str(paths.ledger), read.value.sha256):
-        parsed = parse_ledger(read.value.data, paths.ledger)
-        if isinstance(parsed, Err):
-            return parsed
-        entries = parsed.value
-    _seen = (str(paths.ledger), read.value.sha256, entries, file if settled else ())
-    return Ok(entries)
+    if (path, digest) != (str(paths.ledger), read.sha256):
+        parsed = parse_ledger(read.data, paths.ledger)
+        entries = parsed
+    _seen = (str(paths.ledger), read.sha256, entries, file if settled else ())
+    return entries
 
 
 def _file_of(paths: Paths) -> tuple[int, ...]:
@@ -371,13 +365,17 @@ def counts_by_status(entries: Mapping[str, Entry]) -> dict[str, int]:
     return counts
 
 
-def find_entry(entries: Mapping[str, Entry], prefix: str) -> Result[tuple[str, Entry]]:
+def find_entry(entries: Mapping[str, Entry], prefix: str) -> tuple[str, Entry]:
     """The one entry whose key begins with `prefix`."""
     found = [key for key in entries if key.startswith(prefix)]
     if len(found) == 1:
-        return Ok((found[0], entries[found[0]]))
+        return (found[0], entries[found[0]])
     if not found:
-        return fail("no-entry", f"no ledger entry begins with {prefix!r}", hint="'knowledge ledger' lists them")
-    return Err(
-        fail("ambiguous", f"{len(found)} ledger entries begin with {prefix!r}", hint="give more of the hash").error
+        raise KnowledgeError(
+            "no-entry", f"no ledger entry begins with {prefix!r}", hint="'knowledge ledger' lists them"
+        )
+    raise KnowledgeError.of(
+        KnowledgeError(
+            "ambiguous", f"{len(found)} ledger entries begin with {prefix!r}", hint="give more of the hash"
+        ).error
     )

@@ -24,7 +24,7 @@ from typing import BinaryIO, NamedTuple
 from core.base import files
 from core.base.paths import Paths
 from core.base.ready import has_settled, keep_bytes, kept_bytes, look, state_of
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.knowledge.ledger import BETWEEN, HEAD, PART_BYTES, TAIL, Entry, rebuild, seen_ledger
 
 ByPath = Callable[[Mapping[str, Entry]], Mapping[str, str]]
@@ -86,7 +86,7 @@ class LedgerOnDemand(Mapping[str, Entry]):
 
     def _all(self) -> Mapping[str, Entry]:
         if self._entries is None:
-            found = seen_ledger(self._paths)
+            found = attempt(seen_ledger, self._paths)
             self._entries = found.value if isinstance(found, Ok) else rebuild(self._paths)
             self._looked, self._places = True, None
         return self._entries
@@ -151,12 +151,12 @@ def _places(paths: Paths, place: Path, by_path: ByPath) -> _Places | None:
 def _made(paths: Paths, by_path: ByPath) -> array[int]:
     """How many entries there are, the numbers of their names and paths, and where they begin; one number alone for a
     ledger that cannot be read entry by entry."""
-    parsed = seen_ledger(paths)  # who counts the entries of a new ledger has parsed it
+    parsed = attempt(seen_ledger, paths)  # who counts the entries of a new ledger has parsed it
     try:
         data = files.read_file(paths.ledger).data
     except OSError:
         return array("Q", [0])
-    if isinstance(parsed, Err) or not (data.startswith(HEAD) and data.endswith(TAIL)):
+    if isinstance(parsed, KnowledgeError) or not (data.startswith(HEAD) and data.endswith(TAIL)):
         return array("Q", [0])
     at, end, begins = len(HEAD) - 1, -1, dict[str, int]()
     for key in parsed.value:

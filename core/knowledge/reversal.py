@@ -8,7 +8,7 @@ from datetime import datetime
 
 from core.base.markdown import BY_HAND, bullet_line, split_provenance
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 from core.knowledge.bullet_text import without_lines
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import ATTEMPTS, change_file, could_not_write, read_editable
@@ -33,7 +33,7 @@ class TakenOut:
     why: Mapping[str, str] = field(default_factory=dict)
 
 
-def take_back(paths: Paths, change: Change, now: datetime, run: str) -> Result[str]:
+def take_back(paths: Paths, change: Change, now: datetime, run: str) -> str:
     """Reverse one recorded edit of one file; its own row is written under `run`.
 
     Returns REVERSED, ALREADY, CHANGED when the person has changed what the edit wrote, GONE when nothing of it is there
@@ -44,40 +44,40 @@ def take_back(paths: Paths, change: Change, now: datetime, run: str) -> Result[s
         try:
             append_changes(paths, [Change(now.isoformat(), run, change.file, change.removed)])
         except OSError as error:
-            return could_not_write(paths.changes, error)
-        return Ok(MISSED)
+            raise could_not_write(paths.changes, error)
+        return MISSED
     if change.edit is None:
         taken = take_out(paths, change.file, change.added, now, run)
-        if isinstance(taken, Err):
-            return taken
-        return Ok(REVERSED if taken.value.went else CHANGED if taken.value.stayed else GONE)
+        return REVERSED if taken.went else CHANGED if taken.stayed else GONE
     path = paths.knowledge / change.file
     for _ in range(ATTEMPTS):
-        read = read_editable(paths, change.file)
-        if isinstance(read, Err):
-            return Ok(GONE) if read.error.code == "missing" and not change.removed else read
+        read = attempt(read_editable, paths, change.file)
+        if isinstance(read, KnowledgeError):
+            return GONE if read.error.code == "missing" and not change.removed else read
         data = reversed_edit(read.value.data, change.edit)
         if data is None:
-            return Ok(GONE if _is_gone(read.value.data, change.edit) else CHANGED)
+            return GONE if _is_gone(read.value.data, change.edit) else CHANGED
         if data == read.value.data:
-            return Ok(ALREADY)
+            return ALREADY
         back = Change(now.isoformat(), run, change.file, change.removed, change.added)
         try:
             notice = put_in_place(paths, back, data, read.value.data)
         except OSError as error:
-            return could_not_write(path, error)
+            raise could_not_write(path, error)
         if notice:
-            return fail("changes-failed", f"the edit is taken back, but this is told nowhere: {notice}", paths.changes)
+            raise KnowledgeError(
+                "changes-failed", f"the edit is taken back, but this is told nowhere: {notice}", paths.changes
+            )
         if notice is not None:
-            return Ok(REVERSED)
-    return fail("changed-outside", "another program keeps saving this file", path, "try again")
+            return REVERSED
+    raise KnowledgeError("changed-outside", "another program keeps saving this file", path, "try again")
 
 
-def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, run: str) -> Result[TakenOut]:
+def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, run: str) -> TakenOut:
     """Take exact lines out of a file, each once."""
     found = TakenOut()
 
-    def hunks(lines: list[str]) -> Result[list[Hunk]]:
+    def hunks(lines: list[str]) -> list[Hunk]:
         nonlocal found
         out, left = without_lines(lines, unwanted)
         standing = set(map(bare, lines))
@@ -85,16 +85,16 @@ def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, ru
         stayed = tuple(line for line in left if line in why)
         gone = tuple(line for line in left if line not in why)
         found = TakenOut(len(unwanted) - len(left), stayed, gone, why)
-        return Ok(out) if out else fail("unchanged", "none of the lines stands there", file)
+        return out if out else KnowledgeError("unchanged", "none of the lines stands there", file)
 
-    changed = change_file(paths, file, hunks, now, run=run)
-    if isinstance(changed, Err):
+    changed = attempt(change_file, paths, file, hunks, now, run=run)
+    if isinstance(changed, KnowledgeError):
         if changed.error.code == "missing":
-            return Ok(TakenOut(gone=tuple(unwanted)))
-        return Ok(found) if changed.error.code == "unchanged" else changed
+            return TakenOut(gone=tuple(unwanted))
+        return found if changed.error.code == "unchanged" else changed
     if changed.value.warning:
-        return fail("changes-failed", changed.value.warning, paths.changes)
-    return Ok(found)
+        raise KnowledgeError("changes-failed", changed.value.warning, paths.changes)
+    return found
 
 
 def _why_it_stays(standing: Collection[str], line: str, harvested: Sequence[str]) -> str:

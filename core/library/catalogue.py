@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, or_, select
 
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.library import rows, schema
 from core.library.database import Library, version_of
 from core.library.fetch import is_address, shown, stored_name
@@ -85,12 +85,14 @@ def shown_document(library: Library, document: Document) -> Shown:
         )
 
 
-def chosen(library: Library, which: str, folder: Path) -> Result[Document]:
+def chosen(library: Library, which: str, folder: Path) -> Document:
     """The document that a person means: by its id or that of a chunk (four letters of it at the least), its path
     (relative to `folder`), or its address."""
     wanted = which.strip()
     if not wanted:
-        return fail("usage", "which document? give its id or its path", hint="'knowledge library list' lists them")
+        raise KnowledgeError(
+            "usage", "which document? give its id or its path", hint="'knowledge library list' lists them"
+        )
     path = shown(wanted) if is_address(wanted) else os.path.abspath(folder / os.path.expanduser(wanted))
     d, c, place = schema.document.c, schema.chunk.c, schema.location.c
     ways: list[Any] = [d.id.in_(select(place.document_id).where(place.source.in_([path, wanted, stored_name(path)])))]
@@ -100,11 +102,11 @@ def chosen(library: Library, which: str, folder: Path) -> Result[Document]:
     with library.reading() as connection:
         found = rows.read(connection, schema.document, Document, or_(*ways))
     if len(found) == 1:
-        return Ok(found[0])
+        return found[0]
     if found:
         names = "; ".join(f"{row.id[:8]} {row.title}" for row in found[:5])
-        return fail("ambiguous", f"{len(found)} documents fit {wanted!r}: {names}", hint="give more of the id")
-    return fail("no-match", f"there is no document {which!r}", hint="'knowledge library list' lists them")
+        raise KnowledgeError("ambiguous", f"{len(found)} documents fit {wanted!r}: {names}", hint="give more of the id")
+    raise KnowledgeError("no-match", f"there is no document {which!r}", hint="'knowledge library list' lists them")
 
 
 def set_status(library: Library, document_id: str, status: str) -> int:

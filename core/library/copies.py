@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select, text
 
 from core.base import files
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library, backup_name, copy_file, discard_file, keep_file, open_library
 from core.library.rows import counted
@@ -21,31 +21,27 @@ from core.library.rows import counted
 AT_ONCE = 1000
 
 
-def back_up(library: Library, folder: Path, *, now: datetime | None = None) -> Result[Path]:
+def back_up(library: Library, folder: Path, *, now: datetime | None = None) -> Path:
     """A whole copy of one moment, while others read and write: of SQLite by its own online backup, of PostgreSQL as a
     SQLite file, which is a library like any other. Raises OSError and what the database raises."""
     target = backup_name(folder, now=now)
     if library.is_sqlite:
         copy_file(library, target)
-        return Ok(target)
+        return target
     temporary = files.temporary_name(target)
     try:
         made = open_library(str(temporary))
-        if isinstance(made, Err):
-            return made
-        copied = copy_library(library, made.value)
-        with made.value.engine.connect() as connection:  # one file, nothing beside it
+        copied = copy_library(library, made)
+        with made.engine.connect() as connection:  # one file, nothing beside it
             connection.connection.driver_connection.execute("PRAGMA journal_mode = DELETE")  # type: ignore[union-attr]
-        made.value.close()
-        if isinstance(copied, Err):
-            return copied
+        made.close()
         keep_file(temporary, target)
     finally:
         discard_file(temporary)
-    return Ok(target)
+    return target
 
 
-def copy_library(source: Library, target: Library) -> Result[dict[str, int]]:
+def copy_library(source: Library, target: Library) -> dict[str, int]:
     """Every row of one moment of `source` into `target`, which must be empty; table -> rows.
 
     One transaction on either side: the copy is whole or not there. Vectors come as bytes; `near` is made from them
@@ -57,7 +53,9 @@ def copy_library(source: Library, target: Library) -> Result[dict[str, int]]:
             old.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
         held = [table.name for table in schema.TABLES if counted(new, table)]
         if held:
-            return fail("not-empty", f"the target holds a library already ({', '.join(held[:3])}); nothing was copied")
+            raise KnowledgeError(
+                "not-empty", f"the target holds a library already ({', '.join(held[:3])}); nothing was copied"
+            )
         for table in schema.TABLES:
             rows = old.execution_options(yield_per=AT_ONCE).execute(select(table)).mappings()
             counts[table.name] = 0
@@ -66,7 +64,7 @@ def copy_library(source: Library, target: Library) -> Result[dict[str, int]]:
                 counts[table.name] += len(part)
         _go_on_counting(new)
         fill_near(new)
-    return Ok(counts)
+    return counts
 
 
 def _go_on_counting(connection: Connection) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.installed import how_to_install
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 from core.library.told import Told, narrow
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Library:
 
 def open_library(
     url: str, backups: Path | None = None, *, make: bool = True, patience: float = BUSY_SECONDS
-) -> Result[Library]:
+) -> Library:
     """Open the library at `url`, a path (also `sqlite:///…`) or `postgresql://…`, and migrate it.
 
     `backups` is the folder for the copy of a file that is made before a migration; None: beside it. PostgreSQL takes
@@ -95,34 +95,40 @@ def open_library(
     try:
         from sqlalchemy.exc import DBAPIError, SQLAlchemyError
     except ImportError as error:
-        return _missing(str(error.name), "library")
+        raise _missing(str(error.name), "library")
     shown = shown_url(url)
     try:
         engine, path = _engine(url, patience)
     except ImportError as error:
-        return _missing(str(error.name), "postgres")
+        raise _missing(str(error.name), "postgres")
     except (SQLAlchemyError, ValueError):
         accepted = "give a path, or postgresql://USER@HOST/DATABASE"
-        return fail("bad-library", "this is no address of a library", shown, accepted)
+        raise KnowledgeError("bad-library", "this is no address of a library", shown, accepted) from None
     try:
         if path is not None:
             if not make and not files.exists(path):
-                return fail("no-library", "there is no library yet", path, "knowledge library ingest PATH makes one")
+                raise KnowledgeError(
+                    "no-library", "there is no library yet", path, "knowledge library ingest PATH makes one"
+                )
             files.make_folder(path.parent)
             os.close(files.open_for_append(path))  # 0600 from the first byte on, and never a link to elsewhere
         library = Library(engine, path)
         beside = backups if backups is not None or path is None else path.parent / "backups"
-        copy = _migrate(library, beside, shown)
+        copy = attempt(_migrate, library, beside, shown)
     except DBAPIError as error:
         engine.dispose()
-        return fail("library-failed", f"the library cannot be opened: {cause_of(error)}", shown, _hint(error, path))
+        raise KnowledgeError(
+            "library-failed", f"the library cannot be opened: {cause_of(error)}", shown, _hint(error, path)
+        ) from error
     except OSError as error:
         engine.dispose()
-        return fail("library-failed", f"the library cannot be opened: {error.strerror or error}", shown)
-    if isinstance(copy, Err):
+        raise KnowledgeError(
+            "library-failed", f"the library cannot be opened: {error.strerror or error}", shown
+        ) from error
+    if isinstance(copy, KnowledgeError):
         engine.dispose()
         return copy
-    return Ok(Library(engine, path, copy.value))
+    return Library(engine, path, copy.value)
 
 
 def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:
@@ -163,15 +169,15 @@ def cause_of(error: Exception) -> str:
     return re.sub(r"\s+", " ", said)[:300] or type(error).__name__
 
 
-def missing() -> Err | None:
+def missing() -> KnowledgeError | None:
     """What to install where the packages of the library are not there; None where they are. Loads none of them."""
     lacking = [name for name in ("sqlalchemy", "alembic") if importlib.util.find_spec(name) is None]
     return _missing(lacking[0], "library") if lacking else None
 
 
-def _missing(package: str, extra: str) -> Err:
+def _missing(package: str, extra: str) -> KnowledgeError:
     message = f"the library needs packages that are not installed ({package})"
-    return fail("no-library-support", message, hint=how_to_install(extra))
+    return KnowledgeError("no-library-support", message, hint=how_to_install(extra))
 
 
 def _hint(error: Exception, path: Path | None) -> str:
@@ -228,16 +234,16 @@ def version_of(connection: Connection) -> str:
     return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
 
 
-def _migrate(library: Library, backups: Path | None, shown: str) -> Result[Path | None]:
+def _migrate(library: Library, backups: Path | None, shown: str) -> Path | None:
     """Bring the tables to this version; the copy of what was there before, None where nothing had to be done."""
     with library.reading() as connection:
         before = version_of(connection)
     if before == HEAD:
-        return Ok(None)
+        return None
     if before > HEAD:
         message = f"this library has version {before}, and this program knows versions up to {HEAD}"
         hint = "use the version of this program that wrote it last, or a later one"
-        return fail("newer-library", message, shown, hint)
+        raise KnowledgeError("newer-library", message, shown, hint)
     copy = None
     if before and backups is not None and library.is_sqlite:
         copy = backup_name(backups, f"before-{HEAD}")
@@ -247,7 +253,7 @@ def _migrate(library: Library, backups: Path | None, shown: str) -> Result[Path 
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
         if version_of(connection) != HEAD:  # another program may have done it while this one waited
             _upgrade(connection)
-    return Ok(copy)
+    return copy
 
 
 def _upgrade(connection: Connection) -> None:

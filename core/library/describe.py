@@ -18,7 +18,7 @@ from typing import Any
 from core.base.answer import Generate
 from core.base.markdown import sanitise_line
 from core.base.marks import for_prompt
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, attempt
 from core.library.chunking import Piece
 from core.library.extract import Extracted, without_marks
 from core.library.records import CHUNK_TYPES, CONCEPT_TYPES, RHETORICAL_MODES
@@ -387,33 +387,29 @@ def prompt_of(document: Extracted, pieces: Sequence[Piece]) -> str:
     )  # fmt: skip
 
 
-def described_by(
-    generate: Generate, document: Extracted, pieces: Sequence[Piece], attempts: int = 2
-) -> Result[Description]:
+def described_by(generate: Generate, document: Extracted, pieces: Sequence[Piece], attempts: int = 2) -> Description:
     """The words of a model where it gave some, those of the rules elsewhere. Err where it gave no valid answer."""
     base = describe(document, pieces)
-    why: Err = fail("no-answer", "the model was not asked")
+    why: KnowledgeError = KnowledgeError("no-answer", "the model was not asked")
     for _attempt in range(attempts):
         answer = generate(prompt_of(document, pieces), SCHEMA)
-        if isinstance(answer, Err):
-            return answer
-        cut_off = fail("bad-answer", "the model's answer was cut off")
-        read = cut_off if answer.value.truncated else _read(answer.value.text)
+        cut_off = KnowledgeError("bad-answer", "the model's answer was cut off")
+        read = cut_off if answer.truncated else attempt(_read, answer.text)
         if isinstance(read, Ok):
-            return Ok(_merged(base, read.value, len(pieces)))
+            return _merged(base, read.value, len(pieces))
         why = read
     return why
 
 
-def _read(text: str) -> Result[dict[str, Any]]:
+def _read(text: str) -> dict[str, Any]:
     fenced = re.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, re.DOTALL)
     try:
         document = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError):
-        return fail("bad-answer", "the model's answer is no JSON")
+        raise KnowledgeError("bad-answer", "the model's answer is no JSON") from None
     if not isinstance(document, dict) or not isinstance(document.get("chunks"), list):
-        return fail("bad-answer", "the model's answer does not describe the chunks")
-    return Ok(document)
+        raise KnowledgeError("bad-answer", "the model's answer does not describe the chunks")
+    return document
 
 
 def _merged(base: Description, read: dict[str, Any], number: int) -> Description:

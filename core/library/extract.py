@@ -26,7 +26,7 @@ from typing import Any
 
 from core.base.installed import how_to_install
 from core.base.marks import NOTICE
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import OUTPUT_HEAD
 from core.conversations.plain import UNKNOWN_JSON
@@ -90,14 +90,14 @@ class Extracted:
     notes: tuple[str, ...] = ()
 
 
-def extract(name: str, data: bytes, content_type: str = "") -> Result[list[Extracted]]:
+def extract(name: str, data: bytes, content_type: str = "") -> list[Extracted]:
     """The documents of a file: one, or the conversations of an export. `content_type` is what the person says it is,
     "" to have it told. Err in one sentence for what cannot be read; never raises for anything in `data`."""
     if len(data) > MOST_BYTES:
         size = f"{len(data) >> 20} MB, {MOST_BYTES >> 20} MB at the most"
-        return fail("too-large", f"the file is too large ({size})", name)
+        raise KnowledgeError("too-large", f"the file is too large ({size})", name)
     if not data.strip():
-        return fail("empty", "the file is empty", name)
+        raise KnowledgeError("empty", "the file is empty", name)
     suffix = PurePath(name).suffix.lower().removeprefix(".")
     foreign = _foreign(data, suffix)
     if foreign is not None:
@@ -105,11 +105,15 @@ def extract(name: str, data: bytes, content_type: str = "") -> Result[list[Extra
     if suffix not in LANGUAGES and suffix not in ("html", "htm") and content_type in ("", "conversation"):
         found = _conversations(name, data)
         if found is not None or content_type == "conversation":
-            return found if found is not None else fail("no-conversation", "this is no conversation of any tool", name)
+            return (
+                found
+                if found is not None
+                else KnowledgeError("no-conversation", "this is no conversation of any tool", name)
+            )
     text = as_text(data)
     if text is None:
-        return fail("no-text", "this is no text, and no kind of file that is known", name)
-    return Ok([_plain_text(name, text, suffix, content_type)])
+        raise KnowledgeError("no-text", "this is no text, and no kind of file that is known", name)
+    return [_plain_text(name, text, suffix, content_type)]
 
 
 def as_text(data: bytes) -> str | None:
@@ -239,7 +243,7 @@ def _conversations(name: str, data: bytes) -> Result[list[Extracted]] | None:
         return None
     problem = why_unread(data, found[0]) if found else None
     if problem is not None:
-        return None if problem.code == "unknown-format" else Err(problem)
+        return None if problem.code == "unknown-format" else KnowledgeError.of(problem)
     documents = [_conversation(one, many=len(found) > 1) for one in found if one.turns]
     return Ok(documents) if documents else None
 
@@ -300,32 +304,34 @@ def _foreign(data: bytes, suffix: str) -> str | None:
     return None
 
 
-def _by_library(name: str, data: bytes, kind: str, content_type: str) -> Result[list[Extracted]]:
+def _by_library(name: str, data: bytes, kind: str, content_type: str) -> list[Extracted]:
     if kind == "packed":
-        return fail("no-text", "this is a packed file: unpack it first", name)
+        raise KnowledgeError("no-text", "this is a packed file: unpack it first", name)
     try:
         with _at_most(READ_SECONDS, READ_MEMORY):
             text, title, parts, notes = _READ[kind](data)
     except _TooLongError:
-        return fail("too-slow", f"this {kind.upper()} was not read in {READ_SECONDS:g} seconds and was given up", name)
+        raise KnowledgeError(
+            "too-slow", f"this {kind.upper()} was not read in {READ_SECONDS:g} seconds and was given up", name
+        ) from None
     except _TooMuchError:
         most = f"more than {READ_MEMORY >> 20} MB of memory"
-        return fail("too-large", f"this {kind.upper()} takes {most} to read and was given up", name)
+        raise KnowledgeError("too-large", f"this {kind.upper()} takes {most} to read and was given up", name) from None
     except ImportError as error:
         message = f"{kind.upper()} cannot be read without the package {error.name}"
-        return fail("no-reader", message, name, how_to_install("documents"))
-    except Exception as error:  # noqa: BLE001 - a parser of foreign files may raise anything, and costs that file alone
+        raise KnowledgeError("no-reader", message, name, how_to_install("documents")) from error
+    except Exception as error:
         why = str(error).strip().split("\n")[0][:200] or type(error).__name__
-        return fail("broken", f"the file is damaged, or is no {kind.upper()}: {why}", name)
+        raise KnowledgeError("broken", f"the file is damaged, or is no {kind.upper()}: {why}", name) from error
     text = tidied(text)
     if not text.strip():
-        return fail("empty", f"there is no text in this {kind.upper()} (a scan has pictures only)", name)
+        raise KnowledgeError("empty", f"there is no text in this {kind.upper()} (a scan has pictures only)", name)
     form = "text" if kind == "pdf" else "markdown"
     prose = prose_type(name, text)
     if kind in ("html", "pdf") and prose == "note":
         prose = "article"
     title = title or title_of(text, form) or PurePath(name).stem
-    return Ok([Extracted(text, content_type or prose, form, tidied(title)[:200], "", parts, notes=notes)])
+    return [Extracted(text, content_type or prose, form, tidied(title)[:200], "", parts, notes=notes)]
 
 
 class _TooLongError(BaseException):

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from core.base.markdown import sanitise_line
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def stored_name(name: str) -> str:
     return name[:begins] + re.sub(r"(\[redacted: [^\]\n]{1,30})\]", rf"\1 {mark}]", clean.text) + name[ends:]
 
 
-def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int = MOST_BYTES) -> Result[Page]:
+def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int = MOST_BYTES) -> Page:
     """Get a page. `mark` is that of the last fetch. Err in one sentence for anything that a network can do."""
     import requests
 
@@ -98,7 +98,7 @@ def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int =
     try:
         own = private_host(address)
     except ValueError as error:
-        return fail("no-address", f"this is no address: {error}", shown(address))
+        raise KnowledgeError("no-address", f"this is no address: {error}", shown(address)) from error
     session = requests.Session()
     session.trust_env = False  # no names and passwords of a .netrc to whoever a link names
     open_sockets: list[socket.socket] = []
@@ -117,30 +117,34 @@ def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int =
             _watch_connections(session, joined)
             for _step in range(REDIRECTS + 1):
                 if refused := why_refused(at, own):
-                    return fail("refused-address", f"this address is not fetched: {refused}", shown(at))
+                    raise KnowledgeError("refused-address", f"this address is not fetched: {refused}", shown(at))
                 headers = {"User-Agent": "knowledge-memory", "Accept-Encoding": "gzip", **_conditions(mark)}
                 with session.get(at, headers=headers, timeout=(10, 20), stream=True, allow_redirects=False) as answer:
                     if answer.is_redirect:
                         at = urljoin(at, answer.headers.get("location", ""))
                         continue
                     if answer.status_code == 304:
-                        return Ok(UNCHANGED)
+                        return UNCHANGED
                     if answer.status_code != 200:
                         said = sanitise_line(answer.reason or "", 80)
-                        return fail("not-fetched", f"the server says {answer.status_code} {said}".rstrip(), shown(at))
+                        raise KnowledgeError(
+                            "not-fetched", f"the server says {answer.status_code} {said}".rstrip(), shown(at)
+                        )
                     if "," in answer.headers.get("content-encoding", ""):
-                        return fail("not-fetched", "the page is packed more than once", shown(at))
+                        raise KnowledgeError("not-fetched", "the page is packed more than once", shown(at))
                     data = _bounded(answer, most)
                     if is_late():
-                        return fail("not-fetched", "the server takes too long", shown(at))
-                    return data if isinstance(data, Err) else Ok(_page(address, at, data.value, answer.headers))
-            return fail("not-fetched", f"the server redirects more than {REDIRECTS} times", shown(address))
+                        raise KnowledgeError("not-fetched", "the server takes too long", shown(at))
+                    return _page(address, at, data, answer.headers)
+            raise KnowledgeError("not-fetched", f"the server redirects more than {REDIRECTS} times", shown(address))
         except (requests.RequestException, ValueError, OSError) as error:
             if is_late():
-                return fail("not-fetched", "the server takes too long", shown(at))
+                raise KnowledgeError("not-fetched", "the server takes too long", shown(at)) from error
             if private := _private_cause(error):
-                return fail("refused-address", f"this address is not fetched: {private}", shown(at))
-            return fail("not-fetched", f"the page cannot be fetched: {sanitise_line(str(error), 200)}", shown(at))
+                raise KnowledgeError("refused-address", f"this address is not fetched: {private}", shown(at)) from error
+            raise KnowledgeError(
+                "not-fetched", f"the page cannot be fetched: {sanitise_line(str(error), 200)}", shown(at)
+            ) from error
         finally:
             session.close()
 
@@ -208,15 +212,15 @@ def _closed_after(seconds: float, open_sockets: list[socket.socket]) -> Iterator
             one.close()
 
 
-def _bounded(answer: Any, most: int) -> Result[bytes]:
+def _bounded(answer: Any, most: int) -> bytes:
     """The body, at most so many bytes."""
     parts, size = [], 0
     for part in answer.iter_content(65536):
         size += len(part)
         if size > most:
-            return fail("too-large", f"the page has more than {most >> 20} MB", shown(answer.url))
+            raise KnowledgeError("too-large", f"the page has more than {most >> 20} MB", shown(answer.url))
         parts.append(part)
-    return Ok(b"".join(parts))
+    return b"".join(parts)
 
 
 def _conditions(mark: str) -> dict[str, str]:

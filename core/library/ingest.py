@@ -23,7 +23,7 @@ from sqlalchemy import Connection, func, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base import files
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
@@ -158,25 +158,23 @@ def places_of(library: Library, name: str) -> list[Location]:
         return rows.read(connection, schema.location, Location, or_(c.source == name, inside))
 
 
-def read_source(source: Source, known: Sequence[Location], content_type: str) -> Result[Item | None]:
+def read_source(source: Source, known: Sequence[Location], content_type: str) -> Item | None:
     """The bytes of a file or address, None where nothing changed since it was taken in. Err in one sentence."""
     if is_address(source.name):
         marks = {row.state for row in known}
         page = fetch(source.name, marks.pop() if len(marks) == 1 else "")
-        if isinstance(page, Err):
-            return page
-        if page.value is UNCHANGED:
-            return Ok(None)
-        sha256 = hashlib.sha256(page.value.data).hexdigest()
+        if page is UNCHANGED:
+            return None
+        sha256 = hashlib.sha256(page.data).hexdigest()
         if known and all(row.sha256 == sha256 and row.state for row in known):
-            return Ok(None)
-        found = page.value
-        return Ok(Item(source.stored if found.address == shown(source.name) else stored_name(found.address), found.data,
-                       sha256, found.mark or "seen", found.written_at, "", content_type, found.name))  # fmt: skip
+            return None
+        found = page
+        return Item(source.stored if found.address == shown(source.name) else stored_name(found.address), found.data,
+                       sha256, found.mark or "seen", found.written_at, "", content_type, found.name)  # fmt: skip
     return _read_file(source, known, content_type)
 
 
-def _read_file(source: Source, known: Sequence[Location], content_type: str) -> Result[Item | None]:
+def _read_file(source: Source, known: Sequence[Location], content_type: str) -> Item | None:
     path = Path(source.name)
     try:
         found = os.lstat(path)
@@ -184,20 +182,20 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
             path = Path(os.path.realpath(path))  # the person named it, so they mean where it leads
             found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode):
-            return fail("no-file", "this is neither a file nor a folder", source.stored)
+            raise KnowledgeError("no-file", "this is neither a file nor a folder", source.stored)
         if found.st_size > MOST_BYTES:
             size = f"{found.st_size >> 20} MB, {MOST_BYTES >> 20} MB at the most"
-            return fail("too-large", f"the file is too large ({size})", source.stored)
+            raise KnowledgeError("too-large", f"the file is too large ({size})", source.stored)
         state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
         if known and all(row.state == state for row in known):
-            return Ok(None)
+            return None
         read = files.read_file(path, MOST_BYTES)
     except OSError as error:
-        return fail("unreadable", f"the file cannot be read: {error.strerror or error}", source.stored)
+        raise KnowledgeError(
+            "unreadable", f"the file cannot be read: {error.strerror or error}", source.stored
+        ) from error
     written = datetime.fromtimestamp(found.st_mtime_ns / 1e9, UTC)
-    return Ok(
-        Item(source.stored, read.data, read.sha256, state, written, source.origin, content_type, named=source.named)
-    )
+    return Item(source.stored, read.data, read.sha256, state, written, source.origin, content_type, named=source.named)
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------
@@ -263,9 +261,9 @@ def foreseen(library: Library, names: Sequence[str], way: Way, *, folder: Path, 
     found: list[Loss] = []
     for source in sources_of(names, IngestReport(), folder, stored_name if way.redact else _as_it_is):
         known = [] if is_address(source.name) else places_of(library, source.stored)
-        read = read_source(source, known, content_type) if known else Ok(None)
+        read = attempt(read_source, source, known, content_type) if known else attempt(Ok, None)
         if isinstance(read, Ok) and read.value is not None:
-            prepared = prepare(read.value, way)
+            prepared = attempt(prepare, read.value, way)
             found += (
                 [loss for one in prepared.value for loss in losses(library, one)] if isinstance(prepared, Ok) else []
             )
@@ -285,13 +283,13 @@ def _as_it_is(name: str) -> str:
     return shown(name) if is_address(name) else name
 
 
-def _prepared(work: Prepare, way: Way, item: Item) -> Result[list[Prepared]]:
+def _prepared(work: Prepare, way: Way, item: Item) -> list[Prepared]:
     """`work` may call its parameters what it likes; partial() alone could only give the second one by its name."""
     return work(item, way)
 
 
-def _given_up(item: Item, why: str) -> Result[list[Prepared]]:
-    return fail("worker-lost", f"whoever read the file was lost each time ({why})", item.source)
+def _given_up(item: Item, why: str) -> list[Prepared]:
+    raise KnowledgeError("worker-lost", f"whoever read the file was lost each time ({why})", item.source)
 
 
 @dataclass
@@ -316,8 +314,8 @@ class _Run:
                 return
             self._renamed(_as_it_is(source.name), source.stored)
             known = [] if again else places_of(self.library, source.stored)
-            read = read_source(source, known, content_type)
-            if isinstance(read, Err):
+            read = attempt(read_source, source, known, content_type)
+            if isinstance(read, KnowledgeError):
                 self._failed(replace(read.error, path=stored_name(str(read.error.path))), source.named)
                 self._progressed(source.stored, read.error.message)
                 continue
@@ -333,7 +331,7 @@ class _Run:
     def store(self, item: Item, prepared: Result[list[Prepared]]) -> None:
         """Put the documents of an item into the library. The state of its file is told with the last of them: a run
         that is killed between two documents reads the file again."""
-        if isinstance(prepared, Err):
+        if isinstance(prepared, KnowledgeError):
             self._failed(prepared.error, item.named)
             self._progressed(item.source, prepared.error.message)
             return

@@ -15,7 +15,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from core.base.answer import Generate
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.search_entry import Embed
 from core.base.secrets.redact import redact
 from core.library.chunking import Piece, pieces_of, token_count
@@ -82,17 +82,17 @@ class Prepared:
     warnings: tuple[ErrorInfo, ...]
 
 
-def prepare(item: Item, way: Way) -> Result[list[Prepared]]:
+def prepare(item: Item, way: Way) -> list[Prepared]:
     """The documents of an item. Err in one sentence, which names the source, where nothing of it can be read."""
     try:
-        found = extract(item.name or item.source, item.data, item.content_type)
-        if isinstance(found, Err):
-            return Err(replace(found.error, path=item.source))
-        return Ok([_prepared(item, document, way) for document in found.value])
+        found = attempt(extract, item.name or item.source, item.data, item.content_type)
+        if isinstance(found, KnowledgeError):
+            raise KnowledgeError.of(replace(found.error, path=item.source))
+        return [_prepared(item, document, way) for document in found.value]
     except RecursionError:
-        return fail("broken", "the file is nested too deeply to be read", item.source)
+        raise KnowledgeError("broken", "the file is nested too deeply to be read", item.source) from None
     except MemoryError:
-        return fail("too-large", "there is not enough memory to read the file", item.source)
+        raise KnowledgeError("too-large", "there is not enough memory to read the file", item.source) from None
 
 
 def _prepared(item: Item, document: Extracted, way: Way) -> Prepared:
@@ -119,7 +119,7 @@ def _described(
     document: Extracted, pieces: Sequence[Piece], way: Way, source: str, warnings: list[ErrorInfo]
 ) -> Description:
     if way.generate is not None and pieces:
-        answered = described_by(way.generate, document, pieces, way.attempts)
+        answered = attempt(described_by, way.generate, document, pieces, way.attempts)
         if isinstance(answered, Ok):
             return answered.value
         message = f"the model did not describe it, so rules did: {answered.error.message}"
@@ -132,9 +132,9 @@ def _vectors(
 ) -> Sequence[bytes]:
     if way.embed is None or not texts:
         return [b""] * len(texts)
-    made = way.embed([f"{row.summary}\n{text}" for row, text in zip(description.rows, texts, strict=True)])
-    if isinstance(made, Err) or len(made.value) != len(texts):
-        why = made.error.message if isinstance(made, Err) else "it gave another number of vectors"
+    made = attempt(way.embed, [f"{row.summary}\n{text}" for row, text in zip(description.rows, texts, strict=True)])
+    if isinstance(made, KnowledgeError) or len(made.value) != len(texts):
+        why = made.error.message if isinstance(made, KnowledgeError) else "it gave another number of vectors"
         warnings.append(ErrorInfo("no-vectors", f"it has no vectors yet: {why}", source))
         return [b""] * len(texts)
     return [struct.pack(f"<{len(row)}f", *row) for row in made.value]
@@ -188,4 +188,4 @@ def source_of(item: Item, document: Extracted) -> tuple[str, str]:
     return item.origin or "notes", kinds.get(document.content_type, "personal_notes")
 
 
-Prepare = Callable[[Item, Way], Result[list[Prepared]]]
+Prepare = Callable[[Item, Way], list[Prepared]]

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from core.base.installed import how_to_install
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -173,7 +173,7 @@ class Elsewhere:
         self._executor: Executor | None = None
         self._lock = threading.Lock()
 
-    def call(self, work: Callable[..., R], *arguments: Any) -> Result[R]:
+    def call(self, work: Callable[..., R], *arguments: Any) -> R:
         """What `work` gives for its arguments, all of which can be pickled. Err when nobody could be reached."""
         why = ""
         for wait_seconds in (0.0, *WAITS):
@@ -184,9 +184,11 @@ class Elsewhere:
                     if self._executor is None:
                         self._executor = self._open()
                     executor = self._executor
-                return Ok(self._awaited(executor.submit(work, *arguments), executor))
+                return self._awaited(executor.submit(work, *arguments), executor)
             except LostError as error:
-                return fail("worker-lost", f"the work could not be done elsewhere: {error}", hint="start a worker")
+                raise KnowledgeError(
+                    "worker-lost", f"the work could not be done elsewhere: {error}", hint="start a worker"
+                ) from error
             except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - as in `Workers.results`
                 why = why_gone(error)
                 with self._lock:
@@ -194,7 +196,9 @@ class Elsewhere:
                         self._executor = None
                 if executor is not None:
                     _shut(executor)
-        return fail("worker-lost", f"the work could not be done elsewhere: {why}", hint="see that the scheduler runs")
+        raise KnowledgeError(
+            "worker-lost", f"the work could not be done elsewhere: {why}", hint="see that the scheduler runs"
+        )
 
     def _awaited(self, future: Future[R], executor: Executor) -> R:
         while True:
@@ -225,28 +229,32 @@ def local_processes(number: int) -> Callable[[], Executor]:
     return lambda: ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
 
 
-def cluster(address: str) -> Result[tuple[Callable[[], Executor], int]]:
+def cluster(address: str) -> tuple[Callable[[], Executor], int]:
     """What opens an executor on the scheduler of `address` (`tcp://host:8786`), and how many tasks it does at a time.
     Err when it does not answer, or the package for it is missing."""
     try:
         from distributed import Client
     except ImportError as error:
         message = f"work on other machines needs a package ({error.name})"
-        return fail("no-cluster", message, hint=how_to_install("cluster"))
+        raise KnowledgeError("no-cluster", message, hint=how_to_install("cluster")) from error
 
     new_client = partial(Client, address, timeout=ANSWER_SECONDS, set_as_default=False)
     try:
         client = new_client()
         threads = sum(client.nthreads().values())
         client.close()
-    except Exception as error:  # noqa: BLE001 - time-outs, refusals and bad addresses come as many kinds
+    except Exception as error:
         hint = (
             "start one with `dask scheduler`, workers with `dask worker ADDRESS`, or leave the setting `workers` empty"
         )
-        return fail("no-cluster", f"the scheduler {address} does not answer: {why_gone(error)}", hint=hint)
+        raise KnowledgeError(
+            "no-cluster", f"the scheduler {address} does not answer: {why_gone(error)}", hint=hint
+        ) from error
     if not threads:
-        return fail("no-cluster", f"the scheduler {address} has no workers", hint=f"start one: dask worker {address}")
-    return Ok((lambda: _ClusterExecutor(new_client()), threads * 2))
+        raise KnowledgeError(
+            "no-cluster", f"the scheduler {address} has no workers", hint=f"start one: dask worker {address}"
+        )
+    return (lambda: _ClusterExecutor(new_client()), threads * 2)
 
 
 class _ClusterExecutor(Executor):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.base.answer import Answer
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.llm.schema import anthropic_schema
 from core.llm.wire import Call, Dialect, Question, add_counts, child, count_of, rows, text_of
 
@@ -43,22 +43,22 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     return Call("anthropic", f"{base_url.rstrip('/').removesuffix('/v1')}/v1/messages", headers, body, question.key)
 
 
-def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
+def read(reply: Mapping[str, Any], question: Question) -> Answer:
     """The text blocks, joined; thinking blocks are not part of the answer."""
     reason = text_of(reply, "stop_reason")
     if reason == "refusal":
-        return fail("model-refused", "anthropic: the model refused to answer", hint="try another model")
+        raise KnowledgeError("model-refused", "anthropic: the model refused to answer", hint="try another model")
     blocks = rows(reply, "content")
     if not blocks and not reason:
-        return fail("bad-answer", "anthropic answered without any content", hint="check that base_url is right")
+        raise KnowledgeError(
+            "bad-answer", "anthropic answered without any content", hint="check that base_url is right"
+        )
     usage = child(reply, "usage")
     cached = add_counts(count_of(usage, "cache_creation_input_tokens"), count_of(usage, "cache_read_input_tokens"))
-    return Ok(
-        Answer(
-            text="".join(text_of(block, "text") for block in blocks if text_of(block, "type") == "text"),
-            model=text_of(reply, "model") or question.model,
-            input_tokens=add_counts(count_of(usage, "input_tokens"), cached),
-            output_tokens=count_of(usage, "output_tokens"),
-            truncated=reason not in ("", "end_turn", "stop_sequence"),  # max_tokens, model_context_window_exceeded, …
-        )
+    return Answer(
+        text="".join(text_of(block, "text") for block in blocks if text_of(block, "type") == "text"),
+        model=text_of(reply, "model") or question.model,
+        input_tokens=add_counts(count_of(usage, "input_tokens"), cached),
+        output_tokens=count_of(usage, "output_tokens"),
+        truncated=reason not in ("", "end_turn", "stop_sequence"),  # max_tokens, model_context_window_exceeded, …
     )

@@ -25,7 +25,7 @@ from typing import IO, NamedTuple
 from core.base import files
 from core.base.answer import Answer
 from core.base.paths import ASKED, ASKED_LINE, asking_folder
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.llm.exchange import SLICE_SECONDS
 from core.llm.wire import excerpt
 
@@ -86,10 +86,10 @@ def asking_place(folder: str = "") -> Iterator[Path]:
             files.remove_tree(place)
 
 
-def no_place(error: OSError) -> Err:
+def no_place(error: OSError) -> KnowledgeError:
     """The sentence for an `asking_place` that cannot be made."""
     message = f"the folder in which programs are asked cannot be made: {error.strerror}"
-    return fail("folder-failed", message, error.filename or "", "check its rights")
+    return KnowledgeError("folder-failed", message, error.filename or "", "check its rights")
 
 
 def run_command(
@@ -100,7 +100,7 @@ def run_command(
     max_bytes: int,
     cancelled: Callable[[], bool],
     folder: str = "",
-) -> Result[Answer]:
+) -> Answer:
     """Run `command` in an `asking_place` and take what it prints for the answer. Errors: those of `finished`,
     `folder-failed`, `command-failed` (its status is not 0), `bad-answer` (not UTF-8). Token counts are unknown."""
     try:
@@ -109,22 +109,20 @@ def run_command(
                 command, prompt, seconds=seconds, max_bytes=max_bytes, cancelled=cancelled, folder=place / ASKED
             )
     except OSError as error:
-        return no_place(error)
-    if isinstance(ended, Err):
-        return ended
-    text = output_of(ended.value)
-    return text if isinstance(text, Err) else Ok(Answer(text=text.value))
+        raise no_place(error)
+    text = output_of(ended)
+    return Answer(text=text)
 
 
-def output_of(ended: Finished) -> Result[str]:
+def output_of(ended: Finished) -> str:
     """The output of a program as text. Errors: `command-failed`, `bad-answer`."""
     if ended.status != 0:
-        return _failed(ended.name, ended.status, ended.complaints)
+        raise _failed(ended.name, ended.status, ended.complaints)
     try:
-        return Ok(ended.output.decode("utf-8"))
+        return ended.output.decode("utf-8")
     except UnicodeDecodeError:
         hint = "check what the program prints"
-        return fail("bad-answer", f"the output of {ended.name} is not UTF-8 text", hint=hint)
+        raise KnowledgeError("bad-answer", f"the output of {ended.name} is not UTF-8 text", hint=hint) from None
 
 
 def finished(
@@ -136,7 +134,7 @@ def finished(
     cancelled: Callable[[], bool],
     folder: Path,
     environment: Mapping[str, str] = MappingProxyType({}),
-) -> Result[Finished]:
+) -> Finished:
     """Run `command` (an argument list, no shell) once in `folder`, for at most `seconds` of wall-clock time, and ask it
     `prompt` below `ASKED_LINE`. `environment` is added to that of this process.
 
@@ -147,7 +145,7 @@ def finished(
     found = shutil.which(str(Path(command[0]).expanduser()) if command[0].startswith("~") else command[0])
     if found is None:
         hint = "check [ai_settings.knowledge].command; the program must be installed and executable"
-        return fail("command-missing", f"the program {name} was not found", hint=hint)
+        raise KnowledgeError("command-missing", f"the program {name} was not found", hint=hint)
     try:
         process = subprocess.Popen(
             [os.path.abspath(found), *command[1:]],
@@ -162,7 +160,9 @@ def finished(
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "an argument cannot be passed"
         hint = "check [ai_settings.knowledge].command"
-        return fail("command-missing", f"the program {name} cannot be started ({reason})", hint=hint)
+        raise KnowledgeError(
+            "command-missing", f"the program {name} cannot be started ({reason})", hint=hint
+        ) from problem
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     answer = _Reader(process.stdout, max_bytes, drain=False)
     complaints = _Reader(process.stderr, STDERR_BYTES, drain=True)
@@ -178,7 +178,7 @@ def finished(
     if stopped is not None:
         return stopped
     complaints.join(SLICE_SECONDS * 4)
-    return Ok(Finished(name, process.returncode, bytes(answer.content), bytes(complaints.content)))
+    return Finished(name, process.returncode, bytes(answer.content), bytes(complaints.content))
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:
@@ -191,22 +191,22 @@ def _feed(pipe: IO[bytes], data: bytes) -> None:
 
 def _wait_for(
     process: subprocess.Popen[bytes], answer: _Reader, name: str, deadline: float, cancelled: Callable[[], bool]
-) -> Err | None:
+) -> KnowledgeError | None:
     """Wait until the program has ended and its output is complete; None then, else why it was ended by us."""
     ended_at: float | None = None
     while True:
         if answer.overflowed:
             _end(process)
             hint = "have the program print its answer alone"
-            return fail("answer-too-large", f"the output of {name} is too large", hint=hint)
+            raise KnowledgeError("answer-too-large", f"the output of {name} is too large", hint=hint)
         if cancelled():
             _end(process)
-            return fail("cancelled", f"the call to {name} was cancelled", hint="run again to go on")
+            raise KnowledgeError("cancelled", f"the call to {name} was cancelled", hint="run again to go on")
         now = time.monotonic()
         if now >= deadline:
             _end(process)
             hint = "raise request_timeout_seconds, or try the program by hand: it may be waiting for a login"
-            return fail("timed-out", f"{name} did not finish in the time allowed", hint=hint)
+            raise KnowledgeError("timed-out", f"{name} did not finish in the time allowed", hint=hint)
         answer.join(min(SLICE_SECONDS, deadline - now))
         if process.poll() is None:
             if not answer.is_alive():
@@ -241,10 +241,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _failed(name: str, status: int, complaints: bytes) -> Err:
+def _failed(name: str, status: int, complaints: bytes) -> KnowledgeError:
     """The sentence for a program that says it failed."""
     how = f"ended with status {status}" if status > 0 else f"was ended by signal {-status}"
     lines = complaints.decode("utf-8", "replace").strip().split("\n")
     said = excerpt(lines[0])
     hint = "run the program by hand with a short prompt on its standard input"
-    return fail("command-failed", f"{name} {how}" + (f": {said}" if said else ""), hint=hint)
+    return KnowledgeError("command-failed", f"{name} {how}" + (f": {said}" if said else ""), hint=hint)

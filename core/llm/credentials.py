@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok
 
 MAX_FILE_BYTES = 64 * 1024
 
-KeyFinder: TypeAlias = Callable[[str, Sequence[str]], Result[str]]
+KeyFinder: TypeAlias = Callable[[str, Sequence[str]], str]
 """Provider name and its environment variables -> the key, or "" where there is none."""
 
 
@@ -31,24 +31,24 @@ def keys_from(path: Path | None, environment: Mapping[str, str]) -> KeyFinder:
     The file is read anew each time, and only if the environment has no key.
     """
 
-    def find(provider: str, variables: Sequence[str]) -> Result[str]:
+    def find(provider: str, variables: Sequence[str]) -> str:
         for variable in variables:
             key = environment.get(variable, "").strip()
             if key:
                 return _usable(key, f"the environment variable {variable}")
         if path is None:
-            return Ok("")
+            return ""
         match read_keys(path):
             case Ok(keys):
                 key = keys.get(provider, "").strip()
-                return _usable(key, f"{path}, [keys], {provider}") if key else Ok("")
-            case Err() as problem:
+                return _usable(key, f"{path}, [keys], {provider}") if key else ""
+            case KnowledgeError() as problem:
                 return problem
 
     return find
 
 
-def read_keys(path: Path) -> Result[dict[str, str]]:
+def read_keys(path: Path) -> dict[str, str]:
     """The table `[keys]` of the file at `path`; empty when there is no such file.
 
     Errors: `credentials-exposed` (others can read it), `credentials-unreadable`, `credentials-malformed`. None of
@@ -58,55 +58,59 @@ def read_keys(path: Path) -> Result[dict[str, str]]:
         # Not blocking: a FIFO of this name must not hold us.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
-        return Ok({})
+        return {}
     except OSError as problem:
-        return _unreadable(problem, path, "check its owner")
+        raise _unreadable(problem, path, "check its owner")
     try:
         with os.fdopen(descriptor, "rb") as file:
             state = os.fstat(descriptor)
             if not stat.S_ISREG(state.st_mode):
-                return fail("credentials-unreadable", "the credentials file is not a regular file", path, "replace it")
+                raise KnowledgeError(
+                    "credentials-unreadable", "the credentials file is not a regular file", path, "replace it"
+                )
             if os.name == "posix" and state.st_mode & 0o077:
                 message = f"others on this computer can open the credentials file (mode {state.st_mode & 0o777:04o})"
-                return fail("credentials-exposed", message, path, f"run: chmod 600 {path}")
+                raise KnowledgeError("credentials-exposed", message, path, f"run: chmod 600 {path}")
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as problem:
-        return _unreadable(problem, path, "check the disk")
+        raise _unreadable(problem, path, "check the disk")
     if len(content) > MAX_FILE_BYTES:
         hint = "keep only [keys] in it"
-        return fail("credentials-malformed", "the credentials file is too large to be one", path, hint)
+        raise KnowledgeError("credentials-malformed", "the credentials file is too large to be one", path, hint)
     return _parse(content, path)
 
 
-def _unreadable(problem: OSError, path: Path, hint: str) -> Err:
+def _unreadable(problem: OSError, path: Path, hint: str) -> KnowledgeError:
     reason = problem.strerror or "unknown reason"
-    return fail("credentials-unreadable", f"the credentials file cannot be read ({reason})", path, hint)
+    return KnowledgeError("credentials-unreadable", f"the credentials file cannot be read ({reason})", path, hint)
 
 
-def _parse(content: bytes, path: Path) -> Result[dict[str, str]]:
+def _parse(content: bytes, path: Path) -> dict[str, str]:
     """`[keys]` out of the bytes of the file; errors name a line or a name, never a value."""
     example = 'Write a table [keys] with lines such as openai = "…"'
     try:
         document = tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return fail("credentials-malformed", "the credentials file is not UTF-8 text", path, example)
+        raise KnowledgeError("credentials-malformed", "the credentials file is not UTF-8 text", path, example) from None
     except (ValueError, RecursionError) as problem:
         found = re.search(r"at line (\d+)", str(problem))
         where = f"in line {found[1]}" if found else "at its end"
-        return fail("credentials-malformed", f"the credentials file is not valid TOML {where}", path, example)
+        raise KnowledgeError(
+            "credentials-malformed", f"the credentials file is not valid TOML {where}", path, example
+        ) from problem
     keys = document.get("keys", {})
     if not isinstance(keys, dict):
-        return fail("credentials-malformed", "keys is not a table in the credentials file", path, example)
+        raise KnowledgeError("credentials-malformed", "keys is not a table in the credentials file", path, example)
     for name, value in keys.items():
         if not isinstance(value, str):
             message = f"the key of {name[:40]!r} is not a string in the credentials file"
-            return fail("credentials-malformed", message, path, example)
-    return Ok(dict(keys))
+            raise KnowledgeError("credentials-malformed", message, path, example)
+    return dict(keys)
 
 
-def _usable(key: str, source: str) -> Result[str]:
+def _usable(key: str, source: str) -> str:
     """`key`, if it can stand in an HTTP header: printable ASCII without white space."""
     if key.isascii() and key.isprintable() and " " not in key:
-        return Ok(key)
+        return key
     message = f"the key in {source} has characters that no key has (white space, control or foreign characters)"
-    return fail("bad-credentials", message, hint="copy it again")
+    raise KnowledgeError("bad-credentials", message, hint="copy it again")

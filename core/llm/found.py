@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from core.base.installed import how_to_install
-from core.base.result import Err
+from core.base.result import KnowledgeError, attempt
 from core.llm import ollama
 from core.llm.credentials import KeyFinder
 from core.llm.exchange import exchange
@@ -144,11 +144,11 @@ def _keys(environment: Mapping[str, str], keys: KeyFinder) -> list[FoundModel]:
     for name, spec in PROVIDERS.items():
         if not spec.key_variables:
             continue
-        found = keys(name, spec.key_variables)
+        found = attempt(keys, name, spec.key_variables)
         where = next(
             (f"{row} is set" for row in spec.key_variables if environment.get(row, "").strip()), "credentials.toml"
         )
-        if isinstance(found, Err):
+        if isinstance(found, KnowledgeError):
             rows.append(FoundModel(name, SUGGESTED[name], where, ready=False, problem=str(found.error)))
         elif found.value:
             rows.append(FoundModel(name, SUGGESTED[name], where))

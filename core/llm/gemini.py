@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from core.base.answer import Answer
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.llm.schema import gemini_schema
 from core.llm.wire import Call, Dialect, Question, add_counts, child, count_of, excerpt, rows, text_of
 
@@ -47,31 +47,29 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     return Call("gemini", f"{base}/v1beta/models/{model}:generateContent", headers, body, question.key)
 
 
-def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
+def read(reply: Mapping[str, Any], question: Question) -> Answer:
     """The first candidate. A blocked prompt or answer is an error that names Google's reason."""
     blocked = text_of(child(reply, "promptFeedback"), "blockReason")
     if blocked:
-        return _refused(f"the prompt was blocked ({excerpt(blocked, question.key, 60)})")
+        raise _refused(f"the prompt was blocked ({excerpt(blocked, question.key, 60)})")
     candidates = rows(reply, "candidates")
     if not candidates:
-        return fail("bad-answer", "gemini answered without any candidate", hint="check model and base_url")
+        raise KnowledgeError("bad-answer", "gemini answered without any candidate", hint="check model and base_url")
     reason = text_of(candidates[0], "finishReason")
     if reason not in ("", "STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED"):
         # SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, OTHER and what comes later.
-        return _refused(f"the answer was stopped ({excerpt(reason, question.key, 60)})")
+        raise _refused(f"the answer was stopped ({excerpt(reason, question.key, 60)})")
     parts = rows(child(candidates[0], "content"), "parts")
     usage = child(reply, "usageMetadata")
-    return Ok(
-        Answer(
-            text="".join(text_of(p, "text") for p in parts if isinstance(p, Mapping) and p.get("thought") is not True),
-            model=text_of(reply, "modelVersion") or question.model,
-            input_tokens=count_of(usage, "promptTokenCount"),
-            # Thinking is billed as output but counted on its own.
-            output_tokens=add_counts(count_of(usage, "candidatesTokenCount"), count_of(usage, "thoughtsTokenCount")),
-            truncated=reason == "MAX_TOKENS",
-        )
+    return Answer(
+        text="".join(text_of(p, "text") for p in parts if isinstance(p, Mapping) and p.get("thought") is not True),
+        model=text_of(reply, "modelVersion") or question.model,
+        input_tokens=count_of(usage, "promptTokenCount"),
+        # Thinking is billed as output but counted on its own.
+        output_tokens=add_counts(count_of(usage, "candidatesTokenCount"), count_of(usage, "thoughtsTokenCount")),
+        truncated=reason == "MAX_TOKENS",
     )
 
 
-def _refused(what: str) -> Result[Answer]:
-    return fail("model-refused", f"gemini: {what}", hint="try another model")
+def _refused(what: str) -> Answer:
+    raise KnowledgeError("model-refused", f"gemini: {what}", hint="try another model")

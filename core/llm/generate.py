@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from core.base.answer import Answer, Generate
 from core.base.paths import ASKED
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.command import asking_place, finished, no_place, output_of, run_command
 from core.llm.credentials import KeyFinder
@@ -43,7 +43,7 @@ class Wire:
     """
 
     build: Callable[[str, Question, Dialect], Call]
-    read: Callable[[Mapping[str, Any], Question], Result[Answer]]
+    read: Callable[[Mapping[str, Any], Question], Answer]
     first_dialect: Callable[[str], Dialect]
     structure_words: tuple[str, ...]
 
@@ -85,7 +85,7 @@ def connect(
     credentials: KeyFinder,
     cancelled: Callable[[], bool] = never,
     sleep: Callable[[float], None] = time.sleep,
-) -> Result[Generate]:
+) -> Generate:
     """The callable that asks the model of `settings`; nothing is sent yet.
 
     `credentials` is `credentials.keys_from(path, os.environ)`. `cancelled` is asked often while a call waits, from the
@@ -95,16 +95,18 @@ def connect(
     spec = PROVIDERS.get(settings.provider)
     if spec is None:
         known = ", ".join(PROVIDERS)
-        return fail("unknown-provider", f"there is no provider {settings.provider!r}", hint=f"use one of: {known}")
+        raise KnowledgeError(
+            "unknown-provider", f"there is no provider {settings.provider!r}", hint=f"use one of: {known}"
+        )
     if settings.timeout_seconds <= 0 or settings.max_answer_bytes <= 0:
         message = "the time and the size allowed for an answer must be greater than 0"
-        return fail("bad-settings", message, hint="check request_timeout_seconds in config.toml")
+        raise KnowledgeError("bad-settings", message, hint="check request_timeout_seconds in config.toml")
     if spec.preset is not None:
         return _counting_starts(_agent(settings, spec.preset, cancelled))
     if settings.provider == LOCAL:
 
-        def over_http(asked: ModelSettings, key: str) -> Result[Generate]:
-            return connect(asked, credentials=lambda *_: Ok(key), cancelled=cancelled, sleep=sleep)
+        def over_http(asked: ModelSettings, key: str) -> Generate:
+            return connect(asked, credentials=lambda *_: key, cancelled=cancelled, sleep=sleep)
 
         return connect_local(settings, over_http)
     if spec.wire is None:
@@ -113,20 +115,20 @@ def connect(
     base_url = settings.base_url.strip() or spec.base_url
     if not _is_web_address(base_url):
         hint = "it begins with http:// or https:// and has no ? or #"
-        return fail("bad-address", "base_url is not a web address", hint=hint)
+        raise KnowledgeError("bad-address", "base_url is not a web address", hint=hint)
     match credentials(settings.provider, spec.key_variables):
-        case Err() as problem:
+        case KnowledgeError() as problem:
             return problem
         case Ok(key):
             if not key and spec.key_variables and base_url.rstrip("/") == spec.base_url:
                 where = f"set {spec.key_variables[0]}, or write {settings.provider} into [keys] of credentials.toml"
                 too = "" if model else "; it needs the name of a model as well ('model' in the settings, or --model)"
-                return fail("no-credentials", f"there is no key for {settings.provider}", hint=f"{where}{too}")
+                raise KnowledgeError("no-credentials", f"there is no key for {settings.provider}", hint=f"{where}{too}")
     if not model:
         hint = "set model in [ai_settings.knowledge], or pass --model"
-        return fail("no-model", f"the provider {settings.provider} needs the name of a model", hint=hint)
+        raise KnowledgeError("no-model", f"the provider {settings.provider} needs the name of a model", hint=hint)
     question = Question("", model, max_output_tokens=settings.max_output_tokens, key=key)
-    return Ok(_http(settings, spec.wire, base_url, question, cancelled, sleep))
+    return _http(settings, spec.wire, base_url, question, cancelled, sleep)
 
 
 def _is_web_address(url: str) -> bool:
@@ -139,28 +141,29 @@ def _is_web_address(url: str) -> bool:
     return clean and parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
 
 
-def _counting_starts(program: Result[Generate]) -> Result[Generate]:
+def _counting_starts(program: Result[Generate]) -> Generate:
     """A program is given the question whenever it starts."""
-    if isinstance(program, Err):
-        return program
+    if isinstance(program, KnowledgeError):
+        raise program
     ask = program.value
 
-    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        result = ask(prompt, schema)
-        never = isinstance(result, Err) and result.error.code in ("command-missing", "folder-failed")
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        result = attempt(ask, prompt, schema)
+        never = isinstance(result, KnowledgeError) and result.error.code in ("command-missing", "folder-failed")
         return _counted(result, 0 if never else 1)
 
-    return Ok(generate)
+    return generate
 
 
-def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[Generate]:
+def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Generate:
     """`Generate` over a program. The schema stays here: the prompt already says in words what is wanted."""
     if not settings.command or not settings.command[0].strip():
         hint = 'set command in [ai_settings.knowledge], for example ["my-agent", "--print"]'
-        return fail("no-command", "the provider command needs a program to run", hint=hint)
+        raise KnowledgeError("no-command", "the provider command needs a program to run", hint=hint)
 
-    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        result = run_command(
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        result = attempt(
+            run_command,
             settings.command,
             _encodable(prompt),
             seconds=settings.timeout_seconds,
@@ -172,16 +175,18 @@ def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[G
             result = Ok(replace(result.value, text=without_thinking(result.value.text)))
         return _checked(result, "command", settings.model)
 
-    return Ok(generate)
+    return generate
 
 
-def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool]) -> Result[Generate]:
+def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool]) -> Generate:
     """`Generate` over the command line of a coding agent. Errors: `command-missing`."""
     if shutil.which(preset.program) is None:
         hint = f"install {preset.title}, or set another provider"
-        return fail("command-missing", f"the program {preset.program} of {preset.title} was not found", hint=hint)
+        raise KnowledgeError(
+            "command-missing", f"the program {preset.program} of {preset.title} was not found", hint=hint
+        )
 
-    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         try:
             with asking_place(settings.folder) as place:
                 ended = finished(
@@ -194,24 +199,22 @@ def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool
                     environment=preset.prepare(place),
                 )
         except OSError as error:
-            return no_place(error)
-        if isinstance(ended, Err):
-            return ended
-        said = ended.value.output.decode("utf-8", "replace")
-        complaints = ended.value.complaints.decode("utf-8", "replace")
-        reason = explained(preset, said, complaints, ended.value.status)
+            raise no_place(error)
+        said = ended.output.decode("utf-8", "replace")
+        complaints = ended.complaints.decode("utf-8", "replace")
+        reason = explained(preset, said, complaints, ended.status)
         if reason is not None:
             return reason
-        text = output_of(ended.value)
-        if isinstance(text, Err):
-            reply = preset.read(said)
-            return reply if isinstance(reply, Err) and ":" in reply.error.message else text
-        result = preset.read(text.value)
+        text = attempt(output_of, ended)
+        if isinstance(text, KnowledgeError):
+            reply = attempt(preset.read, said)
+            return reply if isinstance(reply, KnowledgeError) and ":" in reply.error.message else text
+        result = attempt(preset.read, text.value)
         if isinstance(result, Ok):
             result = Ok(replace(result.value, text=without_thinking(result.value.text)))
         return _checked(result, preset.title, settings.model, prompt=prompt)
 
-    return Ok(generate)
+    return generate
 
 
 def _http(
@@ -226,12 +229,12 @@ def _http(
     lock = threading.Lock()
     known = wire.first_dialect(base_url)
 
-    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         until = time.monotonic() + settings.timeout_seconds
         retry_policy = RetryPolicy(until, settings.max_retries, settings.max_answer_bytes, cancelled, sleep)
         return _counted(ask(prompt, schema, retry_policy), retry_policy.requests)
 
-    def ask(prompt: str, schema: Mapping[str, Any] | None, retry_policy: RetryPolicy) -> Result[Answer]:
+    def ask(prompt: str, schema: Mapping[str, Any] | None, retry_policy: RetryPolicy) -> Answer:
         nonlocal known
         question = replace(template, prompt=_encodable(prompt), schema=schema)
         with lock:
@@ -239,7 +242,7 @@ def _http(
         while True:  # ends: each refusal makes the dialect smaller
             call = wire.build(base_url, question, dialect)
             match post(call, retry_policy):
-                case Err() as problem:
+                case KnowledgeError() as problem:
                     return problem
                 case Ok(reply):
                     if 200 <= reply.status <= 299:
@@ -249,53 +252,55 @@ def _http(
                 said = complaint(reply, call.key, 2000)
                 smaller = dialect.after_refusal(said, wire.structure_words, schema is not None)
             if smaller is None:
-                return refusal(call, reply)
+                raise refusal(call, reply)
             dialect = smaller
         with lock:
             known = dialect
         decoded = decode_object(reply.body)
         if decoded is None:
-            return _not_json(call, reply.body)
+            raise _not_json(call, reply.body)
         if decoded.get("error"):  # some gateways (OpenRouter) tell a failure with status 200
             said = complaint(reply, call.key)
-            return fail("server-error", f"{call.label} reports a failure: {said}", hint="try again later")
+            raise KnowledgeError("server-error", f"{call.label} reports a failure: {said}", hint="try again later")
         return _checked(wire.read(decoded, question), call.label, question.model, call.key, question.prompt)
 
     return generate
 
 
-def _counted(result: Result[Answer], requests: int) -> Result[Answer]:
+def _counted(result: Result[Answer], requests: int) -> Answer:
     """What became of a question, with how often it was sent."""
     if isinstance(result, Ok):
-        return Ok(replace(result.value, requests=requests))
-    return Err(result.error, requests)
+        return replace(result.value, requests=requests)
+    raise KnowledgeError.of(result.error, requests)
 
 
-def _not_json(call: Call, body: bytes) -> Err:
+def _not_json(call: Call, body: bytes) -> KnowledgeError:
     """The sentence for a success that is no answer: a login page, a cut body, bytes that are no text."""
     if body.lstrip()[:1] == b"<":
         message = f"{call.label} answered with a web page instead of JSON"
-        return fail("bad-answer", message, hint="check base_url: it may lead to a login page or a proxy")
+        return KnowledgeError("bad-answer", message, hint="check base_url: it may lead to a login page or a proxy")
     message = f"{call.label} answered with something that is not a JSON object"
-    return fail("bad-answer", message, hint="try again; if it stays, check base_url")
+    return KnowledgeError("bad-answer", message, hint="try again; if it stays, check base_url")
 
 
-def _checked(result: Result[Answer], label: str, model: str, key: str = "", prompt: str = "") -> Result[Answer]:
+def _checked(result: Result[Answer], label: str, model: str, key: str = "", prompt: str = "") -> Answer:
     """The answer with its text made storable. An empty text is an error, unless the output limit explains it.
 
     The model's name goes into the ledger as the server tells it: in printable characters, without the key. A count of
     tokens that the prompt has no room for is not believed.
     """
-    if isinstance(result, Err):
-        return result
+    if isinstance(result, KnowledgeError):
+        raise result
     answer: Answer = result.value
     if not answer.text.strip() and not answer.truncated:
-        return fail("empty-answer", f"{label} answered with an empty text", hint="try again, or choose another model")
+        raise KnowledgeError(
+            "empty-answer", f"{label} answered with an empty text", hint="try again, or choose another model"
+        )
     named = answer.model if answer.model == model else excerpt(answer.model, key, MODEL_CHARACTERS)
     count = answer.input_tokens
     if count is not None and prompt and count > len(prompt.encode()) + PROMPT_ALLOWANCE:
         count = None
-    return Ok(replace(answer, text=_encodable(answer.text), model=named or model, input_tokens=count))
+    return replace(answer, text=_encodable(answer.text), model=named or model, input_tokens=count)
 
 
 def _encodable(text: str) -> str:

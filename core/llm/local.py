@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from core.base.answer import Answer, Generate
 from core.base.installed import how_to_install
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result
 from core.llm.wire import ModelSettings, excerpt
 
 WINDOW = 8192
@@ -32,7 +32,7 @@ PREFERRED = ("q4_k_m", "q5_k_m", "q4_0", "q8_0")
 _HUB_NAME = re.compile(r"(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})(?::(?P<file>[\w./ -]{1,200}\.gguf))?\Z", re.ASCII)
 
 
-OverHttp = Callable[[ModelSettings, str], Result[Generate]]
+OverHttp = Callable[[ModelSettings, str], Generate]
 """Makes a `Generate` for a server of the OpenAI protocol, with its key."""
 
 
@@ -55,72 +55,70 @@ _loaded: dict[tuple[str, int], Loaded] = {}
 _lock = threading.Lock()
 
 
-def named(model: str) -> Result[Path | HubName]:
+def named(model: str) -> Path | HubName:
     """What a setting means: `~/models/x.gguf` is a file, `owner/name` or `owner/name:file.gguf` stands on the hub. A
     path that begins in the current folder is neither: who made that folder would choose the model.
     Errors: `no-model`, `bad-settings`."""
     text = model.strip()
     if not text:
         hint = "set model to a GGUF file, or to its name on the hub such as owner/name-GGUF"
-        return fail("no-model", "the provider local needs the name of a model", hint=hint)
+        raise KnowledgeError("no-model", "the provider local needs the name of a model", hint=hint)
     try:
         path = Path(text).expanduser()
     except RuntimeError:
-        return fail("bad-settings", f"{excerpt(text)!r} names a person whom this computer does not know")
+        raise KnowledgeError(
+            "bad-settings", f"{excerpt(text)!r} names a person whom this computer does not know"
+        ) from None
     if text.startswith("."):
         hint = "write the whole path, or one that begins with ~/"
-        return fail("bad-settings", f"{excerpt(text)!r} would be another file in every folder", hint=hint)
+        raise KnowledgeError("bad-settings", f"{excerpt(text)!r} would be another file in every folder", hint=hint)
     if path.is_absolute():
         if not path.is_file():
-            return fail("bad-settings", "there is no such model file", path, "check the path in the setting model")
-        return Ok(path)
+            raise KnowledgeError(
+                "bad-settings", "there is no such model file", path, "check the path in the setting model"
+            )
+        return path
     found = _HUB_NAME.match(text)
     if found is None:
         hint = "a path of a .gguf file, owner/name, or owner/name:file.gguf"
-        return fail("bad-settings", f"{excerpt(text)!r} is no file and no name on the hub", hint=hint)
-    return Ok(HubName(found["repo"], found["file"] or ""))
+        raise KnowledgeError("bad-settings", f"{excerpt(text)!r} is no file and no name on the hub", hint=hint)
+    return HubName(found["repo"], found["file"] or "")
 
 
-def connect_local(settings: ModelSettings, over_http: OverHttp) -> Result[Generate]:
+def connect_local(settings: ModelSettings, over_http: OverHttp) -> Generate:
     """A model that is loaded, and fetched where it is not there, when it is first asked. Errors: `not-installed`, those
     of `named`."""
     meant = named(settings.model)
-    if isinstance(meant, Err):
-        return meant
-    wanted = ["xllamacpp"] + (["huggingface_hub"] if isinstance(meant.value, HubName) else [])
+    wanted = ["xllamacpp"] + (["huggingface_hub"] if isinstance(meant, HubName) else [])
     missing = [name for name in wanted if find_spec(name) is None]
     if missing:
         message = f"a local model needs the package {' and '.join(missing)}"
-        return fail("not-installed", message, hint=how_to_install("local"))
+        raise KnowledgeError("not-installed", message, hint=how_to_install("local"))
     ready: list[Result[Generate]] = []
 
-    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         with _lock:  # the first question loads; the others wait for it
             if not ready:
-                ready.append(_ready(meant.value, settings, over_http))
+                ready.append(_ready(meant, settings, over_http))
         made = ready[0]
         return made.value(prompt, schema) if isinstance(made, Ok) else made
 
-    return Ok(generate)
+    return generate
 
 
-def _ready(meant: Path | HubName, settings: ModelSettings, over_http: OverHttp) -> Result[Generate]:
+def _ready(meant: Path | HubName, settings: ModelSettings, over_http: OverHttp) -> Generate:
     file = fetched(meant) if isinstance(meant, HubName) else Ok(meant)
-    if isinstance(file, Err):
-        return file
-    loaded = _load(file.value, settings.context_tokens or WINDOW)
-    if isinstance(loaded, Err):
-        return loaded
+    loaded = _load(file, settings.context_tokens or WINDOW)
 
-    asked = replace(settings, provider="openai", model=file.value.stem, base_url=f"{loaded.value.address}/v1")
-    return over_http(asked, loaded.value.key)
+    asked = replace(settings, provider="openai", model=file.stem, base_url=f"{loaded.address}/v1")
+    return over_http(asked, loaded.key)
 
 
-def _load(file: Path, window: int) -> Result[Loaded]:
+def _load(file: Path, window: int) -> Loaded:
     """Load a file once in this process. Errors: `bad-model`."""
     known = _loaded.get((str(file), window))
     if known is not None:
-        return Ok(known)
+        return known
     import xllamacpp
 
     key = secrets.token_hex(24)
@@ -136,33 +134,35 @@ def _load(file: Path, window: int) -> Result[Loaded]:
         address = str(server.listening_address)
     except (RuntimeError, ValueError, OSError) as error:
         hint = "it must be a GGUF file that llama.cpp knows, and fit into memory"
-        return fail("bad-model", f"the model cannot be loaded: {excerpt(str(error))}", file, hint)
+        raise KnowledgeError("bad-model", f"the model cannot be loaded: {excerpt(str(error))}", file, hint) from error
     _loaded[(str(file), window)] = Loaded(address, key, server)
-    return Ok(_loaded[(str(file), window)])
+    return _loaded[(str(file), window)]
 
 
-def fetched(name: HubName) -> Result[Path]:
+def fetched(name: HubName) -> Path:
     """The file of a model of the hub: from the hub's own cache, else downloaded and checked. Errors: `no-download`."""
     import huggingface_hub
 
     try:
         file = name.file or _chosen(name.repo)
         if not file:
-            return fail("no-download", f"{name.repo} has no GGUF file", hint="name another model of the hub")
+            raise KnowledgeError("no-download", f"{name.repo} has no GGUF file", hint="name another model of the hub")
         try:
-            return Ok(Path(huggingface_hub.hf_hub_download(name.repo, file, local_files_only=True)))
+            return Path(huggingface_hub.hf_hub_download(name.repo, file, local_files_only=True))
         except (OSError, ValueError):
             pass  # it is not there yet
         path = Path(huggingface_hub.hf_hub_download(name.repo, file))
         wanted = _checksum(name.repo, file)
         if wanted and _sha256(path) != wanted:
             message = f"what came of {name.repo} is not what the hub says it is"
-            return fail("no-download", message, path, "delete that file, then run it again")
-        return Ok(path)
-    except Exception as error:  # noqa: BLE001 - the hub's client raises what its library of HTTP raises
+            raise KnowledgeError("no-download", message, path, "delete that file, then run it again")
+        return path
+    except Exception as error:
         said = excerpt(str(error).strip().partition("\n")[0]) or type(error).__name__
         hint = "check the name and the network; a download that broke off goes on where it was"
-        return fail("no-download", f"{name.repo} could not be fetched from the hub: {said}", hint=hint)
+        raise KnowledgeError(
+            "no-download", f"{name.repo} could not be fetched from the hub: {said}", hint=hint
+        ) from error
 
 
 def _chosen(repo: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.base.answer import Answer
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.llm.wire import Call, Dialect, Question, child, count_of, text_of, without_thinking
 
 BASE_URL = "http://localhost:11434"
@@ -53,16 +53,16 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     return Call("ollama", f"{base}/api/chat", headers, body, question.key)
 
 
-def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
+def read(reply: Mapping[str, Any], question: Question) -> Answer:
     """`message.content`; a `done_reason` other than `stop` (`length`) means that it may be cut off."""
     if "message" not in reply:
-        return fail("bad-answer", "ollama answered without a message", hint="check that base_url is an Ollama server")
-    return Ok(
-        Answer(
-            text=without_thinking(text_of(child(reply, "message"), "content")),
-            model=text_of(reply, "model") or question.model,
-            input_tokens=count_of(reply, "prompt_eval_count"),
-            output_tokens=count_of(reply, "eval_count"),
-            truncated=text_of(reply, "done_reason") not in ("", "stop") or reply.get("done") is False,
+        raise KnowledgeError(
+            "bad-answer", "ollama answered without a message", hint="check that base_url is an Ollama server"
         )
+    return Answer(
+        text=without_thinking(text_of(child(reply, "message"), "content")),
+        model=text_of(reply, "model") or question.model,
+        input_tokens=count_of(reply, "prompt_eval_count"),
+        output_tokens=count_of(reply, "eval_count"),
+        truncated=text_of(reply, "done_reason") not in ("", "stop") or reply.get("done") is False,
     )

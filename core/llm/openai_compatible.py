@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.base.answer import Answer
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.base.search_entry import Embed
 from core.llm.credentials import KeyFinder
 from core.llm.schema import openai_schema
@@ -71,73 +71,67 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     return Call("openai", endpoint(base_url), headers, body, question.key)
 
 
-def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
+def read(reply: Mapping[str, Any], question: Question) -> Answer:
     """The first choice. A refusal or a content filter is an error, `finish_reason: length` a truncated answer."""
     choices = rows(reply, "choices")
     if not choices:
-        return fail("bad-answer", "openai answered without any choice", hint="check that base_url speaks this format")
+        raise KnowledgeError(
+            "bad-answer", "openai answered without any choice", hint="check that base_url speaks this format"
+        )
     choice = choices[0]
     message = choice.get("message") if isinstance(choice, Mapping) else None
     refused = text_of(message, "refusal")
     if refused:
         said = excerpt(refused, question.key)
-        return fail("model-refused", f"openai: the model refused to answer: {said}", hint="try another model")
+        raise KnowledgeError("model-refused", f"openai: the model refused to answer: {said}", hint="try another model")
     reason = text_of(choice, "finish_reason").lower()
     if reason == "content_filter":
         message = "openai: the provider's content filter stopped the answer"
-        return fail("model-refused", message, hint="try another model")
+        raise KnowledgeError("model-refused", message, hint="try another model")
     text = text_of(message, "content") or "".join(
         text_of(part, "text") for part in rows(message, "content") if text_of(part, "type") in ("text", "")
     )
     usage = reply.get("usage")
-    return Ok(
-        Answer(
-            text=without_thinking(text),
-            model=text_of(reply, "model") or question.model,
-            input_tokens=count_of(usage, "prompt_tokens"),
-            output_tokens=count_of(usage, "completion_tokens"),
-            truncated=reason not in WHOLE,
-        )
+    return Answer(
+        text=without_thinking(text),
+        model=text_of(reply, "model") or question.model,
+        input_tokens=count_of(usage, "prompt_tokens"),
+        output_tokens=count_of(usage, "completion_tokens"),
+        truncated=reason not in WHOLE,
     )
 
 
 # --- vectors: POST /v1/embeddings (OpenAI API reference, "Create embeddings"), by the same transport as chat ----------
 
 
-def connect_embeddings(
-    model: str, base_url: str, *, credentials: KeyFinder, seconds: float, max_bytes: int
-) -> Result[Embed]:
+def connect_embeddings(model: str, base_url: str, *, credentials: KeyFinder, seconds: float, max_bytes: int) -> Embed:
     """The callable that asks the server; nothing is sent yet. `seconds` bounds one call, `max_bytes` its answer."""
     if not model.strip():
         hint = "set embedder_model in config.toml"
-        return fail("no-model", "the embedder openai needs the name of a model", hint=hint)
+        raise KnowledgeError("no-model", "the embedder openai needs the name of a model", hint=hint)
     base = base_url.strip() or BASE_URL
     found = credentials("openai", ("OPENAI_API_KEY",))
-    if isinstance(found, Err):
-        return found
-    key = found.value
+    key = found
     if not key and base.rstrip("/") == BASE_URL:
         hint = "set OPENAI_API_KEY, or write openai into [keys] of credentials.toml"
-        return fail("no-credentials", "there is no key for openai", hint=hint)
+        raise KnowledgeError("no-credentials", "there is no key for openai", hint=hint)
     url = endpoint(base).removesuffix("/chat/completions") + "/embeddings"
     headers = {"Authorization": f"Bearer {key}"} if key else {}
 
-    def embed(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         body: dict[str, Any] = {"model": model, "input": [text or " " for text in texts], "encoding_format": "float"}
         call = Call("the embedder", url, headers, body, key)
         answer = post(call, RetryPolicy(time.monotonic() + seconds, 2, max_bytes))
-        if isinstance(answer, Err):
-            return answer
-        if not 200 <= answer.value.status <= 299:
-            return refusal(call, answer.value)
-        decoded = decode_object(answer.value.body)
+        if not 200 <= answer.status <= 299:
+            raise refusal(call, answer)
+        decoded = decode_object(answer.body)
         data = [row for row in rows(decoded, "data") if isinstance(row, dict)]
         data.sort(key=lambda row: row["index"] if isinstance(row.get("index"), int) else 0)
         vectors = [rows(row, "embedding") for row in data]
         if len(vectors) != len(texts) or not all(vectors):
             message = "the embedder answered without a vector for each text"
-            return fail("bad-answer", message, hint="check embedder_model")
-        return Ok(vectors)
+            raise KnowledgeError("bad-answer", message, hint="check embedder_model")
+        return vectors
 
     connected: Embed = embed
-    return Ok(connected)
+    return connected

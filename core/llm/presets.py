@@ -15,10 +15,10 @@ from typing import Any
 
 from core.base import files
 from core.base.answer import Answer
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 from core.llm.wire import add_counts, child, count_of, excerpt, text_of
 
-Read = Callable[[str], Result[Answer]]
+Read = Callable[[str], Answer]
 PLACE = "{place}"
 """Stands in arguments and environments for the folder of one question (`asking_place`)."""
 
@@ -73,23 +73,25 @@ def _object(text: str) -> dict[str, Any]:
     return {}
 
 
-def _no_answer(title: str, said: str) -> Err:
+def _no_answer(title: str, said: str) -> KnowledgeError:
     words = f": {excerpt(said)}" if said.strip() else ""
-    return fail("command-failed", f"{title} gave no answer{words}", hint="run it by hand and see what it says")
+    return KnowledgeError(
+        "command-failed", f"{title} gave no answer{words}", hint="run it by hand and see what it says"
+    )
 
 
-def read_claude_code(text: str) -> Result[Answer]:
+def read_claude_code(text: str) -> Answer:
     """`--output-format json`: one object with `result`, `is_error` and `usage`."""
     printed = _object(text)
     answer = printed.get("result")
     if printed.get("is_error") or not isinstance(answer, str):
-        return _no_answer("Claude Code", text_of(printed, "result") or text_of(printed, "subtype"))
+        raise _no_answer("Claude Code", text_of(printed, "result") or text_of(printed, "subtype"))
     usage = child(printed, "usage")
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     name = next(iter(child(printed, "modelUsage")), "")
     cut = printed.get("stop_reason") == "max_tokens"
     sent = add_counts(*(count_of(usage, part) for part in parts))
-    return Ok(Answer(answer, name, sent, count_of(usage, "output_tokens"), truncated=cut))
+    return Answer(answer, name, sent, count_of(usage, "output_tokens"), truncated=cut)
 
 
 def _events(text: str) -> Iterator[dict[str, Any]]:
@@ -102,7 +104,7 @@ def _events(text: str) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def read_codex(text: str) -> Result[Answer]:
+def read_codex(text: str) -> Answer:
     """`--json`: events, one a line; the last `agent_message` is the answer, `turn.completed` tells the tokens."""
     answer, said, usage = None, "", None
     for row in _events(text):
@@ -114,34 +116,34 @@ def read_codex(text: str) -> Result[Answer]:
         elif kind in ("error", "turn.failed"):
             said = text_of(row, "message") or text_of(row.get("error"), "message")
     if not isinstance(answer, str):
-        return _no_answer("Codex", said)
-    return Ok(Answer(answer, "", count_of(usage, "input_tokens"), count_of(usage, "output_tokens")))
+        raise _no_answer("Codex", said)
+    return Answer(answer, "", count_of(usage, "input_tokens"), count_of(usage, "output_tokens"))
 
 
-def read_gemini_cli(text: str) -> Result[Answer]:
+def read_gemini_cli(text: str) -> Answer:
     """`--output-format json`: one object with `response`, `stats` and perhaps `error`."""
     printed = _object(text)
     answer = printed.get("response")
     if isinstance(printed.get("error"), dict) or not isinstance(answer, str):
-        return _no_answer("Gemini CLI", text_of(printed.get("error"), "message"))
+        raise _no_answer("Gemini CLI", text_of(printed.get("error"), "message"))
     models = child(child(printed, "stats"), "models")
     tokens = [child(row, "tokens") for row in models.values()]
     sent = add_counts(*(count_of(row, "prompt") for row in tokens))
     said = add_counts(*(count_of(row, part) for row in tokens for part in ("candidates", "thoughts")))
-    return Ok(Answer(answer, next(iter(models), ""), sent, said))
+    return Answer(answer, next(iter(models), ""), sent, said)
 
 
-def read_antigravity(text: str) -> Result[Answer]:
+def read_antigravity(text: str) -> Answer:
     """`--output-format json`: one object with `status`, `response` and `usage`. A tool that was asked for and denied
     leaves `response` empty."""
     printed = _object(text)
     answer = printed.get("response")
     if printed.get("status") != "SUCCESS" or not isinstance(answer, str):
-        return _no_answer("Antigravity", text_of(printed, "error"))
+        raise _no_answer("Antigravity", text_of(printed, "error"))
     usage = child(printed, "usage")
     sent = add_counts(*(count_of(usage, part) for part in ("input_tokens", "cache_read_tokens")))
     said = add_counts(*(count_of(usage, part) for part in ("output_tokens", "thinking_tokens")))
-    return Ok(Answer(answer, "", sent, said))
+    return Answer(answer, "", sent, said)
 
 
 _NO_SERVER = "NO-SERVER-IN-A-HARVEST"
@@ -236,15 +238,15 @@ _NO_LOGIN = (
 )
 
 
-def explained(preset: Preset, output: str, complaints: str, status: int) -> Err | None:
+def explained(preset: Preset, output: str, complaints: str, status: int) -> KnowledgeError | None:
     """Why such a program gave no answer, where that lies in how it is installed: too old, or nobody logged in. None:
     something else. `status` is that with which it ended."""
     said = f"{complaints}\n{output[:20_000]}".lower()
-    if status == 0 and not isinstance(preset.read(output), Err):
+    if status == 0 and not isinstance(attempt(preset.read, output), KnowledgeError):
         return None
     if any(words in said for words in _TOO_OLD):
         message = f"this {preset.title} does not know what it is asked with: it is older than {preset.written_for}"
-        return fail("too-old", message, hint=f"update it, then see what '{preset.program} --version' says")
+        raise KnowledgeError("too-old", message, hint=f"update it, then see what '{preset.program} --version' says")
     if any(words in said for words in _NO_LOGIN):
-        return fail("not-logged-in", f"{preset.title} is not logged in", hint=preset.login)
+        raise KnowledgeError("not-logged-in", f"{preset.title} is not logged in", hint=preset.login)
     return None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.llm.exchange import SLICE_SECONDS, TransportError, exchange
 from core.llm.wire import Call, Reply, child, decode_object, excerpt, host_of, rows, text_of
 
@@ -48,7 +48,7 @@ class RetryPolicy:
         return self.deadline - time.monotonic()
 
 
-def post(call: Call, retry_policy: RetryPolicy) -> Result[Reply]:
+def post(call: Call, retry_policy: RetryPolicy) -> Reply:
     """POST `call`, repeating what may pass. `Ok` holds a reply with any status that is not worth another try.
 
     Errors: `timed-out`, `cancelled`, `unreachable` (nobody took the call), `connection-failed` (it broke off),
@@ -57,9 +57,9 @@ def post(call: Call, retry_policy: RetryPolicy) -> Result[Reply]:
     attempt = 0
     while True:
         if retry_policy.cancelled():
-            return _broken(call, TransportError("cancelled"), retry_policy)
+            raise _broken(call, TransportError("cancelled"), retry_policy)
         if retry_policy.remaining() <= 0:
-            return _broken(call, TransportError("timeout"), retry_policy)
+            raise _broken(call, TransportError("timeout"), retry_policy)
         result = exchange(
             call,
             seconds=retry_policy.remaining(),
@@ -68,7 +68,7 @@ def post(call: Call, retry_policy: RetryPolicy) -> Result[Reply]:
         )
         retry_policy.requests += not (isinstance(result, TransportError) and result.kind in _UNSENT)
         if not _may_pass(result):
-            return _broken(call, result, retry_policy) if isinstance(result, TransportError) else Ok(result)
+            return _broken(call, result, retry_policy) if isinstance(result, TransportError) else result
         gave_up = _broken(call, result, retry_policy) if isinstance(result, TransportError) else refusal(call, result)
         if attempt >= retry_policy.max_retries:
             return gave_up
@@ -155,7 +155,7 @@ _BROKEN = {
 }  # fmt: skip
 
 
-def _broken(call: Call, broken: TransportError, retry_policy: RetryPolicy) -> Err:
+def _broken(call: Call, broken: TransportError, retry_policy: RetryPolicy) -> KnowledgeError:
     """The sentence for an exchange that brought no answer."""
     code, what, hint = _BROKEN[broken.kind]
     detail = excerpt(broken.detail, call.key)
@@ -165,7 +165,7 @@ def _broken(call: Call, broken: TransportError, retry_policy: RetryPolicy) -> Er
         because=f": {detail}" if detail else "",
         bracketed=f" ({detail})" if detail else "",
     )
-    return fail(code, message, hint=(broken.kind == "address" and detail) or hint)
+    return KnowledgeError(code, message, hint=(broken.kind == "address" and detail) or hint)
 
 
 # status -> code, what happened, what to do; a status that is not listed reads "refused the request".
@@ -180,14 +180,14 @@ _STATUS = {
 }
 
 
-def refusal(call: Call, reply: Reply) -> Err:
+def refusal(call: Call, reply: Reply) -> KnowledgeError:
     """The error for a reply whose status is not 2xx; what the server says about it is quoted, cut and cleaned."""
     who = f"{call.label} at {host_of(call.url)}"
     if 300 <= reply.status <= 399:
         elsewhere = host_of(reply.headers.get("location", ""))
         message = f"{who} redirects" + (f" to {elsewhere}" if elsewhere else "")
         hint = "redirects are not followed, so that the key stays here; put the final address into base_url"
-        return fail("redirected", f"{message} (HTTP {reply.status})", hint=hint)
+        return KnowledgeError("redirected", f"{message} (HTTP {reply.status})", hint=hint)
     if 500 <= reply.status <= 599:
         code, what, hint = "server-error", "has a problem of its own", "try again later"
     else:
@@ -195,7 +195,7 @@ def refusal(call: Call, reply: Reply) -> Err:
     said = complaint(reply, call.key)
     if reply.status == 400 and "api key not valid" in said.lower():  # how Gemini says 401
         code, what, hint = _STATUS[401]
-    return fail(code, f"{who} {what} (HTTP {reply.status})" + (f": {said}" if said else ""), hint=hint)
+    return KnowledgeError(code, f"{who} {what} (HTTP {reply.status})" + (f": {said}" if said else ""), hint=hint)
 
 
 def complaint(reply: Reply, key: str, limit: int = 200) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.base.result import Err
+from core.base.result import KnowledgeError, attempt
 from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.credentials import KeyFinder
 from core.llm.exchange import exchange
@@ -38,8 +38,8 @@ def window_of(settings: ModelSettings, credentials: KeyFinder) -> int:
     if spec is None or spec.wire is None or not model:
         return 0
     base = (settings.base_url.strip() or spec.base_url).rstrip("/")
-    found = credentials(settings.provider, spec.key_variables)
-    if isinstance(found, Err) or (settings.provider == "openai" and base == openai_compatible.BASE_URL):
+    found = attempt(credentials, settings.provider, spec.key_variables)
+    if isinstance(found, KnowledgeError) or (settings.provider == "openai" and base == openai_compatible.BASE_URL):
         return 0
     call = _call(settings.provider, base, model, found.value)
     reply = exchange(call, seconds=SECONDS, max_bytes=MOST_BYTES, cancelled=lambda: False)

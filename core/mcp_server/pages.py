@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from core.base.marks import NOTICE, for_prompt
-from core.base.result import Err, ErrorInfo, Result
+from core.base.result import ErrorInfo, KnowledgeError, Result
 from core.base.secrets.redact import redact
 from core.commands.project import Scope, scope_of
 from core.commands.workspace import Workspace, reopened
@@ -35,7 +35,7 @@ def told_in(now: Workspace, project: str = "", *, all_projects: bool = False) ->
 
 
 def value_of(result: Result[Row]) -> Row:
-    if isinstance(result, Err):
+    if isinstance(result, KnowledgeError):
         raise RefusedError(sentence(result.error))
     return result.value
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from core.base.installed import how_to_install
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.commands.daily.connect import hand_over
 from core.commands.workspace import Workspace
 
 
-def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: bool = False) -> Result[str]:
+def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: bool = False) -> str:
     """Serve until the client goes; with `harvest_at_end` a harvest of its own process begins then. Err when the
     protocol's library is not installed."""
     try:
@@ -17,10 +17,10 @@ def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: b
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic", "anyio"):
             raise
         message = "the Model Context Protocol needs the package 'mcp'"
-        return fail("not-installed", message, hint=how_to_install("mcp"))
+        raise KnowledgeError("not-installed", message, hint=how_to_install("mcp")) from error
     try:
         build_server(workspace, allow_writes=allow_writes).run("stdio")
     finally:
         if harvest_at_end:
             hand_over(workspace)
-    return Ok("")
+    return ""

@@ -329,7 +329,7 @@ def digest_text(workspace: Workspace) -> str:
     return for_prompt(value_of(_context(now)).prefix.digest.text, secrets=now.config.redact, origins=True)
 
 
-def _context(now: Workspace, project: str = "") -> Result[ContextPrefix]:
+def _context(now: Workspace, project: str = "") -> ContextPrefix:
     scope = told_in(now, project)
     return context(now, scope.asked, users_only=not (scope.folder or now.config.mcp_all_conversations))
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files, locks
-from core.base.result import Err, ErrorInfo
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.search_entry import SearchSource
 from core.search import store
 from core.search.words import Stems
@@ -65,8 +65,8 @@ def look(source: SearchSource, known: store.Held | None, before: Look | None = N
         return Look(state, sha256, None, known.problem)
     if before is not None and before.rows is not None and before.sha256 == sha256:
         return Look(state, sha256, before.rows, before.problem)
-    result = source.entries(data)
-    if isinstance(result, Err):
+    result = attempt(source.entries, data)
+    if isinstance(result, KnowledgeError):
         return Look(state, sha256, [], str(result.error))
     return Look(state, sha256, [store.stored(entry) for entry in result.value])
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base import locks
 from core.base.installed import how_to_install
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.base.search_entry import Embed
 from core.search import conversations, store
 from core.search.vectors import TEXT_CHARACTERS, Nearness, embed_all, nearness
@@ -50,14 +50,14 @@ def build(
     step: Callable[[int, int], None] = lambda done, total: None,
     cancelled: Callable[[], bool] = lambda: False,
     wait: float = 10.0,
-) -> Result[Made]:
+) -> Made:
     """Make the vectors that are missing, those of the newest turns first. `name` says whose they are: another
     embedder's are thrown away. `step` hears how many were made of how many. Err when the embedder fails, when numpy
     is not there, or when another program writes the index for longer than `wait` seconds."""
     try:
         import numpy  # noqa: F401
     except ImportError:
-        return fail("no-numpy", "numpy is not installed", hint=how_to_install("vectors"))
+        raise KnowledgeError("no-numpy", "numpy is not installed", hint=how_to_install("vectors")) from None
     done, total, after = 0, 0, _LAST
     ready: list[tuple[int, str, str, bytes]] = []
     while True:
@@ -65,12 +65,14 @@ def build(
             with locks.locked(folder / store.LOCK, work="vectors", editor_wait=wait):
                 database = conversations.open_sealed(folder)
                 if database is None:
-                    return fail("no-index", "no conversations are in the index", hint="run 'knowledge search --build'")
+                    raise KnowledgeError(
+                        "no-index", "no conversations are in the index", hint="run 'knowledge search --build'"
+                    )
                 try:
                     if not done and not ready:
                         _prepare(database, folder, name)
                     if ready and not are_there(database, name):
-                        return fail("busy", "another program makes the vectors of another embedder")
+                        raise KnowledgeError("busy", "another program makes the vectors of another embedder")
                     if ready:
                         with conversations.writing(database, folder):
                             _put(database, ready)
@@ -84,13 +86,11 @@ def build(
         except Exception as error:
             if not (isinstance(error, locks.LockHeldError | OSError) or conversations.is_trouble(error)):
                 raise
-            return fail("busy", f"the vectors of conversations cannot be written: {error}")
+            raise KnowledgeError("busy", f"the vectors of conversations cannot be written: {error}") from error
         if not rows:
-            return Ok(made)
+            return made
         vectors = embed_all([text_of(speaker, text) for _, _, speaker, text in rows], embed)
-        if isinstance(vectors, Err):
-            return vectors
-        ready = [(row[0], row[2], row[3], packed(one)) for row, one in zip(rows, vectors.value, strict=True)]
+        ready = [(row[0], row[2], row[3], packed(one)) for row, one in zip(rows, vectors, strict=True)]
         after = (rows[-1][1], rows[-1][0])
         done += len(rows)
         step(min(done, total), total)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.installed import how_to_install
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.base.search_entry import Embed
 from core.search import store
 
@@ -37,21 +37,23 @@ MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_FILES = ("onnx/model.onnx", "tokenizer.json")
 
 
-def local_embedder(name: str, *, fetch: bool = False) -> Result[Embed]:
+def local_embedder(name: str, *, fetch: bool = False) -> Embed:
     """The embedder of that name, its model loaded; `fetch` lets its files come over the network. Err when its packages
     are not installed, or its files are not there."""
     try:
         if name not in _LOADED:  # which takes longer than a search; entries and conversations are asked for in turn
             _LOADED[name] = _minilm(fetch)
-        return Ok(_LOADED[name])
+        return _LOADED[name]
     except ImportError as error:
         message = f"the embedder {name} is not installed ({error.name or error})"
-        return fail("no-embedder", message, hint=how_to_install("vectors"))
+        raise KnowledgeError("no-embedder", message, hint=how_to_install("vectors")) from error
     except FileNotFoundError:  # what the hub's client raises for a file that it has not, and one it cannot get
         why = "could not be fetched" if fetch else "is not on this computer yet"
-        return fail("no-embedder", f"the model of the embedder {name} {why}", hint="'knowledge vectors' fetches it")
+        raise KnowledgeError(
+            "no-embedder", f"the model of the embedder {name} {why}", hint="'knowledge vectors' fetches it"
+        ) from None
     except (OSError, ValueError, RuntimeError) as error:
-        return fail("no-embedder", f"the embedder {name} cannot be loaded: {error}")
+        raise KnowledgeError("no-embedder", f"the embedder {name} cannot be loaded: {error}") from error
 
 
 def _minilm(fetch: bool) -> Embed:
@@ -74,7 +76,7 @@ def onnx_embedder(model: Path, words: Path) -> Embed:
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(model), options)
 
-    def embed(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         rows = [tokenizer.encode(text).ids for text in texts]
         width = max(map(len, rows))
         ids = numpy.zeros((len(rows), width), numpy.int64)
@@ -83,7 +85,7 @@ def onnx_embedder(model: Path, words: Path) -> Embed:
             ids[at, : len(row)], seen[at, : len(row)] = row, 1
         fed = {"input_ids": ids, "attention_mask": seen, "token_type_ids": numpy.zeros_like(ids)}
         states = session.run(None, fed)[0]
-        return Ok((states * seen[:, :, None]).sum(1) / seen.sum(1)[:, None])
+        return (states * seen[:, :, None]).sum(1) / seen.sum(1)[:, None]
 
     return embed
 
@@ -184,10 +186,10 @@ class Matrix:
         return nearest_in(self._ids, self._matrix, vector)
 
 
-def embed_all(texts: Sequence[str], embed: Embed) -> Result[list[bytes]]:
+def embed_all(texts: Sequence[str], embed: Embed) -> list[bytes]:
     """A unit vector for each text, as little-endian float32."""
     made = _embedded([text[:TEXT_CHARACTERS] for text in texts], embed)
-    return made if isinstance(made, Err) else Ok([row.astype("<f4").tobytes() for row in made.value])
+    return [row.astype("<f4").tobytes() for row in made]
 
 
 def open_vectors(
@@ -198,20 +200,20 @@ def open_vectors(
     seconds: float = math.inf,
     step: Callable[[int, int], None] = lambda done, total: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Result[Vectors]:
+) -> Vectors:
     """The vectors of the entries of an index, read, and made for about `seconds` where there are none, the newest
     first; `step` hears how many were made of how many. `name` says whose they are: another embedder's are not used.
     Err when the embedder fails, or numpy is not there; what was made before that is kept."""
     try:
         import numpy
     except ImportError:
-        return fail("no-numpy", "numpy is not installed", hint=how_to_install("vectors"))
+        raise KnowledgeError("no-numpy", "numpy is not installed", hint=how_to_install("vectors")) from None
     until = time.monotonic() + seconds
     path = folder / f"vectors-{hashlib.sha256(name.encode()).hexdigest()[:16]}.bin"
     state = store.state_of(folder / store.FILE) if store.is_sealed(folder) else ""
     held = _read(path, name)
     if held is not None and state and held[0] == state and not held[1].waiting:
-        return Ok(held[1])
+        return held[1]
     known = dict(zip(held[1].keys, held[1].matrix, strict=True)) if held is not None else {}
     rows = [(row.id, *_keyed(row)) for row in store.every_row(database) if row.role != "tool"]
     missing = list({key: text for _, key, text in reversed(rows) if key not in known}.items())
@@ -219,8 +221,8 @@ def open_vectors(
     made: Result[Any] = Ok(())
     while done < len(missing) and (done == 0 or time.monotonic() < until) and not cancelled():
         part = missing[done : done + size]
-        made = _embedded([text for _, text in part], embed)
-        if isinstance(made, Err):
+        made = attempt(_embedded, [text for _, text in part], embed)
+        if isinstance(made, KnowledgeError):
             break
         vectors = made.value.astype(numpy.float16)
         if known and vectors.shape[1:] != next(iter(known.values())).shape:
@@ -236,7 +238,7 @@ def open_vectors(
     found = _gathered(rows, known)
     if state and (done or held is None or held[0] != state):
         _write(path, name, state, found)
-    return made if isinstance(made, Err) else Ok(found)
+    return made if isinstance(made, KnowledgeError) else found
 
 
 def _gathered(rows: Sequence[tuple[int, bytes, str]], known: Mapping[bytes, Any]) -> Vectors:
@@ -249,10 +251,10 @@ def _gathered(rows: Sequence[tuple[int, bytes, str]], known: Mapping[bytes, Any]
     return Vectors([key for _, key in have], ids, matrix, len(rows) - len(have))
 
 
-def embed_one(text: str, embed: Embed) -> Result[Sequence[float]]:
+def embed_one(text: str, embed: Embed) -> Sequence[float]:
     """The unit vector of a query."""
     made = _embedded([text[:TEXT_CHARACTERS]], embed)
-    return made if isinstance(made, Err) else Ok(made.value[0].tolist())
+    return made[0].tolist()
 
 
 def _keyed(row: store.Row) -> tuple[bytes, str]:
@@ -261,7 +263,7 @@ def _keyed(row: store.Row) -> tuple[bytes, str]:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=KEY_BYTES).digest(), text
 
 
-def _embedded(texts: Sequence[str], embed: Embed) -> Result[Any]:
+def _embedded(texts: Sequence[str], embed: Embed) -> Any:
     """A numpy matrix of unit vectors. What comes back is foreign: it is checked before it is used."""
     import numpy
 
@@ -269,19 +271,19 @@ def _embedded(texts: Sequence[str], embed: Embed) -> Result[Any]:
     for start in range(0, len(texts), BATCH):
         part = texts[start : start + BATCH]
         made = embed(part)
-        if isinstance(made, Err):
-            return made
         try:
-            matrix = numpy.asarray(made.value, numpy.float32)
+            matrix = numpy.asarray(made, numpy.float32)
         except (ValueError, TypeError, OverflowError):
             matrix = numpy.zeros((0, 0), numpy.float32)
         if matrix.ndim != 2 or len(matrix) != len(part) or matrix.shape[1] == 0 or not numpy.isfinite(matrix).all():
-            return fail("bad-vectors", "the embedder answered with something that is not a vector for each text")
+            raise KnowledgeError(
+                "bad-vectors", "the embedder answered with something that is not a vector for each text"
+            )
         if parts and parts[0].shape[1] != matrix.shape[1]:
-            return fail("bad-vectors", "the embedder answered with vectors of different lengths")
+            raise KnowledgeError("bad-vectors", "the embedder answered with vectors of different lengths")
         lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
         parts.append(matrix / numpy.where(lengths > 0, lengths, 1))
-    return Ok(numpy.concatenate(parts) if parts else numpy.zeros((0, 0), numpy.float32))
+    return numpy.concatenate(parts) if parts else numpy.zeros((0, 0), numpy.float32)
 
 
 # --- the file: a line of JSON, then keys, numbers and vectors, each in one block -------------------------------------

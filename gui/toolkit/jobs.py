@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
 
 Call = Callable[..., object]
 
@@ -138,7 +138,7 @@ class Worker:
         job._report = lambda news: self._send(job, "progress", news)
         if self._closed:
             closed = ErrorInfo("panel-closed", f"{name} was not started: the panel is closing")
-            self._out.put((job, "done", Err(closed)))
+            self._out.put((job, "done", KnowledgeError.of(closed)))
             return job
         self._open.append(job)
         if self._thread is None:
@@ -201,12 +201,14 @@ class Worker:
             del job, result  # a large result must not wait here for the next one, to go while that is made
 
     @staticmethod
-    def _answer(job: Job) -> Result[Any]:
+    def _answer(job: Job) -> Any:
         if job.cancelled:
-            return Err(ErrorInfo("cancelled", f"{job.name} was cancelled before it began"))
+            raise KnowledgeError.of(ErrorInfo("cancelled", f"{job.name} was cancelled before it began"))
         try:
             value = job.work(job)
-        except Exception as problem:  # noqa: BLE001 - an error is a value here: the thread must live on
+        except Exception as problem:
             text = str(problem) or "no further words"
-            return Err(ErrorInfo("job-failed", f"{job.name} failed: {type(problem).__name__}: {text}"))
-        return value if isinstance(value, Ok | Err) else Ok(value)
+            raise KnowledgeError.of(
+                ErrorInfo("job-failed", f"{job.name} failed: {type(problem).__name__}: {text}")
+            ) from problem
+        return value if isinstance(value, Ok | KnowledgeError) else value

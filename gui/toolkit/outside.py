@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 
 # What a desktop starts instead of showing it: a name that stands in a conversation must not run a program.
 STARTED = frozenset({".desktop", ".exe", ".bat", ".cmd", ".com", ".lnk", ".app", ".command", ".msi", ".scr", ".vbs"})
@@ -46,7 +46,7 @@ def editor_at(
     return [TERMINAL, "-e", *command] if which(TERMINAL) is not None else []
 
 
-def open_outside(path: str, line: int = 0) -> Result[str]:
+def open_outside(path: str, line: int = 0) -> str:
     """Open a file in the editor, or a folder in the file browser, of this desktop; returns what was opened.
 
     With a `line` it is opened there, by an editor of `AT_LINE` that the person has chosen; else at its beginning.
@@ -55,7 +55,7 @@ def open_outside(path: str, line: int = 0) -> Result[str]:
     """
     target = Path(path)
     if not target.exists():
-        return fail("not-there", "there is no such file (any more)", path)
+        raise KnowledgeError("not-there", "there is no such file (any more)", path)
     if target.suffix.lower() in STARTED or (
         target.is_file() and sys.platform != "win32" and os.access(target, os.X_OK)
     ):
@@ -64,7 +64,7 @@ def open_outside(path: str, line: int = 0) -> Result[str]:
     try:
         if sys.platform == "win32" and not at_line:
             os.startfile(target)  # type: ignore[attr-defined,unused-ignore]
-            return Ok(str(target))
+            return str(target)
         command = "open" if sys.platform == "darwin" else "xdg-open"
         subprocess.Popen(
             at_line or [command, str(target.absolute())],
@@ -75,5 +75,7 @@ def open_outside(path: str, line: int = 0) -> Result[str]:
         )
     except OSError as error:
         hint = "open it by hand; the button beside its name copies the path"
-        return fail("no-editor", f"no program could be started to open it: {error.strerror or error}", path, hint)
-    return Ok(str(target))
+        raise KnowledgeError(
+            "no-editor", f"no program could be started to open it: {error.strerror or error}", path, hint
+        ) from error
+    return str(target)

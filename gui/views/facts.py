@@ -15,7 +15,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
 from core.base.markdown import without_emphasis
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands import fact_feed
 from core.commands.facts import FactRow, Pair, Problem, delete_fact, edit_fact, facts_view, merge_facts, similar_pairs
 from core.commands.facts import FactsView as FactsRead
@@ -65,7 +65,7 @@ class Facts:
     mark: list[Any] = field(default_factory=list, compare=False)
 
 
-def gather(workspace: Workspace, before: Facts | None) -> Facts | Err:
+def gather(workspace: Workspace, before: Facts | None) -> Facts:
     """Read all facts; on a worker. The very same object when nothing has changed."""
     try:
         mark = fact_feed.state_of(workspace, utc_now()) or []
@@ -74,12 +74,10 @@ def gather(workspace: Workspace, before: Facts | None) -> Facts | Err:
     if before is not None and mark and before.mark == mark:
         return before
     read = facts_view(workspace)
-    if isinstance(read, Err):
-        return read
-    if before is not None and before.view == read.value:
+    if before is not None and before.view == read:
         before.mark[:] = mark
         return before
-    return facts_of(read.value, mark)
+    return facts_of(read, mark)
 
 
 def facts_of(view: FactsRead, mark: list[Any] | None = None) -> Facts:
@@ -159,20 +157,22 @@ def tags_in(words: str) -> list[str]:
     return list(dict.fromkeys(part for part in words.replace(",", " ").replace("#", " ").split() if part))
 
 
-def values_of(row: FactRow, words: str, confidence: str, tags: str, expires: str) -> Result[dict[str, Any]]:
+def values_of(row: FactRow, words: str, confidence: str, tags: str, expires: str) -> dict[str, Any]:
     """What is other than in `row`; Err for a confidence that is no number. The command checks the rest."""
     text = confidence.strip().replace(",", ".")
     try:
         sure = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
-        return fail("bad-field", f"the confidence is a number from 0.0 to 1.0, not {confidence.strip()!r}")
+        raise KnowledgeError(
+            "bad-field", f"the confidence is a number from 0.0 to 1.0, not {confidence.strip()!r}"
+        ) from None
     wanted: Sequence[tuple[str, Any, Any]] = (
         ("fact", words, row.fact.fact),
         ("confidence", sure, row.stated),
         ("tags", tags_in(tags), list(row.fact.tags)),
         ("expires", expires.strip(), row.fact.expires),
     )
-    return Ok({key: now for key, now, before in wanted if now != before})
+    return {key: now for key, now, before in wanted if now != before}
 
 
 def same_words(one: FactRow, other: FactRow) -> bool:
@@ -242,8 +242,8 @@ class FactSession(Editing[FactRow]):
     def _changes(self, target: FactRow) -> dict[str, Any] | None:
         """What was changed; None when that is no fact, and the person has been told why."""
         typed = self.editor.now
-        values = values_of(target, typed.words, **typed.small)
-        if isinstance(values, Err):
+        values = attempt(values_of, target, typed.words, **typed.small)
+        if isinstance(values, KnowledgeError):
             self.editor.refuse(str(values.error))
             return None
         return values.value
@@ -254,18 +254,16 @@ def small_of(row: FactRow) -> dict[str, str]:
     return {"confidence": f"{row.stated:g}", "tags": " ".join(row.fact.tags), "expires": row.fact.expires}
 
 
-def written_again(
-    workspace: Workspace, target: FactRow, changes: Mapping[str, Any], looked: list[FactRow]
-) -> Result[Any]:
+def written_again(workspace: Workspace, target: FactRow, changes: Mapping[str, Any], looked: list[FactRow]) -> Any:
     """Write onto the file as it is now; on a worker. `looked` gets the fact as it stands there."""
     view = facts_view(workspace)
-    if isinstance(view, Err):
-        return view
-    looked[:] = [row for row in view.value.rows if row.fact.id == target.fact.id]
+    looked[:] = [row for row in view.rows if row.fact.id == target.fact.id]
     if not looked:
-        return fail("no-match", f"{target.fact.id} is gone from the files", hint="copy your words before you leave")
+        raise KnowledgeError(
+            "no-match", f"{target.fact.id} is gone from the files", hint="copy your words before you leave"
+        )
     if not same_words(looked[0], target):
-        return fail(OTHER_WORDS, "other words stand there now")
+        raise KnowledgeError(OTHER_WORDS, "other words stand there now")
     return edit_fact(workspace, target.fact.id, changes, seen=looked[0].sha256)
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.commands.history import LedgerRow
 from core.commands.panel.files import (
     NotesOverview,
@@ -87,8 +87,8 @@ def gather(workspace: Workspace, before: NotesOverview | None) -> NotesOverview:
 def load(workspace: Workspace, note: NoteView) -> Loaded:
     """The text of a source file and where its notes belong; on a worker."""
     nowhere: tuple[Span | None, ...] = (None,) * len(note.rows)
-    read: Result[SourceText] = source_text(workspace, note.source)
-    if isinstance(read, Err):
+    read: Result[SourceText] = attempt(source_text, workspace, note.source)
+    if isinstance(read, KnowledgeError):
         return Loaded(note, spans=nowhere, problem=read.error)
     lines = tuple(read.value.text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
     spans = mentioned_lines([row.bullet.text for row in note.rows], lines)

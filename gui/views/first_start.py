@@ -15,7 +15,7 @@ from typing import NamedTuple
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, dollars, size, tokens
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
 from core.commands.daily.setup import OFFLINE, ModelChoice, SetupReport, apply_answers, default_model, survey
 from core.commands.demo import demo_home
 from core.commands.panel.bullets import local_day
@@ -266,7 +266,7 @@ class FirstStart:
         def finish(result: Result[SetupReport]) -> None:
             if workspace.paths != self._shell.workspace.paths:
                 return
-            if isinstance(result, Err):
+            if isinstance(result, KnowledgeError):
                 self._shell.error(result.error)
                 self._put((), ())
             else:

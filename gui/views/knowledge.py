@@ -13,7 +13,7 @@ from typing import Any, cast
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import Err, ErrorInfo, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands import bullets
 from core.commands.alike import Superseding
 from core.commands.panel.bullets import CategoryView, category_view
@@ -119,16 +119,14 @@ class BulletSession(Editing[BulletTarget]):
         words = self.editor.words
         looked: list[tuple[CategoryView, Found | None]] = []
 
-        def write(workspace: Workspace) -> Result[Any]:
+        def write(workspace: Workspace) -> Any:
             view = category_view(workspace, target.category)
-            if isinstance(view, Err):
-                return view
-            found, same = found_again(view.value.rows, target.found) if target.found is not None else (None, True)
-            looked[:] = [(view.value, found)]
+            found, same = found_again(view.rows, target.found) if target.found is not None else (None, True)
+            looked[:] = [(view, found)]
             if not same:
-                return fail(OTHER_WORDS, "other words stand there now")
-            one = said_with(view.value.rows, found) if found is not None else None
-            return written(workspace, target.category, one, words, view.value.sha256)
+                raise KnowledgeError(OTHER_WORDS, "other words stand there now")
+            one = said_with(view.rows, found) if found is not None else None
+            return written(workspace, target.category, one, words, view.sha256)
 
         def failed(now: BulletTarget, error: ErrorInfo) -> None:
             if looked:
@@ -151,7 +149,7 @@ class BulletSession(Editing[BulletTarget]):
             self.open(now, now.found.bullet.text, note, "Put mine there", mine=words)
 
 
-def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Result[Any]:
+def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Any:
     """Put the words into all lines of that statement, or into a new bullet; on a worker."""
     if one is None:
         return bullets.add(workspace, category, words, seen=seen)

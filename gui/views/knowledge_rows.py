@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 
 from core.base.figures import count
 from core.base.markdown import BY_HAND, without_emphasis
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
 from core.commands import bullets
 from core.commands.alike import (
     Alike,
@@ -226,7 +226,7 @@ def found_again(rows: Sequence[Found], old: Found) -> tuple[Found | None, bool]:
     return (best, False) if most >= 0.72 else (None, False)
 
 
-Act = Callable[[Workspace], Result[Any]]
+Act = Callable[[Workspace], Any]
 
 
 def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> tuple[str, Act]:
@@ -309,14 +309,14 @@ class PairLists:
     pairs: Mapping[BulletKey, Superseding | Alike] = field(default_factory=dict)
 
 
-def pair_lists(workspace: Workspace) -> Result[PairLists]:
+def pair_lists(workspace: Workspace) -> PairLists:
     """Compare all bullets; on a worker."""
     outdated, near = supersede_list(workspace), similar(workspace)
-    if isinstance(outdated, Err):
-        return outdated
-    if isinstance(near, Err):
-        return near
-    return Ok(lists_of(outdated.value, near.value))
+    if isinstance(outdated, KnowledgeError):
+        raise outdated
+    if isinstance(near, KnowledgeError):
+        raise near
+    return lists_of(outdated.value, near.value)
 
 
 def lists_of(outdated: Proposals, near: Pairs) -> PairLists:

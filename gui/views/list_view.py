@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import dearpygui.dearpygui as dpg
 
 from core.base.marks import BREAKS, without_invisible
-from core.base.result import ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, Ok, attempt
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State
@@ -73,13 +73,13 @@ def the_same(now: tuple[object, ...], before: tuple[object, ...]) -> bool:
     return len(now) == len(before) and all(one is other for one, other in zip(now, before, strict=True))
 
 
-def insisting(act: Callable[[Workspace], Result[Any]]) -> Callable[[Workspace], Result[Any]]:
+def insisting(act: Callable[[Workspace], Any]) -> Callable[[Workspace], Any]:
     """A command that looks at a file and writes at once, as one piece of work: between two frames a harvest would
     change the file again, and the person would be refused for as long as it runs."""
 
-    def run(workspace: Workspace) -> Result[Any]:
+    def run(workspace: Workspace) -> Any:
         for _ in range(ATTEMPTS - 1):
-            result = act(workspace)
+            result = attempt(act, workspace)
             if isinstance(result, Ok) or result.error.code != "changed-outside":
                 return result
         return act(workspace)
@@ -195,7 +195,7 @@ class Editing(Generic[T]):
     def write(
         self,
         target: T,
-        act: Callable[[Workspace], Result[Any]],
+        act: Callable[[Workspace], Any],
         failed: Callable[[T, ErrorInfo], object] | None = None,
         said: str = "",
     ) -> None:

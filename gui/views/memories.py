@@ -14,7 +14,7 @@ from typing import Any, Literal
 import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.commands.context import GLOBAL, PROJECT, ContextFile, begin_context, context_files
 from core.commands.memories import (
     ARCHIVE,
@@ -80,13 +80,13 @@ class MemoryBook:
         return next((row for row in (*self.saved, *self.archived) if str(row.path) == key), None)
 
 
-def gather(workspace: Workspace, before: MemoryBook | None) -> Result[MemoryBook]:
+def gather(workspace: Workspace, before: MemoryBook | None) -> MemoryBook:
     """Read all of it; on a worker. The same object as before when nothing has changed."""
     files, saved = context_files(workspace), all_memories(workspace)
     archived, project = all_memories(workspace, archived=True), find_project(workspace)
     for one in (files, saved, archived, project):
-        if isinstance(one, Err):
-            return one
+        if isinstance(one, KnowledgeError):
+            raise one
     assert isinstance(files, Ok) and isinstance(saved, Ok) and isinstance(archived, Ok) and isinstance(project, Ok)
     now = MemoryBook(
         files.value.files,
@@ -96,7 +96,7 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> Result[MemoryBook
         tuple(error.message for error in (*saved.value.skipped, *archived.value.skipped)),
         str(project.value or ""),
     )
-    return Ok(before if before == now and before is not None else now)
+    return before if before == now and before is not None else now
 
 
 def rows(book: MemoryBook, archived: bool = False, words: str = "", tags: Sequence[str] = ()) -> list[FlowRow]:
@@ -222,7 +222,7 @@ class MemorySession(Editing[MemoryTarget]):
         def looked(result: Result[Any]) -> None:
             if self.target is None:
                 return
-            if isinstance(result, Err):
+            if isinstance(result, KnowledgeError):
                 self.editor.refuse(error_words(result.error))
                 return
             found: Memory | None = result.value
@@ -238,13 +238,13 @@ class MemorySession(Editing[MemoryTarget]):
         )
 
 
-def written(workspace: Workspace, target: MemoryTarget, words: str, tags: Sequence[str], project: str) -> Result[Any]:
+def written(workspace: Workspace, target: MemoryTarget, words: str, tags: Sequence[str], project: str) -> Any:
     """Put the words into that memory, or into a new one; on a worker."""
     if target.memory is None:
         return save(workspace, words, tag=list(tags), project=project)
-    edited = memories_edit(workspace, target.name, words, seen=target.memory.sha256)
-    if isinstance(edited, Err) and edited.error.code == "unchanged":
-        return Ok(None)  # the same words stand there already, whoever wrote them
+    edited = attempt(memories_edit, workspace, target.name, words, seen=target.memory.sha256)
+    if isinstance(edited, KnowledgeError) and edited.error.code == "unchanged":
+        return None  # the same words stand there already, whoever wrote them
     return edited
 
 
@@ -454,7 +454,7 @@ class MemoriesView(ListView[MemoryBook]):
         """Archive a memory as it was seen, or restore it: something new, or a step of the window's history."""
         name = which(self.data, memory, action == "restore")
 
-        def moved(workspace: Workspace) -> Result[Moved]:
+        def moved(workspace: Workspace) -> Moved:
             if action == "restore":
                 return memories_restore(workspace, name)
             return memories_archive(workspace, name, seen=memory.sha256)

@@ -14,7 +14,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import Err, Ok, Result
+from core.base.result import KnowledgeError, Ok, Result
 from core.commands.panel.bullets import local_day
 from core.commands.transcript import read as read_named
 from core.commands.transcript import read_entry
@@ -159,7 +159,7 @@ class ConversationReader:
         def done(result: Result[Any]) -> None:
             if ticket != self._ticket or not self.is_open:
                 return
-            if isinstance(result, Err):
+            if isinstance(result, KnowledgeError):
                 dpg.set_value(self._title, "This conversation cannot be shown")
                 dpg.set_value(self._says, str(result.error))
                 dpg.configure_item(self._says, show=True)
@@ -255,7 +255,7 @@ class ConversationReader:
                 self.sheet.colours[at] = result.value
                 self.canvas.renew()
 
-        self._shell.submit("Colours of code", lambda _job: Ok(colours_of(piece.text, piece.language)), done, lane=READ)
+        self._shell.submit("Colours of code", lambda _job: colours_of(piece.text, piece.language), done, lane=READ)
 
     # --- moving ---
 
@@ -346,7 +346,7 @@ class ConversationReader:
         script, ticket = self.script, self._ticket
 
         def done(result: Result[Any]) -> None:
-            if ticket != self._ticket or self.sought != words or isinstance(result, Err):
+            if ticket != self._ticket or self.sought != words or isinstance(result, KnowledgeError):
                 return
             sheet = self.sheet
             sheet.places = result.value
@@ -357,7 +357,7 @@ class ConversationReader:
                 self.go_place(1)
             self._name_places()
 
-        self._shell.submit("Finding words", lambda _job: Ok(places_of(script, words)), done, lane=READ)
+        self._shell.submit("Finding words", lambda _job: places_of(script, words), done, lane=READ)
 
     def _name_places(self) -> None:
         words, places = self.sought.strip(), self.sheet.places
@@ -500,7 +500,7 @@ def about(talk: ReadableConversation, script: Script) -> str:
     return "   ·   ".join(one_line_of(part) for part in parts if part)
 
 
-def read_script(workspace: Workspace, wanted: Reading) -> Result[tuple[ReadableConversation, Script]]:
+def read_script(workspace: Workspace, wanted: Reading) -> tuple[ReadableConversation, Script]:
     """Read a conversation and make its pieces; on a worker."""
     read = read_entry(workspace, wanted.key) if wanted.key else read_named(workspace, wanted.name, seconds=0.0)
-    return read if isinstance(read, Err) else Ok((read.value, script_of(read.value)))
+    return (read, script_of(read))

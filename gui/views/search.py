@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import Err, Result
+from core.base.result import KnowledgeError, Result
 from core.commands.conversations import ConversationHit, build
 from core.commands.sources import title_of
 from gui.shell import INDEX, Shell
@@ -325,7 +325,9 @@ class SearchView(ListView[Findings]):
                 self._ask(again=True)
                 return
             kept = again and wanted == self.data.wanted
-            self.data = Findings(wanted, notes=(str(result.error),)) if isinstance(result, Err) else result.value
+            self.data = (
+                Findings(wanted, notes=(str(result.error),)) if isinstance(result, KnowledgeError) else result.value
+            )
             self._show(keep=kept)
             if self._entered:
                 self._entered = False
@@ -343,7 +345,7 @@ class SearchView(ListView[Findings]):
         def done(result: Result[Any]) -> None:
             self._building = None
             self._show_waiting()
-            if isinstance(result, Err):
+            if isinstance(result, KnowledgeError):
                 if result.error.code != "cancelled":
                     self._shell.error(result.error)
                 return
@@ -501,7 +503,7 @@ class SearchView(ListView[Findings]):
         def looked(result: Result[Any]) -> None:
             if mine != self._selecting:
                 return  # another one was chosen meanwhile
-            found = None if isinstance(result, Err) else result.value
+            found = None if isinstance(result, KnowledgeError) else result.value
             if found is None:
                 shell.toast("It is not there any more", icon="info", color="accent", seconds=3.0)
                 self._ask(again=True)

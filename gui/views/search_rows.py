@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from core.base.choices import ENTRY_KINDS as ENTRIES
 from core.base.figures import count
 from core.base.markdown import split_provenance
-from core.base.result import Err, Ok, Result
+from core.base.result import Ok, attempt
 from core.base.search_entry import SearchEntry
 from core.cli.table import command
 from core.commands.conversations import ConversationHit
@@ -160,18 +160,16 @@ def kind_of(hit: Hit | ConversationHit) -> str:
     return "conversation" if isinstance(hit, ConversationHit) else hit.entry.kind
 
 
-def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
+def find(workspace: Workspace, wanted: Wanted) -> Findings:
     """Search, as `knowledge search` does; on a worker. With a kind, the best of that kind, and beside them the counts
     of all kinds."""
     if not wanted.asks:
-        return Ok(Findings(wanted))
+        return Findings(wanted)
     found = search_everything(workspace, **wanted.arguments, limit=LIMIT)
-    if isinstance(found, Err):
-        return found
-    report, among = found.value, found.value.hits
+    report, among = found, found.hits
     of_all = replace(wanted, kind="")
     if wanted.kind and of_all.asks:
-        best = search_everything(workspace, **of_all.arguments, limit=LIMIT)
+        best = attempt(search_everything, workspace, **of_all.arguments, limit=LIMIT)
         among = best.value.hits if isinstance(best, Ok) else among
     counts = Counter(map(kind_of, among))
     if wanted.kind:
@@ -184,8 +182,8 @@ def find(workspace: Workspace, wanted: Wanted) -> Result[Findings]:
     hits: dict[str, Hit | ConversationHit] = {}
     for hit in report.hits:
         hits.setdefault(key_of(hit), hit)
-    return Ok(Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, dict(sources), dict(projects),
-                       {hit.source: hit.tool for hit in talks}, searched_words(report)))  # fmt: skip
+    return Findings(wanted, tuple(hits.values()), dict(counts), number, notes, waits, dict(sources), dict(projects),
+                       {hit.source: hit.tool for hit in talks}, searched_words(report))  # fmt: skip
 
 
 def searched_words(report: FoundReport) -> str:

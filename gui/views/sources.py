@@ -16,7 +16,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, size
-from core.base.result import Err, Ok, Result
+from core.base.result import KnowledgeError, Result, attempt
 from core.commands.panel.bullets import local_day
 from core.commands.settings import Settings, config_set
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
@@ -123,16 +123,14 @@ def switched(picked: Sequence[str], name: str, on: bool) -> list[str]:
     return [one for one in dict.fromkeys(spread) if known_name(one) != name]
 
 
-def switch_source(workspace: Workspace, name: str, on: bool) -> Result[tuple[str, ...]]:
+def switch_source(workspace: Workspace, name: str, on: bool) -> tuple[str, ...]:
     """Switch one source on or off in the settings as they are on disk now; what they are then."""
     opened = reopened(workspace)
-    if isinstance(opened, Err):
-        return opened
-    words = json.dumps(switched(opened.value.config.sources, name, on), ensure_ascii=False)
-    done: Result[Settings] = config_set(opened.value, KEY, words)
-    if isinstance(done, Err):
-        return done
-    return Ok(next((tuple(row.value) for row in done.value.settings if row.key == KEY), ()))
+    words = json.dumps(switched(opened.config.sources, name, on), ensure_ascii=False)
+    done: Result[Settings] = attempt(config_set, opened, KEY, words)
+    if isinstance(done, KnowledgeError):
+        raise done
+    return next((tuple(row.value) for row in done.value.settings if row.key == KEY), ())
 
 
 PARTS = 3
@@ -336,7 +334,7 @@ class SourcesView:
             if self._shell.workspace.paths != workspace.paths:
                 self.report = None
                 self._shell.change()
-            elif isinstance(result, Err):
+            elif isinstance(result, KnowledgeError):
                 dpg.set_value(self._summary, "")
                 self._shell.error(result.error, "Try again", self.look)
             else:

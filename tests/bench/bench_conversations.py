@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.conversations import find, index_folder
 from core.commands.transcript import where_of
 from core.commands.workspace import Workspace, open_workspace
@@ -126,8 +126,7 @@ def _figures(folder: Path, number: int) -> Iterator[Row]:
     estimate = next((line for line in done.stderr.splitlines() if "about" in line), "")
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     opened = open_workspace("", None, os.environ, folder)
-    assert isinstance(opened, Ok)
-    workspace = opened.value
+    workspace = opened
     held = sum(path.stat().st_size for path in index_folder(workspace).iterdir())
     print(f"     {number:,} conversations, {size / 1e6:.0f} MB: built in {took:.0f} s, {size / took / 1e6:.1f} MB/s")
     print(f"     said before: {estimate}")
@@ -206,7 +205,7 @@ def _grown(workspace: Workspace, folder: Path) -> Iterator[Row]:
         probe.execute("BEGIN IMMEDIATE")
         probe.execute("INSERT INTO one VALUES ('x')")
         commits.append(seconds_of(lambda: probe.execute("COMMIT")))
-    found = find(workspace, "grownword6")
+    found = attempt(find, workspace, "grownword6")
     assert isinstance(found, Ok) and len(found.value.hits) == 1, found
     probe.close()
     spent, least = statistics.median(row[0] for row in idle), statistics.median(asked)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.fact_feed import sync_facts
 from core.commands.workspace import open_workspace
 from core.factindex.bootstrap import choose
@@ -67,17 +67,15 @@ def figures() -> Iterator[Row]:
 
         def bootstrap() -> None:
             read = read_index(knowledge)
-            assert isinstance(read, Ok)
-            assert choose(read.value, ("repo-7", "global")).facts
+            assert choose(read, ("repo-7", "global")).facts
 
         def unchanged() -> None:
-            done = sync_facts(workspace, now=lambda: NOW)
+            done = attempt(sync_facts, workspace, now=lambda: NOW)
             assert isinstance(done, Ok) and done.value.total >= FACTS
 
         synced()
         opened = open_workspace(str(folder), environment={"XDG_CACHE_HOME": str(folder / "cache")}, cwd=folder)
-        assert isinstance(opened, Ok)
-        workspace = opened.value
+        workspace = opened
         for path in knowledge.rglob("*"):
             os.utime(path, (1_700_000_000, 1_700_000_000))
         unchanged()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.library import rows, schema
 from core.library.database import Library, open_library
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace, new_id
@@ -40,8 +40,7 @@ def text(chance: random.Random, words: list[str], size: int) -> str:
 def filled(folder: Path, chunks: int = CHUNKS) -> tuple[Library, list[str]]:
     """A library of so many chunks in documents of 20, with vectors and some traces, and questions for it."""
     opened = open_library(str(folder / "library.db"))
-    assert isinstance(opened, Ok)
-    library, chance = opened.value, random.Random(7)
+    library, chance = opened, random.Random(7)
     words = vocabulary(chance)
     source = SourceProfile(new_id(), "bench", "docs", NOW, NOW)
     numbers = numpy.random.default_rng(7)
@@ -80,7 +79,7 @@ def compared(library: Library, questions: list[str]) -> tuple[float, float]:
     """Medians in milliseconds: retrieving, and a bare FTS5 query with a scan of all vectors."""
     vector = numpy.random.default_rng(3).standard_normal(DIMENSIONS).astype("<f4")
     vector /= numpy.linalg.norm(vector)
-    embedder = Embedder("bench", lambda texts: Ok([vector.tolist() for _ in texts]))
+    embedder = Embedder("bench", lambda texts: [vector.tolist() for _ in texts])
     with library.reading() as connection:
         blobs = connection.execute(schema.embedding.select().order_by(schema.embedding.c.chunk_id)).all()
     matrix = numpy.frombuffer(b"".join(row.vector for row in blobs), "<f4").reshape(-1, DIMENSIONS)
@@ -95,7 +94,7 @@ def compared(library: Library, questions: list[str]) -> tuple[float, float]:
         numpy.argpartition(-near, 10)[:10]
 
     def whole(question: str) -> None:
-        found = retrieve(library, question, now=NOW, embedder=embedder)
+        found = attempt(retrieve, library, question, now=NOW, embedder=embedder)
         assert isinstance(found, Ok) and found.value.dossiers, found
 
     for question in questions[:3]:

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from core.base.result import Ok, Result
 from core.base.search_entry import SearchEntry, SearchSource
 from core.search.index import open_index
 from core.search.query import rank_threads, search
@@ -48,14 +47,12 @@ def made_texts(number: int) -> list[str]:
     return [" ".join(next(chosen) for _ in range(16)) for _ in range(number)]
 
 
-def parsed(at: int, data: bytes) -> Result[Sequence[SearchEntry]]:
+def parsed(at: int, data: bytes) -> Sequence[SearchEntry]:
     """The entries of one file of the bench: a line each."""
-    return Ok(
-        [
-            SearchEntry("bullet", f"{at}:{number}", "", line, "2026-06-12", f"[from: talk-{at}, 2026-06-12]")
-            for number, line in enumerate(data.decode("ascii").split("\n"), start=1)
-        ]
-    )
+    return [
+        SearchEntry("bullet", f"{at}:{number}", "", line, "2026-06-12", f"[from: talk-{at}, 2026-06-12]")
+        for number, line in enumerate(data.decode("ascii").split("\n"), start=1)
+    ]
 
 
 def _bare(path: Path, texts: Sequence[str]) -> sqlite3.Connection:
@@ -123,7 +120,7 @@ def turn_figures(folder: Path) -> Iterator[Row]:
         return
     path = folder / "talk"
     path.write_bytes(b"x")
-    index = open_index(folder / "talk-cache", [SearchSource("talk", path, lambda _: Ok(turns))])
+    index = open_index(folder / "talk-cache", [SearchSource("talk", path, lambda _: turns)])
     bare = _bare(folder / "talk.db", [f"{turn.title} {turn.text}" for turn in turns])
     chosen = random.Random(7).sample(asked, QUERIES)
     one, other = answered(chosen, partial(rank_threads, index), partial(bare_query, bare))

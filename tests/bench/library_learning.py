@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.base.search_entry import SearchEntry
 from core.library import rows, schema
 from core.library.database import Library, open_library
@@ -164,8 +164,7 @@ def recall(library: Library, world: World, questions: Sequence[Asked]) -> list[f
     shares = []
     for one in questions:
         found = retrieve(library, one.text, now=NOW, limit=DEPTH + 1, log=False)
-        assert isinstance(found, Ok), found
-        got = [keys[row.chunk.id] for row in found.value.dossiers]
+        got = [keys[row.chunk.id] for row in found.dossiers]
         shares.append(_share([key for key in got if key != one.own], one))
     return shares
 
@@ -186,14 +185,12 @@ def use(library: Library, world: World, questions: Sequence[Asked], traces: int,
         one = questions[number]
         at += timedelta(seconds=1)
         found = retrieve(library, one.text, now=at, limit=DEPTH, session_id=f"session {number // 8}")
-        assert isinstance(found, Ok)
-        shown = [row.chunk.id for row in found.value.dossiers if keys[row.chunk.id] != one.own]
+        shown = [row.chunk.id for row in found.dossiers if keys[row.chunk.id] != one.own]
         good = [chunk for chunk in shown if (keys[chunk] in one.answers) != (chance.random() < WRONG)]
         for chunks, outcome in ((good, "win"), ([chunk for chunk in shown if chunk not in good], "miss")):
             if chunks:
                 kept = record(library, session_id=f"session {number // 8}", chunk_ids=chunks, now=at, outcome=outcome,
-                              task_type=found.value.task_type, retrieval_id=found.value.id)  # fmt: skip
-                assert isinstance(kept, Ok), kept
+                              task_type=found.task_type, retrieval_id=found.id)  # fmt: skip
         done += 2
     return done
 
@@ -260,7 +257,7 @@ def walk(library: Library, world: World, parts: Parts, seed: int) -> dict[str, l
     done = 0
     for step in STEPS[1:]:
         done = use(library, world, parts.training, step, done, seed)
-        assert isinstance(consolidate(library, now=NOW + timedelta(days=1)), Ok)
+        assert isinstance(attempt(consolidate, library, now=NOW + timedelta(days=1)), Ok)
         for kind, questions in parts.tested.items():
             figures[kind].append(recall(library, world, questions))
     return figures
@@ -306,9 +303,7 @@ def whole_walks(name: str, most: int, seeds: int) -> list[dict[str, list[list[fl
 
 
 def _opened(folder: Path) -> Library:
-    opened = open_library(str(folder / "library.db"))
-    assert isinstance(opened, Ok), opened
-    return opened.value
+    return open_library(str(folder / "library.db"))
 
 
 def rise(walks: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[float, float]:

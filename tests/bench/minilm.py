@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from core.base.result import Err, Ok, Result
 from core.base.search_entry import Embed
 from core.search.vectors import onnx_embedder
 
@@ -45,7 +44,7 @@ def minilm() -> Embed:
         row = known.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
         return np.frombuffer(row[0], np.float32) if row is not None else None
 
-    def remembered(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+    def remembered(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         keys = [blake2b(text.encode("utf-8", "replace"), digest_size=16).digest() for text in texts]
         found = {key: find(key) for key in keys}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if found[key] is None}
@@ -53,11 +52,9 @@ def minilm() -> Embed:
         for start in range(0, len(order), AT_ONCE):
             part = order[start : start + AT_ONCE]
             made = embed([text for _, text in part])
-            if isinstance(made, Err):
-                return made
-            for (key, _), vector in zip(part, np.asarray(made.value, np.float32), strict=True):
+            for (key, _), vector in zip(part, np.asarray(made, np.float32), strict=True):
                 found[key] = vector
                 known.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (key, vector.tobytes()))
-        return Ok([found[key] for key in keys])
+        return [found[key] for key in keys]
 
     return remembered

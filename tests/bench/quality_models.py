@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from core.base.answer import Generate
-from core.base.result import Err, Result
+from core.base.result import KnowledgeError, Result, attempt
 from core.commands.harvest_options import connect_provider
 from core.commands.workspace import open_workspace
 from core.harvest.answer import Item
@@ -42,15 +42,15 @@ def model_ways(
             settings = ModelSettings("openai", "smollm2", address, timeout_seconds=300, max_output_tokens=300)
             yield from _ways(provider, connect(settings, credentials=keys_from(None, {})), styles, prompts)
         return
-    opened = open_workspace("", config, os.environ, Path.cwd())
-    connected = opened if isinstance(opened, Err) else connect_provider(opened.value, provider, model)
+    opened = attempt(open_workspace, "", config, os.environ, Path.cwd())
+    connected = opened if isinstance(opened, KnowledgeError) else connect_provider(opened.value, provider, model)
     yield from _ways(f"{provider} {model}", connected, styles, prompts)
 
 
 def _ways(
     name: str, connected: Result[Generate], styles: Sequence[str], prompts: Sequence[str]
 ) -> Iterator[tuple[str, Distiller]]:
-    if isinstance(connected, Err):
+    if isinstance(connected, KnowledgeError):
         print(f"the model cannot be asked: {connected.error}", file=sys.stderr)
         return
     for style in styles or ["one_call"]:
@@ -61,8 +61,8 @@ def _ways(
 
 def _asking(settings: DistilSettings, generate: Generate) -> Distiller:
     def ask(case: Case) -> Harvested:
-        done = distil(case.conversation, case.document, settings, generate)
-        if isinstance(done, Err):
+        done = attempt(distil, case.conversation, case.document, settings, generate)
+        if isinstance(done, KnowledgeError):
             print(f"{case.document}: {done.error}", file=sys.stderr)
             return {}
         return rows_of(done.value.items)

@@ -24,7 +24,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.base.search_entry import Embed, SearchEntry
 from core.search import turn_vectors
 from core.search.candidates import EVERYTHING
@@ -108,14 +108,13 @@ def shelf(entries: Sequence[SearchEntry], embed: Embed | None = None) -> Iterato
                 put(database, row, pieces)
         if embed is not None:
             made = turn_vectors.build(folder, EMBEDDER, embed)
-            assert isinstance(made, Ok), made
         yield Shelf(database, keys, threads)
         database.close()
 
 
 def meaning(database: Database, text: str, embed: Embed | None) -> Mapping[int, float] | None:
     """What vectors say about a question."""
-    query = embed_one(text, embed) if embed is not None else None
+    query = attempt(embed_one, text, embed) if embed is not None else None
     return turn_vectors.near(database, EMBEDDER, query.value) if isinstance(query, Ok) else None
 
 

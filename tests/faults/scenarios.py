@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.base.markdown import Bullet
-from core.base.result import Err, Result
+from core.base.result import KnowledgeError, Result
 from core.commands import bullets
 from core.commands.quarantine import quarantine_accept
 from core.knowledge.bullet_text import BulletRef
@@ -253,7 +253,7 @@ def _bulleted(store: Store) -> None:
 
 def _exit(result: Result[Any]) -> int:
     """As the panel tells it: the sentence, and whether it failed."""
-    sentence = str(result.error) if isinstance(result, Err) else getattr(result.value, "warning", "")
+    sentence = str(result.error) if isinstance(result, KnowledgeError) else getattr(result.value, "warning", "")
     if sentence:
         print(f"knowledge: {sentence.rstrip('.')}.")
     return 1 if sentence else 0

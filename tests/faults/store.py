@@ -17,7 +17,6 @@ from typing import Any
 from unittest.mock import patch
 
 from core.base import disk
-from core.base.result import Ok
 from core.cli.main import main
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.swap import EDITOR_WAIT
@@ -169,9 +168,7 @@ class Store:
     def workspace(self) -> Workspace:
         """What the panel hands to a command."""
         environment = {"XDG_CACHE_HOME": str(self.folder / "cache")}
-        opened = open_workspace(str(self.world.paths.home), self.folder / "config.toml", environment)
-        assert isinstance(opened, Ok), opened
-        return opened.value
+        return open_workspace(str(self.world.paths.home), self.folder / "config.toml", environment)
 
 
 class AtOnce:

@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 
 from core.base.frontmatter import parse_frontmatter
-from core.base.result import Err
+from core.base.result import KnowledgeError, attempt
 from core.context_files import join_context, read_context
 from core.conversations.collections.export_file import OpenExport, export_kind
 from core.conversations.collections.store_file import StoreError
@@ -49,12 +49,12 @@ def context_file(data: bytes) -> None:
 
 def memory(data: bytes) -> None:
     """Read whole or not at all; what was read can be written and read again."""
-    found = read_memory(_put("001-a-name.md", data))
-    if isinstance(found, Err):
+    found = attempt(read_memory, _put("001-a-name.md", data))
+    if isinstance(found, KnowledgeError):
         assert str(found.error).endswith((".", ")", '"')) or found.error.message, found
         return
-    again = read_memory(_put("001-a-name.md", render_memory(found.value).encode("utf-8")))
-    assert not isinstance(again, Err), again
+    again = attempt(read_memory, _put("001-a-name.md", render_memory(found.value).encode("utf-8")))
+    assert not isinstance(again, KnowledgeError), again
     assert (again.value.id, again.value.tags, again.value.content) == (
         found.value.id,
         found.value.tags,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.base.config import changed_config, load_config
 from core.base.markdown import parse_bullets, sanitise_line, sanitise_name, split_lines
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
 from core.base.settings import SETTINGS
 from core.conversations.conversation import Conversation
@@ -43,8 +43,8 @@ SCRATCH = Path(tempfile.mkdtemp(prefix="fuzz-", dir="/dev/shm" if os.access("/de
 
 def answer(data: bytes) -> None:
     """A model's answer becomes items that may stand in a file, or one declared error."""
-    parsed = parse_answer(data.decode("utf-8", "replace"))
-    if isinstance(parsed, Err):
+    parsed = attempt(parse_answer, data.decode("utf-8", "replace"))
+    if isinstance(parsed, KnowledgeError):
         assert parsed.error.code == "invalid-answer", parsed
         return
     found = items_from(parsed.value, SAID, quotes="check", secrets=True)
@@ -91,7 +91,7 @@ def category(data: bytes) -> None:
     for bullet in bullets[:3]:
         ref = BulletRef("facts.md", bullet.line, bullet.raw)
         for hunks in (without(list(lines), (ref,)), with_text(list(lines), ref, "other words")):
-            assert isinstance(hunks, (Ok, Err))
+            assert isinstance(hunks, (Ok, KnowledgeError))
 
 
 def keeps(old: bytes, new: bytes, added: tuple[str, ...]) -> None:
@@ -104,14 +104,14 @@ def keeps(old: bytes, new: bytes, added: tuple[str, ...]) -> None:
 
 def ledger(data: bytes) -> None:
     """A ledger is read whole or refused whole; what was read can be written and read again."""
-    parsed = parse_ledger(data, Path("ledger.json"))
-    if isinstance(parsed, Err):
+    parsed = attempt(parse_ledger, data, Path("ledger.json"))
+    if isinstance(parsed, KnowledgeError):
         assert parsed.error.code == "ledger-corrupt", parsed
         return
     counts_by_status(parsed.value)
     for entry in parsed.value.values():
         merged_entry(entry, {"status": "harvest-failed", "error": "x"})
-    again = parse_ledger(format_ledger(parsed.value), Path("ledger.json"))
+    again = attempt(parse_ledger, format_ledger(parsed.value), Path("ledger.json"))
     assert isinstance(again, Ok) and format_ledger(again.value) == format_ledger(parsed.value)
 
 
@@ -144,21 +144,21 @@ def config(data: bytes) -> None:
     """A settings file is read or refused in one sentence, and a change keeps every other byte of meaning."""
     file = SCRATCH / "config.toml"
     file.write_bytes(data)
-    loaded = load_config(file, {}, SCRATCH)
-    if isinstance(loaded, Err):
+    loaded = attempt(load_config, file, {}, SCRATCH)
+    if isinstance(loaded, KnowledgeError):
         told(loaded)
     else:
         assert all(isinstance(warning, str) for warning in loaded.value.warnings)
     for setting in SETTINGS[:: len(SETTINGS) // 4]:
         value = {"bool": True, "int": 7, "str": "x"}.get(type(getattr(DEFAULTS, setting.key)).__name__, ("x",))
-        changed = changed_config(data, setting.key, value)  # type: ignore[arg-type]
-        if isinstance(changed, Err):
+        changed = attempt(changed_config, data, setting.key, value)  # type: ignore[arg-type]
+        if isinstance(changed, KnowledgeError):
             told(changed)
         else:
             assert changed_config(changed.value, setting.key, value) == changed  # type: ignore[arg-type]
 
 
-def told(problem: Err) -> None:
+def told(problem: KnowledgeError) -> None:
     sentence = str(problem.error)
     assert problem.error.code and 3 < len(sentence) < 20_000
 
@@ -181,8 +181,8 @@ def credentials(data: bytes) -> None:
     file = SCRATCH / "credentials.toml"
     file.touch(0o600)
     file.write_bytes(b"# SENTINEL_OF_THIS_TEST\n" + data)
-    found = read_keys(file)
-    if isinstance(found, Err):
+    found = attempt(read_keys, file)
+    if isinstance(found, KnowledgeError):
         assert found.error.code.startswith("credentials-") and "SENTINEL" not in str(found.error)
     else:
         assert all(isinstance(key, str) for key in found.value.values())
@@ -200,8 +200,8 @@ def wire(name: str, data: bytes) -> None:
     spec = PROVIDERS[name].wire
     if body is None or spec is None:
         return
-    found = spec.read(body, QUESTION)
-    if isinstance(found, Err):
+    found = attempt(spec.read, body, QUESTION)
+    if isinstance(found, KnowledgeError):
         assert found.error.hint and QUESTION.key not in str(found.error) and "\n" not in str(found.error)
     else:
         assert isinstance(found.value.text, str)
@@ -235,8 +235,7 @@ def check(conversation: Conversation, data: bytes) -> None:
 
 def _defaults() -> object:
     loaded = load_config(None, {"XDG_CONFIG_HOME": str(SCRATCH)}, SCRATCH)
-    assert isinstance(loaded, Ok)
-    return loaded.value.config
+    return loaded.config
 
 
 DEFAULTS = _defaults()

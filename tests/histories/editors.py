@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from core.base.result import Ok
+from core.base.result import Ok, attempt
 from core.commands.missing import missing
 from core.knowledge.swap import EditorWait
 from tests.harvest_world import FakeModel, World, workspace_of
@@ -94,7 +94,9 @@ def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str],
     swallowed = sum(len(row) for row in _missing(world))
     if swallowed and not any("'knowledge missing restore'" in note for note in report.notes):
         wrong.append(f"{swallowed} lines are gone, and the report says only {report.notes}")
-    back = missing(workspace_of(world), "restore", now=lambda: world.clock, editor_wait=world.options.editor_wait)
+    back = attempt(
+        missing, workspace_of(world), "restore", now=lambda: world.clock, editor_wait=world.options.editor_wait
+    )
     wrong += [] if isinstance(back, Ok) else [str(back.error)]
     world.run(_answers(file, 2))
     now = look(world.paths)
@@ -146,6 +148,6 @@ def _persons_bytes(world: World, file: str, typed: list[str]) -> list[str]:
 
 
 def _missing(world: World) -> list[tuple[str, ...]]:
-    found = missing(workspace_of(world), now=lambda: world.clock)
+    found = attempt(missing, workspace_of(world), now=lambda: world.clock)
     assert isinstance(found, Ok) and isinstance(found.value, list)
     return [row.lines for row in found.value]

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize
 
 from core.base import disk
 from core.base.answer import Answer
-from core.base.result import Ok, Result
+from core.base.result import Result
 from core.commands.workspace import Workspace, open_workspace
 from tests.faults.fault import Counter as Faults
 from tests.faults.fault import Fault
@@ -113,11 +113,9 @@ class Ground(RuleBasedStateMachine):
         return sorted(self.world.paths.conversations.glob("talk-*"))
 
     def _workspace(self) -> Workspace:
-        opened = open_workspace(
+        return open_workspace(
             str(self.world.paths.home), environment={"XDG_CONFIG_HOME": str(self.folder)}, cwd=self.folder
         )
-        assert isinstance(opened, Ok), opened
-        return opened.value
 
     def _model(self) -> FakeModel:
         first = next(self.numbers) * 100
@@ -141,7 +139,6 @@ class Ground(RuleBasedStateMachine):
     def _harvest(self, model: FakeModel) -> None:
         before = self._look()
         result = self.world.try_run(model)
-        assert isinstance(result, Ok), result
         wrong = changed_by_harvest(before, self._look())
         self.hurt = False
         self._check(wrong)
@@ -169,7 +166,6 @@ class Ground(RuleBasedStateMachine):
 
         with patch.object(disk, "perform", Between(at, with_look)):
             result = self.world.try_run(self._model())
-        assert isinstance(result, Ok), result
         self._check(only_added(seen[-1], self._look()), resting=False)
 
     def _command(self, name: str, work: Callable[[], object], kill: int | None) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from core.base import disk
-from core.base.result import Ok, fail
+from core.base.result import KnowledgeError, Ok, attempt, refuse
 from core.commands import bullets, missing, quarantine, runs, trash
 from core.commands.undo import undo
 from tests.faults.fault import Counter as Faults
@@ -120,7 +120,7 @@ class Histories(Ground):
     @rule()
     def harvest_without_a_model(self) -> None:
         self._step("harvest, model unreachable")
-        self._harvest(FakeModel(lambda number, prompt: fail("no-credentials", "no key")))
+        self._harvest(FakeModel(lambda number, prompt: refuse(KnowledgeError("no-credentials", "no key"))))
 
     @rule(at=operations, name=names, act=st.sampled_from(sorted(ACTS)), line=places, how=saves)
     def harvest_while_the_person_saves(self, at: int, name: str, act: str, line: int, how: str) -> None:
@@ -147,12 +147,11 @@ class Histories(Ground):
                 if act == "add":
                     bullets.add(self._workspace(), "facts", f"panel-{next(self.numbers)}")
                 elif act == "harvest":
-                    result = self.world.try_run(self._model())
+                    result = attempt(self.world.try_run, self._model())
                     assert isinstance(result, Ok) or result.error.code == "lock-held", result
                 else:
                     listed = runs.runs(self._workspace())
-                    assert isinstance(listed, Ok)
-                    name = listed.value[0].run if listed.value else "none"
+                    name = listed[0].run if listed else "none"
                     undo(self._workspace(), name, editor_wait=HURRIED)
 
         self._interrupted(at, lambda: in_child_whole(other))
@@ -162,9 +161,8 @@ class Histories(Ground):
     @rule(at=places, kill=st.none() | operations)
     def undo_a_run(self, at: int, kill: int | None) -> None:
         listed = runs.runs(self._workspace())
-        assert isinstance(listed, Ok)
-        if listed.value:
-            run = listed.value[at % len(listed.value)].run
+        if listed:
+            run = listed[at % len(listed)].run
             self._command("undo", lambda: undo(self._workspace(), run, now=self._now, editor_wait=HURRIED), kill)
 
     @rule(at=places, kill=st.none() | operations)
@@ -219,7 +217,7 @@ class Histories(Ground):
 
     @rule(accept=st.booleans(), at=places, kill=st.none() | operations)
     def judge_a_held_item(self, accept: bool, at: int, kill: int | None) -> None:
-        held = quarantine.quarantine_list(self._workspace())
+        held = attempt(quarantine.quarantine_list, self._workspace())
         if isinstance(held, Ok) and held.value:
             ref = held.value[at % len(held.value)].ref
             act = quarantine.quarantine_accept if accept else quarantine.quarantine_drop

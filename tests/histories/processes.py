@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.knowledge.changes import read_changes
 from tests.harvest_world import FakeModel, World, sha256, snapshot, workspace_of
@@ -74,8 +74,8 @@ def _harvests(world: World, who: int) -> None:
     model = FakeModel(answer)
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:  # how often the other one holds the lock depends on the machine
-        result = world.try_run(model, limits=_limited(world, 3))
-        if isinstance(result, Err):
+        result = attempt(world.try_run, model, limits=_limited(world, 3))
+        if isinstance(result, KnowledgeError):
             assert result.error.code == "lock-held", result
             time.sleep(0.002)
             continue
@@ -98,7 +98,7 @@ def _edits(world: World, number: int) -> None:
     def until(work: Callable[[], Any]) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
-            result = work()
+            result = attempt(work)
             if isinstance(result, Ok):
                 assert not result.value.warning, result.value.warning
                 return

@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from core.base.result import Err, Ok
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.context import context
 from core.commands.search import search
 from core.llm.generate import connect
@@ -114,17 +114,16 @@ def harvested(folder: Path, rows: Sequence[Planted], seed: int, kept: Outcome) -
     server = serve(echoing)
     try:
         settings = ModelSettings("openai", "echo", f"http://127.0.0.1:{server.server_address[1]}/v1")
-        model = connect(settings, credentials=lambda provider, variables: Ok(""))
-        assert isinstance(model, Ok), model
-        world.limits(provider="openai").run(model.value)  # type: ignore[arg-type]
+        model = connect(settings, credentials=lambda provider, variables: "")
+        world.limits(provider="openai").run(model)  # type: ignore[arg-type]
     finally:
         server.shutdown()
         server.server_close()
     workspace = workspace_of(world)
-    shown = context(workspace)
+    shown = attempt(context, workspace)
     told = [shown.value.prefix.text if isinstance(shown, Ok) else ""]
-    found = search(workspace, "password token value secret", limit=1000)
-    told.append("" if isinstance(found, Err) else repr(found.value))
+    found = attempt(search, workspace, "password token value secret", limit=1000)
+    told.append("" if isinstance(found, KnowledgeError) else repr(found.value))
     wire = "\n".join(json.dumps(json.loads(one), ensure_ascii=False) + "\n" + _unescaped(one) for one in echoing.asked)
     places = {"shown": "\n".join(told)}
     for path in folder.rglob("*"):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.meter import DOUBTFUL, HOPELESS
 from core.knowledge.spending import Account
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a har
     from core.commands.harvest_options import HarvestRequest
     from core.harvest.report import HarvestReport
 
-    Harvest = Callable[..., Result[HarvestReport]]
+    Harvest = Callable[..., HarvestReport]
 
 ROUNDS = 5
 """Sessions that end while a run is at work are read by the same one, so many times at most."""
@@ -107,7 +107,7 @@ def run_by_itself(
     *,
     now: Clock = utc_now,
     **named: Any,
-) -> Result[HarvestReport]:
+) -> HarvestReport:
     """`harvest --apply --since-last`; `harvest` does one, and gets what is `named` too.
 
     Where another such run is at work this one only leaves a note of what has ended, which that one finds. The report is
@@ -122,13 +122,13 @@ def run_by_itself(
         with locks.locked(paths.autopilot_lock, work="harvest --since-last"):
             return _rounds(workspace, request, partial(harvest, **named), now)
     except locks.LockHeldError:
-        return Ok(HarvestReport(True, notes=["a harvest is at work; it reads this too"], ledger=str(paths.ledger)))
+        return HarvestReport(True, notes=["a harvest is at work; it reads this too"], ledger=str(paths.ledger))
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror or error}"
-        return fail("store-failed", message, error.filename or "", "check its owner and rights")
+        raise KnowledgeError("store-failed", message, error.filename or "", "check its owner and rights") from error
 
 
-def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now: Clock) -> Result[HarvestReport]:
+def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now: Clock) -> HarvestReport:
     from core.harvest.report import HarvestReport
 
     paths, before = workspace.paths, read_autopilot(workspace.paths)
@@ -141,14 +141,14 @@ def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now
         since = "" if retry else (now() - timedelta(hours=RETRY_HOURS)).astimezone(UTC).isoformat()
         asked = replace(request, apply=True, unattended=True, ended=sessions, retry_before=since)
         refused = without_budget(workspace, asked)
-        result = refused if refused is not None else harvest(workspace, asked, now=now)
-        if isinstance(result, Err) and result.error.code == "lock-held":
+        result = refused if refused is not None else attempt(harvest, workspace, asked, now=now)
+        if isinstance(result, KnowledgeError) and result.error.code == "lock-held":
             _note_ended(paths, tuple(sessions))  # a person harvests by hand: that finds everything too
-            return Ok(HarvestReport(True, notes=[str(result.error)], ledger=str(paths.ledger)))
+            return HarvestReport(True, notes=[str(result.error)], ledger=str(paths.ledger))
         state = _state(workspace, result, before, now)
         _write(paths, state)
         if state.problem is not None:
-            return result if state.problem.times == 1 else Ok(_silent(result, state.problem))
+            return result if state.problem.times == 1 else _silent(result, state.problem)
         before = state
     return result
 
@@ -167,7 +167,7 @@ def sources_of(workspace: Workspace) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*names, *connected)))
 
 
-def without_budget(workspace: Workspace, request: HarvestRequest) -> Err | None:
+def without_budget(workspace: Workspace, request: HarvestRequest) -> KnowledgeError | None:
     """A refusal where nobody waits, a stranger's server sends a bill, and nobody said how much it may be. A model on
     this computer, a program and the rules need no budget."""
     from core.llm.generate import PROVIDERS
@@ -180,7 +180,7 @@ def without_budget(workspace: Workspace, request: HarvestRequest) -> Err | None:
         return None
     message = f"a harvest that nobody waits for asks {provider} only within a budget, and none is set"
     hint = "'knowledge config set max_day_tokens 200000' sets one (or max_month_price)"
-    return fail("no-budget", message, hint=hint)
+    raise KnowledgeError("no-budget", message, hint=hint)
 
 
 def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
@@ -222,7 +222,7 @@ def _state(workspace: Workspace, result: Result[HarvestReport], before: Autopilo
 def _problem(result: Result[HarvestReport], before: Problem | None, at: str) -> Problem | None:
     """What kept a run from its work; None where it did it, even if single conversations failed."""
 
-    if isinstance(result, Err):
+    if isinstance(result, KnowledgeError):
         error = result.error
     else:
         report = result.value
@@ -231,7 +231,11 @@ def _problem(result: Result[HarvestReport], before: Problem | None, at: str) -> 
             return None
         error = grave[0]
     # What a person reads later must make sense without the place where it happened.
-    message = f"{error.message.rstrip('.')} ({error.path})" if isinstance(result, Err) and error.path else error.message
+    message = (
+        f"{error.message.rstrip('.')} ({error.path})"
+        if isinstance(result, KnowledgeError) and error.path
+        else error.message
+    )
     if before is not None and before.code == error.code:
         return replace(before, message=message, hint=error.hint, times=before.times + 1)
     return Problem(error.code, message, error.hint, since=at)

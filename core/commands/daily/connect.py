@@ -23,7 +23,7 @@ from core.agents.hand_over import HARVEST, is_ours, set_free
 from core.agents.tools import AGENT, AGENTS, Program, agent_name, own_program
 from core.agents.tools import PARTS as PARTS
 from core.base.paths import choose_home
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
 
@@ -122,16 +122,14 @@ def connect(
     dry_run: bool = False,
     yes: bool = False,
     ask: Ask = nobody,
-) -> Result[ConnectReport]:
+) -> ConnectReport:
     """Connect tools, or take their connections back. `everything`: all that are on this computer (with `remove`: that
     are connected). Without any tool it only tells how they stand. The changes are shown first: on a terminal the person
     is asked, unless they said `yes`. A tool that cannot be connected is reported and does not keep others from it."""
     named = _named(tool)
-    if isinstance(named, Err):
-        return named
     program, environment = program_for(workspace), workspace.environment
     record = read_record(environment)
-    names = list(named.value)
+    names = list(named)
     if everything:
         there = known_tools(record) if remove else [row.name for row in AGENTS if row.is_there(environment)]
         names += [name for name in there if name not in names]
@@ -158,16 +156,18 @@ def connect(
             elif any(row.is_change for row in plan.changes):
                 report.applied = True
     report.tools = [standing(row, program, environment, record) for row in AGENTS if not names or row.name in names]
-    return Ok(report)
+    return report
 
 
-def _named(typed: Sequence[str]) -> Result[tuple[str, ...]]:
+def _named(typed: Sequence[str]) -> tuple[str, ...]:
     names = [agent_name(text) for text in typed]
     unknown = [text for text, name in zip(typed, names, strict=True) if not name]
     if unknown:
         known = ", ".join(AGENT)
-        return fail("unknown-tool", f"there is no tool {unknown[0]!r} that can be connected", hint=f"choose of {known}")
-    return Ok(tuple(dict.fromkeys(names)))
+        raise KnowledgeError(
+            "unknown-tool", f"there is no tool {unknown[0]!r} that can be connected", hint=f"choose of {known}"
+        )
+    return tuple(dict.fromkeys(names))
 
 
 def changes_text(changes: Sequence[FileChange]) -> str:

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.base.figures import count, size
-from core.base.result import Err, Ok, Result
 from core.commands.daily.connect import NO_OR_YES, Ask, nobody
 from core.commands.daily.setup import SetupReport, apply_answers, default_model, survey, wanted
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -19,13 +18,11 @@ if TYPE_CHECKING:
 MODELS_SHOWN = 12
 
 
-def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now) -> Result[SetupReport]:
+def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now) -> SetupReport:
     """Look around, ask at most three questions, and write what was answered. `yes` takes the defaults, which turn on
     nothing that costs money, no hook and no timer. Where nobody can be asked and nobody said yes, nothing changes."""
     looked = survey(workspace, now)
-    if isinstance(looked, Err):
-        return looked
-    report = looked.value
+    report = looked
     shown = overview(report)
     model, read_all, tools = default_model(workspace, report), True, list[str]()
     if not yes:
@@ -45,7 +42,7 @@ def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Cl
             tools = [row.tool for row in open_tools] if answer == 1 else []
             report.asked = report.asked or answer is not None
         if not report.asked:
-            return Ok(report)
+            return report
     return apply_answers(workspace, report, model, read_all, tools)
 
 

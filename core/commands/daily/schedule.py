@@ -11,7 +11,7 @@ from core.agents.connections import FileChange
 from core.agents.hand_over import HARVEST
 from core.agents.timers import Timer, is_on, tell_system
 from core.base import files
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 from core.commands.daily.connect import Ask, ChangeReport, nobody, program_for
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
@@ -32,7 +32,7 @@ class ScheduleReport(ChangeReport):
         return {"title": self.title, "on": self.on, **super().to_json(), "commands": self.commands}
 
 
-def timer_here(workspace: Workspace) -> Result[Timer]:
+def timer_here(workspace: Workspace) -> Timer:
     """The timer of this system for this home."""
     program = program_for(workspace)
     words = [*program.words, *program.home, *HARVEST]
@@ -41,39 +41,39 @@ def timer_here(workspace: Workspace) -> Result[Timer]:
 
 def schedule(
     workspace: Workspace, *, remove: bool = False, dry_run: bool = False, yes: bool = False, ask: Ask = nobody
-) -> Result[ScheduleReport]:
+) -> ScheduleReport:
     """Turn the hourly harvest on, or with `remove` off; the files and commands are shown first. Err where the system
     has no scheduler that is known, or it refuses; then the files are as they were."""
     found = timer_here(workspace)
-    if isinstance(found, Err):
-        return found
-    timer = found.value
+    timer = found
     report = ScheduleReport(title=timer.title, removing=remove, dry_run=dry_run)
     try:
         changes = [
             FileChange("schedule", path, _read(path), None if remove else text.encode()) for path, text in timer.files
         ]
     except OSError as error:
-        return fail("file-refused", f"a file of the timer cannot be read: {error.strerror}", error.filename or "")
+        raise KnowledgeError(
+            "file-refused", f"a file of the timer cannot be read: {error.strerror}", error.filename or ""
+        ) from error
     report.changes = [row for row in changes if row.is_change]
     was_on = is_on(timer, workspace.environment)
     if not report.changes and was_on != remove:
         report.on = was_on
-        return Ok(report)
+        return report
     report.commands = [" ".join(words) for words in (timer.off if remove else timer.on)]
     report.on = was_on
     report.notes += _about_keys(workspace) if not remove else []
     commands = "".join(f"$ {line}\n" for line in report.commands)
     if dry_run or not (yes or report.agreed("do this?", ask, commands)):
-        return Ok(report)
+        return report
     problem = _carry_out(report, timer, remove, workspace)
     if problem is not None:
         return problem
     report.on, report.applied = is_on(timer, workspace.environment), True
-    return Ok(report)
+    return report
 
 
-def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> Err | None:
+def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> KnowledgeError | None:
     """To turn it on the files come first, to turn it off the system hears of it first. What it refuses is undone."""
     try:
         if remove:
@@ -89,7 +89,7 @@ def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Wo
         return refusal
     except OSError as error:
         message = f"a file of the timer cannot be written: {error.strerror or error}"
-        return fail("file-refused", message, error.filename or "", "check its rights")
+        raise KnowledgeError("file-refused", message, error.filename or "", "check its rights") from error
 
 
 def _write(changes: list[FileChange]) -> None:
@@ -125,8 +125,8 @@ def _about_keys(workspace: Workspace) -> list[str]:
 
 def check_schedule(workspace: Workspace) -> list[Finding]:
     """For `knowledge doctor`: whether the timer that was set up is on. Without one nothing is said."""
-    found = timer_here(workspace)
-    if isinstance(found, Err) or not any(path.exists() for path, _ in found.value.files):
+    found = attempt(timer_here, workspace)
+    if isinstance(found, KnowledgeError) or not any(path.exists() for path, _ in found.value.files):
         return []
     where = str(found.value.files[-1][0])
     if not is_on(found.value, workspace.environment):

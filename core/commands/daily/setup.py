@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.agents.connections import Standing
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.daily.connect import connect, connections, standing_json
 from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of, price_of
 from core.commands.settings import config_set
@@ -126,23 +126,21 @@ class SetupReport:
         }
 
 
-def survey(workspace: Workspace, now: Clock = utc_now) -> Result[SetupReport]:
+def survey(workspace: Workspace, now: Clock = utc_now) -> SetupReport:
     """Look around: what lies where, what could read it and at what price. Changes nothing, sends nothing away."""
     from core.llm.found import found_models
 
     looked = sources(workspace, now=now())
-    if isinstance(looked, Err):
-        return looked
-    report = SetupReport(str(workspace.paths.home), looked.value.rows, tools=connections(workspace))
-    report.notes += looked.value.notes
-    report.errors += looked.value.errors
+    report = SetupReport(str(workspace.paths.home), looked.rows, tools=connections(workspace))
+    report.notes += looked.notes
+    report.errors += looked.errors
     models = found_models(workspace.environment, keys_of(workspace))
     costs = _estimator(workspace, tuple(row.name for row in report.found), now())
     offline = ModelChoice(OFFLINE, "", "", True, "", True, Cost(), {"provider": OFFLINE, "model": "", "base_url": ""})
     report.models = [offline, *(_choice(workspace, row, costs) for row in models)]
     _fill_in_what_is_set(workspace, report)
     report.settings = wanted(workspace, report, default_model(workspace, report), True)
-    return Ok(report)
+    return report
 
 
 def _estimator(workspace: Workspace, names: tuple[str, ...], now: datetime) -> Estimator:
@@ -162,12 +160,12 @@ def _estimated(
 ) -> tuple[int, int, int]:
     from core.harvest.estimate import estimate
 
-    found = harvest_options(workspace, HarvestRequest(provider="ollama", sources=names), EDITOR_WAIT)
-    if isinstance(found, Err) or not names:
+    found = attempt(harvest_options, workspace, HarvestRequest(provider="ollama", sources=names), EDITOR_WAIT)
+    if isinstance(found, KnowledgeError) or not names:
         return 0, 0, 0
     options: HarvestOptions = found.value
     options = replace(options, asked=asked, distil=replace(options.distil, context_tokens=window))
-    ledger = seen_ledger(workspace.paths)
+    ledger = attempt(seen_ledger, workspace.paths)
     try:
         plan = plan_harvest(workspace.paths, options, ledger.value if isinstance(ledger, Ok) else {}, now, HashCache())
     except OSError:
@@ -247,25 +245,23 @@ def apply_answers(
     model: int,
     read_all: bool,
     tools: Sequence[str] = (),
-) -> Result[SetupReport]:
+) -> SetupReport:
     """Write what was chosen: the model at that place of `models` (-1: as it is), whether the tools that were found are
     read, and which tools to connect. The report says what came of it."""
     rows = wanted(workspace, report, model, read_all)
     for key, value in rows.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        done = config_set(workspace, key, text)
-        if isinstance(done, Err):
+        done = attempt(config_set, workspace, key, text)
+        if isinstance(done, KnowledgeError):
             report.errors.append(done.error)
             continue
         report.changed[key] = value
-        again = reopened(workspace)
+        again = attempt(reopened, workspace)
         workspace = again.value if isinstance(again, Ok) else workspace
     if tools:
         made = connect(workspace, tools, yes=True)
-        if isinstance(made, Err):
-            return made
-        report.connected = [row.tool for row in made.value.tools if row.connected]
-        report.notes += made.value.notes
-        report.errors += made.value.errors
+        report.connected = [row.tool for row in made.tools if row.connected]
+        report.notes += made.notes
+        report.errors += made.errors
         report.tools = connections(workspace)
-    return Ok(report)
+    return report

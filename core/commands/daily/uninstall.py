@@ -11,7 +11,7 @@ from typing import Any
 from core.agents.timers import NO_SCHEDULER
 from core.base.installed import uninstall_command
 from core.base.paths import user_folder
-from core.base.result import Err, Ok, Result
+from core.base.result import Ok, attempt
 from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
 from core.commands.daily.schedule import schedule
 from core.commands.workspace import Workspace
@@ -36,9 +36,7 @@ class UninstallReport(ChangeReport):
         return {**super().to_json(), "commands": self.commands, "stays": self.stays, "program": self.program}
 
 
-def uninstall(
-    workspace: Workspace, *, dry_run: bool = False, yes: bool = False, ask: Ask = nobody
-) -> Result[UninstallReport]:
+def uninstall(workspace: Workspace, *, dry_run: bool = False, yes: bool = False, ask: Ask = nobody) -> UninstallReport:
     """Take back every connection and the timer; the changes are shown first, as `connect --remove` and `schedule
     --remove` do. A part that fails is reported and does not keep the other from it."""
     report = UninstallReport(removing=True, dry_run=dry_run, program=uninstall_command())
@@ -48,10 +46,8 @@ def uninstall(
         "what can be made again": workspace.cache.parent.parent,
     }
     connections = connect(workspace, everything=True, remove=True, dry_run=True)
-    timer = schedule(workspace, remove=True, dry_run=True)
-    if isinstance(connections, Err):
-        return connections
-    report.changes += connections.value.changes
+    timer = attempt(schedule, workspace, remove=True, dry_run=True)
+    report.changes += connections.changes
     if isinstance(timer, Ok):
         report.changes += timer.value.changes
         report.commands = timer.value.commands
@@ -60,7 +56,7 @@ def uninstall(
     commands = "".join(f"$ {line}\n" for line in report.commands)
     planned = bool(report.changes or report.commands)
     if dry_run or (planned and not (yes or report.agreed("take this back?", ask, commands))):
-        report.errors += connections.value.errors
+        report.errors += connections.errors
     else:
         made = connect(workspace, everything=True, remove=True, yes=True)
         off = schedule(workspace, remove=True, yes=True) if report.commands else None
@@ -70,4 +66,4 @@ def uninstall(
             elif part is not None:
                 report.errors.append(part.error)
     report.stays = {str(path): what for what, path in places.items() if path.exists()}
-    return Ok(report)
+    return report

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core.base.answer import Answer
-from core.base.result import Err, Ok, Result
 from core.commands.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -47,45 +46,40 @@ class FarModel:
     threads: int
     elsewhere: Elsewhere
 
-    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         """Ask once, wherever a worker is free; again where one was lost before it answered."""
-        asked = self.elsewhere.call(_ask_there, self.workspace, self.provider, self.model, prompt, schema)
-        return asked if isinstance(asked, Err) else asked.value
+        return self.elsewhere.call(_ask_there, self.workspace, self.provider, self.model, prompt, schema)
 
     def close(self) -> None:
         """Let go of the scheduler."""
         self.elsewhere.close()
 
 
-def on_cluster(workspace: Workspace, provider: str, model: str) -> Result[FarModel]:
+def on_cluster(workspace: Workspace, provider: str, model: str) -> FarModel:
     """The model of the settings, asked on the cluster of the setting `workers`. Err when its scheduler does not
     answer."""
     from core.library.workers import Elsewhere, cluster
 
     found = cluster(workspace.config.workers)
-    if isinstance(found, Err):
-        return found
-    connect, at_once = found.value
-    return Ok(
-        FarModel(
-            Travelling.of(workspace),
-            provider,
-            model,
-            at_once,
-            Elsewhere(connect, workspace.config.workers_wait_seconds),
-        )
+    connect, at_once = found
+    return FarModel(
+        Travelling.of(workspace),
+        provider,
+        model,
+        at_once,
+        Elsewhere(connect, workspace.config.workers_wait_seconds),
     )
 
 
 def _ask_there(
     workspace: Travelling, provider: str, model: str, prompt: str, schema: Mapping[str, Any] | None
-) -> Result[Answer]:
+) -> Answer:
     connected = _connected(workspace, provider, model)
-    return connected if isinstance(connected, Err) else connected.value(prompt, schema)
+    return connected(prompt, schema)
 
 
 @lru_cache(maxsize=4)
-def _connected(workspace: Travelling, provider: str, model: str) -> Result[Generate]:
+def _connected(workspace: Travelling, provider: str, model: str) -> Generate:
     from core.commands.harvest_options import connect_provider
 
     return connect_provider(workspace.arrived(), provider, model)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.base import files
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
 from core.library.database import BUSY_SECONDS, cause_of, database_errors, open_library, problems_of, shown_url
@@ -32,12 +32,12 @@ def library_address(workspace: Workspace) -> str:
     return workspace.config.library_url or str(workspace.paths.library)
 
 
-def _open_home_library(workspace: Workspace, patience: float | None, make: bool) -> Result[Library]:
+def _open_home_library(workspace: Workspace, patience: float | None, make: bool) -> Library:
     """The library of this home. Err, in one sentence, where there is none yet (unless it may be made), where its
     packages are missing, or it cannot be opened."""
     if not make and not workspace.config.library_url and not files.exists(workspace.paths.library):
         hint = "'knowledge library ingest PATH' makes one"
-        return fail("no-library", "there is no library yet", workspace.paths.library, hint)
+        raise KnowledgeError("no-library", "there is no library yet", workspace.paths.library, hint)
 
     waits = BUSY_SECONDS if patience is None else patience
     return open_library(library_address(workspace), workspace.paths.backups, make=make, patience=waits)
@@ -45,24 +45,22 @@ def _open_home_library(workspace: Workspace, patience: float | None, make: bool)
 
 def with_library(
     workspace: Workspace,
-    work: Callable[[Library], Result[T]],
+    work: Callable[[Library], T],
     patience: float | None = None,
     *,
     make: bool = False,
     told: Told | None = None,
-) -> Result[T]:
+) -> T:
     """Do something with the library of this home; what a database says becomes one sentence. `patience`: for how many
     seconds another writer is waited for; `make`: one that is not there yet is made; `told`: what of it may be read."""
     opened = _open_home_library(workspace, patience, make)
-    if isinstance(opened, Err):
-        return opened
 
-    with closing(replace(opened.value, told=told)) as library:
+    with closing(replace(opened, told=told)) as library:
         try:
             return work(library)
         except database_errors() as error:
             why = f"the library cannot be used: {cause_of(error)}"
-            return fail("library-failed", why, hint="run 'knowledge doctor'")
+            raise KnowledgeError("library-failed", why, hint="run 'knowledge doctor'") from error
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
@@ -79,29 +77,29 @@ class Shelf:
         return list(self.documents)
 
 
-def library_list(workspace: Workspace, *, type: str = "", status: str = "active", limit: int = 50) -> Result[Shelf]:
+def library_list(workspace: Workspace, *, type: str = "", status: str = "active", limit: int = 50) -> Shelf:
     """Documents of a status ("all": of any) and a type, the latest first."""
     if limit < 1:
-        return fail("usage", "--limit must be at least 1")
+        raise KnowledgeError("usage", "--limit must be at least 1")
 
-    def work(library: Library) -> Result[Shelf]:
+    def work(library: Library) -> Shelf:
         from core.library.catalogue import listed
 
         found, number = listed(library, type, "" if status == "all" else status, limit)
-        return Ok(Shelf(tuple(found), number))
+        return Shelf(tuple(found), number)
 
-    done = with_library(workspace, work)
-    return Ok(Shelf((), 0)) if isinstance(done, Err) and done.error.code == "no-library" else done
+    done = attempt(with_library, workspace, work)
+    return Shelf((), 0) if isinstance(done, KnowledgeError) and done.error.code == "no-library" else done
 
 
-def library_show(workspace: Workspace, which: str) -> Result[Shown]:
+def library_show(workspace: Workspace, which: str) -> Shown:
     """One document, by its id (the beginning is enough), the id of one of its chunks, or its path."""
 
-    def work(library: Library) -> Result[Shown]:
+    def work(library: Library) -> Shown:
         from core.library.catalogue import chosen, shown_document
 
         found = chosen(library, which, workspace.cwd)
-        return found if isinstance(found, Err) else Ok(shown_document(library, found.value))
+        return shown_document(library, found)
 
     return with_library(workspace, work)
 
@@ -119,35 +117,33 @@ class Changed:
     chunks: int
 
 
-def library_remove(workspace: Workspace, which: str) -> Result[Changed]:
+def library_remove(workspace: Workspace, which: str) -> Changed:
     """Take a document out: nothing of it is retrieved any more, and an ingest leaves it out. It can be restored."""
     return _set_status(workspace, which, "archived")
 
 
-def library_restore(workspace: Workspace, which: str) -> Result[Changed]:
+def library_restore(workspace: Workspace, which: str) -> Changed:
     """Bring back a document that was taken out."""
     return _set_status(workspace, which, "active")
 
 
-def library_forget(workspace: Workspace, which: str) -> Result[Changed]:
+def library_forget(workspace: Workspace, which: str) -> Changed:
     """Erase a document for good, with its chunks and what was learned of them; copies of the library keep it."""
     return _set_status(workspace, which, "")
 
 
-def _set_status(workspace: Workspace, which: str, status: str) -> Result[Changed]:
-    def work(library: Library) -> Result[Changed]:
+def _set_status(workspace: Workspace, which: str, status: str) -> Changed:
+    def work(library: Library) -> Changed:
         from core.library.catalogue import chosen, erase, set_status
 
         found = chosen(library, which, workspace.cwd)
-        if isinstance(found, Err):
-            return found
-        document = found.value
+        document = found
         if document.status == status:
-            return fail("unchanged", f"it is {status} already: {document.title}")
+            raise KnowledgeError("unchanged", f"it is {status} already: {document.title}")
         if status and document.status == "superseded":
-            return fail("superseded", "it is a former version; name the one that is there now")
+            raise KnowledgeError("superseded", "it is a former version; name the one that is there now")
         number = set_status(library, document.id, status) if status else erase(library, document.id)
-        return Ok(Changed(document.id, document.title, status or "erased", number))
+        return Changed(document.id, document.title, status or "erased", number)
 
     return with_library(workspace, work)
 
@@ -172,17 +168,17 @@ class LibraryState:
         return [ErrorInfo("library-damaged", row, self.address) for row in self.problems]
 
 
-def library_status(workspace: Workspace, check: bool = False) -> Result[LibraryState]:
+def library_status(workspace: Workspace, check: bool = False) -> LibraryState:
     """What the library holds; with `check`, whether it is whole."""
     folder = workspace.paths.backups
 
-    def work(library: Library) -> Result[LibraryState]:
+    def work(library: Library) -> LibraryState:
         from core.library.catalogue import state_of
 
         problems = tuple(problems_of(library)) if check else ()
         names = tuple(sorted(path.name for path in folder.glob("library-*.db")))
         address = shown_url(library_address(workspace))
-        return Ok(LibraryState(address, **vars(state_of(library)), backups=names, problems=problems))
+        return LibraryState(address, **vars(state_of(library)), backups=names, problems=problems)
 
     return with_library(workspace, work)
 
@@ -202,28 +198,28 @@ class Copied:
     rows: dict[str, int] = field(default_factory=dict)
 
 
-def library_backup(workspace: Workspace, to: str = "", *, now: Callable[[], datetime] = utc_now) -> Result[Copied]:
+def library_backup(workspace: Workspace, to: str = "", *, now: Callable[[], datetime] = utc_now) -> Copied:
     """Copy the library as it is at this moment, while others use it: into the folder of copies, or to `to`, a folder
     or the address of another, empty library (from a file to PostgreSQL, or back)."""
 
-    def work(library: Library) -> Result[Copied]:
+    def work(library: Library) -> Copied:
         from core.library.copies import back_up, copy_library
 
         if "://" in to:
             target = open_library(to)
-            if isinstance(target, Err):
-                return target
-            with closing(target.value):
-                copied = copy_library(library, target.value)
-            return copied if isinstance(copied, Err) else Ok(Copied(shown_url(to), 0, copied.value))
+            with closing(target):
+                copied = copy_library(library, target)
+            return Copied(shown_url(to), 0, copied)
         folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(to))) if to else workspace.paths.backups
         made = back_up(library, folder, now=now())
-        return made if isinstance(made, Err) else Ok(Copied(str(made.value), made.value.stat().st_size))
+        return Copied(str(made), made.stat().st_size)
 
     try:
         return with_library(workspace, work)
     except OSError as error:
-        return fail("store-failed", f"the copy cannot be written: {error.strerror or error}", error.filename or to)
+        raise KnowledgeError(
+            "store-failed", f"the copy cannot be written: {error.strerror or error}", error.filename or to
+        ) from error
 
 
 def check_library(workspace: Workspace) -> Iterator[Finding]:
@@ -231,8 +227,8 @@ def check_library(workspace: Workspace) -> Iterator[Finding]:
     installed is not looked at, and that is said."""
     if not workspace.config.library_url and not files.exists(workspace.paths.library):
         return
-    state = library_status(workspace, check=True)
-    if isinstance(state, Err):
+    state = attempt(library_status, workspace, check=True)
+    if isinstance(state, KnowledgeError):
         missing = state.error.code == "no-library-support"
         yield Finding(state.error.code, str(state.error).rstrip("."), str(workspace.paths.library), note=missing)
         return

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base.answer import Answer, Generate
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.library.cluster import Travelling
 from core.commands.library.documents import errors_json, with_library
 from core.commands.workspace import Workspace, embedder_of, utc_now
@@ -61,28 +61,24 @@ def library_ingest(
     progress: Report = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
     now: Callable[[], datetime] = utc_now,
-) -> Result[Ingested]:
+) -> Ingested:
     """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
     another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say.
     A changed file whose new text would leave behind what was learned of the old one is taken in with `yes`, or where a
     person says so who is asked (`ask`); else it stays as it was."""
 
-    def work(library: Library) -> Result[Ingested]:
+    def work(library: Library) -> Ingested:
         from core.library.ingest import ingest
         from core.library.prepare import Way, prepare
 
         asked = provider or workspace.config.provider
         elsewhere = _engine(workspace, scheduler, asked)
-        if isinstance(elsewhere, Err):
-            return elsewhere
-        open_executor, at_once, far = elsewhere.value
+        open_executor, at_once, far = elsewhere
         made = Ok(None) if far else way_of(workspace, asked)
-        if isinstance(made, Err):
-            return made
         report = ingest(
             library,
             list(paths),
-            made.value or Way(redact=workspace.config.redact),
+            made or Way(redact=workspace.config.redact),
             now=now,
             folder=workspace.cwd,
             content_type=type,
@@ -96,7 +92,7 @@ def library_ingest(
             stopped=cancelled,
             work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
         )
-        return Ok(_ingested(report, library))
+        return _ingested(report, library)
 
     return with_library(workspace, work, make=True)
 
@@ -120,18 +116,18 @@ def losses_text(lost: Sequence[Loss]) -> str:
     )
 
 
-def library_losses(workspace: Workspace, paths: Sequence[str], type: str = "") -> Result[str]:
+def library_losses(workspace: Workspace, paths: Sequence[str], type: str = "") -> str:
     """What an ingest of these would leave behind, in words; "" for nothing. Addresses are not fetched for it."""
 
-    def work(library: Library) -> Result[str]:
+    def work(library: Library) -> str:
         from core.library.ingest import foreseen
         from core.library.prepare import Way
 
         way = Way(redact=workspace.config.redact)
-        return Ok(losses_text(foreseen(library, paths, way, folder=workspace.cwd, content_type=type)))
+        return losses_text(foreseen(library, paths, way, folder=workspace.cwd, content_type=type))
 
-    done = with_library(workspace, work)
-    return Ok("") if isinstance(done, Err) and done.error.code == "no-library" else done
+    done = attempt(with_library, workspace, work)
+    return "" if isinstance(done, KnowledgeError) and done.error.code == "no-library" else done
 
 
 def names_private_host(source: str) -> bool:
@@ -155,7 +151,7 @@ def _ingested(report: IngestReport, library: Library) -> Ingested:
     )  # fmt: skip
 
 
-def way_of(workspace: Workspace, provider: str) -> Result[Way]:
+def way_of(workspace: Workspace, provider: str) -> Way:
     """How documents are described and embedded, by the settings; nothing is sent yet."""
     from core.library.prepare import Way
 
@@ -165,27 +161,23 @@ def way_of(workspace: Workspace, provider: str) -> Result[Way]:
         from core.commands.harvest_options import connect_provider
 
         connected = connect_provider(workspace, provider, "")
-        if isinstance(connected, Err):
-            return connected
-        way = replace(way, generate=_within(connected.value, config.max_run_tokens))
+        way = replace(way, generate=_within(connected, config.max_run_tokens))
     if config.embedder:
         embed = embedder_of(workspace)
-        if isinstance(embed, Err):
-            return embed
         named = f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
-        way = replace(way, embed=embed.value, model=named)
-    return Ok(way)
+        way = replace(way, embed=embed, model=named)
+    return way
 
 
 def _within(generate: Generate, most: int) -> Generate:
     """The same model until a run has used its tokens; from then on it is not asked, and rules describe."""
     spent = 0
 
-    def ask(prompt: str, schema: Any = None) -> Result[Answer]:
+    def ask(prompt: str, schema: Any = None) -> Answer:
         nonlocal spent
         if most and spent + len(prompt.encode()) // 4 > most:
-            return fail("run-cap", f"the cap of {most} tokens a run is reached")
-        answer = generate(prompt, schema)
+            raise KnowledgeError("run-cap", f"the cap of {most} tokens a run is reached")
+        answer = attempt(generate, prompt, schema)
         if isinstance(answer, Ok):
             used = answer.value
             spent += (used.input_tokens or len(prompt.encode()) // 4) + (used.output_tokens or len(used.text) // 4)
@@ -197,7 +189,7 @@ def _within(generate: Generate, most: int) -> Generate:
 _Engine = tuple[Callable[[], Executor] | None, int, bool]
 
 
-def _engine(workspace: Workspace, scheduler: str, provider: str) -> Result[_Engine]:
+def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
     """What opens the executor, how many tasks it is given at a time, and whether it is on other machines."""
 
     from core.library.workers import cluster, local_processes, processors
@@ -207,25 +199,25 @@ def _engine(workspace: Workspace, scheduler: str, provider: str) -> Result[_Engi
     if address:
         if config.max_run_tokens and provider != "offline":
             hint = 'set max_run_tokens to 0, or leave the cluster out (workers = "")'
-            return fail("cap-elsewhere", "the cap max_run_tokens cannot be kept on a cluster", hint=hint)
+            raise KnowledgeError("cap-elsewhere", "the cap max_run_tokens cannot be kept on a cluster", hint=hint)
         found = cluster(address)
-        return found if isinstance(found, Err) else Ok((found.value[0], found.value[1], True))
+        return (found[0], found[1], True)
     if provider != "offline" or config.embedder:  # waiting for a model, or a model that is loaded once
-        return Ok((partial(ThreadPoolExecutor, config.jobs), config.jobs, False))
+        return (partial(ThreadPoolExecutor, config.jobs), config.jobs, False)
     number = processors()
-    return Ok((local_processes(number) if number > 1 else None, 2 * number, False))
+    return (local_processes(number) if number > 1 else None, 2 * number, False)
 
 
 @lru_cache(maxsize=2)
-def _way_there(provider: str, workspace: Travelling) -> Result[Way]:
+def _way_there(provider: str, workspace: Travelling) -> Way:
     return way_of(workspace.arrived(), provider)
 
 
-def _prepare_there(workspace: Travelling, provider: str, item: Item, _way: Way) -> Result[list[Prepared]]:
+def _prepare_there(workspace: Travelling, provider: str, item: Item, _way: Way) -> list[Prepared]:
     """What a worker of a cluster does with one item: by the settings that travel with it, and keys of its own."""
     from core.library.prepare import prepare
 
-    way = _way_there(provider, workspace)
-    if isinstance(way, Err):
-        return Err(replace(way.error, path=item.source))
+    way = attempt(_way_there, provider, workspace)
+    if isinstance(way, KnowledgeError):
+        raise KnowledgeError.of(replace(way.error, path=item.source))
     return prepare(item, way.value)

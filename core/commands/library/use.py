@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import reading
 from core.base.project import project_root
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.base.secrets.redact import redact
 from core.commands.library.documents import errors_json, with_library
 from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_now
@@ -50,10 +50,10 @@ def _cleared(workspace: Workspace, text: str) -> str:
     return redact(text).text if workspace.config.redact else text
 
 
-def _model(workspace: Workspace) -> Result[Generate | None]:
+def _model(workspace: Workspace) -> Generate | None:
     """The model that the settings name; None where they name the offline rules."""
     if workspace.config.provider == "offline":
-        return Ok(None)
+        return None
     from core.commands.harvest_options import connect_provider
 
     return connect_provider(workspace, workspace.config.provider, "")  # type: ignore[return-value]
@@ -65,8 +65,8 @@ def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
         return None, ""
     from core.library.use.vectors import Embedder
 
-    embed = embedder_of(workspace)
-    if isinstance(embed, Err):
+    embed = attempt(embedder_of, workspace)
+    if isinstance(embed, KnowledgeError):
         return None, f"{embed.error} Words alone were compared."
     return Embedder(embedder_name(workspace)[:200], embed.value), ""
 
@@ -102,23 +102,23 @@ def library_retrieve(
     unlogged: bool = False,
     scope: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> Result[Answered]:
+) -> Answered:
     """The best chunks of the library for a question, each with its dossier. `judge` lets the model of the settings
     read them; `bullets` adds what the harvested files say; `unlogged` leaves no trace of the question; with a `scope`
     what that may be told alone."""
     text = _cleared(workspace, query if isinstance(query, str) else " ".join(query)).strip()
     if not text:
-        return fail("usage", "what is looked for is empty")
+        raise KnowledgeError("usage", "what is looked for is empty")
     if limit < 1:
-        return fail("usage", "--limit must be at least 1")
-    model: Result[Generate | None] = _model(workspace) if judge else Ok(None)
-    if isinstance(model, Err):
-        return model
+        raise KnowledgeError("usage", "--limit must be at least 1")
+    model: Result[Generate | None] = attempt(_model, workspace) if judge else attempt(Ok, None)
+    if isinstance(model, KnowledgeError):
+        raise model
     notes = []
     if judge and model.value is None:
         notes.append("No model is configured (provider = offline), so the order is that of the scores.")
 
-    def work(library: Library) -> Result[Answered]:
+    def work(library: Library) -> Answered:
         from core.library.use.retrieve import STRATEGIES, retrieve
 
         embedder, note = _embedder(workspace)
@@ -128,19 +128,17 @@ def library_retrieve(
             embedder=embedder, generate=model.value, session_id=session, project=_project(workspace, scope),
             log=not unlogged,
         )  # fmt: skip
-        if isinstance(found, Err):
-            return found
         hits: tuple[Hit, ...] = ()
         if bullets:
             from core.commands.search import search
 
             keep = scope.tells_entry if scope is not None and not scope.everything else None
-            more = search(workspace, text, kind="bullet", limit=limit, keep=keep)
-            if isinstance(more, Err):
+            more = attempt(search, workspace, text, kind="bullet", limit=limit, keep=keep)
+            if isinstance(more, KnowledgeError):
                 notes.append(str(more.error))
             else:
                 hits = more.value.hits
-        return Ok(Answered(found.value, hits, (*notes, *found.value.warnings)))
+        return Answered(found, hits, (*notes, *found.warnings))
 
     return with_library(workspace, work, told=_told(scope))
 
@@ -211,41 +209,45 @@ def library_record(
     *,
     scope: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> Result[Recorded]:
+) -> Recorded:
     """Write down how a use went: what was tried, with which chunks, the outcome, and why. With `conversation`, files
     of conversations are read instead, and what they used of what was retrieved in them is inferred. With `undo`, the
     id of a trace, that one is taken back and nothing else done."""
     if undo:
         if outcome or chunk or conversation:
-            return fail("usage", "--undo takes a record back and writes none", hint="run the command again without it")
+            raise KnowledgeError(
+                "usage", "--undo takes a record back and writes none", hint="run the command again without it"
+            )
         return with_library(workspace, lambda library: _withdrawn(library, undo), told=_told(scope))
     if conversation:
         return with_library(workspace, lambda library: _inferred(workspace, library, conversation))
     if not outcome:
-        return fail("usage", "which outcome? --outcome win, partial, miss or misleading", hint="or give --from FILE")
+        raise KnowledgeError(
+            "usage", "which outcome? --outcome win, partial, miss or misleading", hint="or give --from FILE"
+        )
     said = {"context_summary": context, "query": query, "notes": notes}
     clean = {name: _cleared(workspace, text) for name, text in said.items()}
 
-    def work(library: Library) -> Result[Recorded]:
+    def work(library: Library) -> Recorded:
         from core.library.use.usage import record
 
         made = record(
             library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
             task_type=task, retrieval_id=retrieval or None, project=_project(workspace, scope), **clean,
         )  # fmt: skip
-        return made if isinstance(made, Err) else Ok(Recorded((made.value,)))
+        return Recorded((made,))
 
     return with_library(workspace, work, told=_told(scope))
 
 
-def _withdrawn(library: Library, which: str) -> Result[Recorded]:
+def _withdrawn(library: Library, which: str) -> Recorded:
     from core.library.use.usage import withdraw
 
     done = withdraw(library, which)
-    return done if isinstance(done, Err) else Ok(Recorded((done.value,), withdrawn=True))
+    return Recorded((done,), withdrawn=True)
 
 
-def _inferred(workspace: Workspace, library: Library, names: Sequence[str]) -> Result[Recorded]:
+def _inferred(workspace: Workspace, library: Library, names: Sequence[str]) -> Recorded:
     from core.conversations.read import read_all
 
     traces: list[UsageTrace] = []
@@ -260,7 +262,7 @@ def _inferred(workspace: Workspace, library: Library, names: Sequence[str]) -> R
         for one in read_all(path.name, data):
             number += 1
             traces += _inferred_from(library, _heard(workspace, one))
-    return Ok(Recorded(tuple(traces), number, tuple(errors)))
+    return Recorded(tuple(traces), number, tuple(errors))
 
 
 def _heard(workspace: Workspace, conversation: Conversation) -> Heard:
@@ -326,11 +328,11 @@ class UsageReader:
         if not number:
             return ""
 
-        def work(library: Library) -> Result[int]:
-            return Ok(sum(len(_inferred_from(library, one)) for one in self.heard))
+        def work(library: Library) -> int:
+            return sum(len(_inferred_from(library, one)) for one in self.heard)
 
-        done = with_library(self._workspace, work, PATIENCE)
-        if isinstance(done, Err):
+        done = attempt(with_library, self._workspace, work, PATIENCE)
+        if isinstance(done, KnowledgeError):
             return f"what {number} conversations used of the library was not recorded: {done.error}"
         learned = f"the library learned how {done.value} uses went" if done.value else ""
         missed = f"{self._missed} more conversations asked it: 'knowledge library record --from' reads them"
@@ -362,14 +364,14 @@ class Traced:
         return [{"session": one.session_id, "traces": [*map(trace_json, one.traces)]} for one in self.sessions]
 
 
-def library_traces(workspace: Workspace, session: str = "", chunk: str = "", limit: int = 20) -> Result[Traced]:
+def library_traces(workspace: Workspace, session: str = "", chunk: str = "", limit: int = 20) -> Traced:
     """What was recorded, by session."""
 
-    def work(library: Library) -> Result[Traced]:
+    def work(library: Library) -> Traced:
         from core.library.use.usage import sessions
 
         found = sessions(library, session, chunk, limit)
-        return found if isinstance(found, Err) else Ok(Traced(tuple(found.value)))
+        return Traced(tuple(found))
 
     return with_library(workspace, work)
 
@@ -379,17 +381,17 @@ def library_traces(workspace: Workspace, session: str = "", chunk: str = "", lim
 
 def library_consolidate(
     workspace: Workspace, *, dry_run: bool = False, rules: bool = False, now: Callable[[], datetime] = utc_now
-) -> Result[Consolidation]:
+) -> Consolidation:
     """Turn traces into profiles and patterns into links. `dry_run` shows what would change; with `rules` no model is
     asked, whatever the settings say. What usage confirmed is told to the digest where the settings want it."""
-    model: Result[Generate | None] = Ok(None) if rules or dry_run else _model(workspace)
-    if isinstance(model, Err):
-        return model
+    model: Result[Generate | None] = attempt(Ok, None) if rules or dry_run else attempt(_model, workspace)
+    if isinstance(model, KnowledgeError):
+        raise model
 
-    def work(library: Library) -> Result[Consolidation]:
+    def work(library: Library) -> Consolidation:
         from core.library.use.consolidate import consolidate
 
-        done = consolidate(library, now=now(), generate=model.value, dry_run=dry_run)
+        done = attempt(consolidate, library, now=now(), generate=model.value, dry_run=dry_run)
         if not dry_run and isinstance(done, Ok):
             _tell_digest(workspace, library)
         return done
@@ -407,10 +409,10 @@ def _tell_digest(workspace: Workspace, library: Library) -> None:
 
 def library_undo(
     workspace: Workspace, run: str = "", *, now: Callable[[], datetime] = utc_now
-) -> Result[Undone | list[ChangeRun]]:
+) -> Undone | list[ChangeRun]:
     """Take a consolidation back; without a run, the list of them."""
 
-    def work(library: Library) -> Result[Undone | list[ChangeRun]]:
+    def work(library: Library) -> Undone | list[ChangeRun]:
         from core.library.use.changes import list_runs, undo
 
         return undo(library, run, now()) if run else list_runs(library)  # type: ignore[return-value]
@@ -426,12 +428,12 @@ def library_reflect(
     *,
     within: Scope | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> Result[Reflection]:
+) -> Reflection:
     """Questions about the library, answered from what was recorded; with `days`, lately; `within` what may be told."""
     if not 0 <= days <= 36_500:
-        return fail("usage", "--days must be from 1 to 36500")
+        raise KnowledgeError("usage", "--days must be from 1 to 36500")
 
-    def work(library: Library) -> Result[Reflection]:
+    def work(library: Library) -> Reflection:
         from core.library.use.reflect import reflect
 
         return reflect(library, scope=scope, concept=concept, days=days, now=now())

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
-from core.base.result import ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.panel.conversations import conversation_key
 from core.commands.statements import Found, said_with
 from core.commands.workspace import Workspace
@@ -70,12 +70,12 @@ class Event:
     after: str
 
 
-def category_view(workspace: Workspace, name: str) -> Result[CategoryView]:
+def category_view(workspace: Workspace, name: str) -> CategoryView:
     """One of `VIEWS`. A file that is not there has no rows; Err for another name or a file that cannot be read."""
     if name not in VIEWS:
-        return fail("no-category", f"there is no category {name!r}", hint=f"choose one of {', '.join(VIEWS)}")
+        raise KnowledgeError("no-category", f"there is no category {name!r}", hint=f"choose one of {', '.join(VIEWS)}")
     view = _view(workspace, name)
-    return Ok(view) if view.problem is None else fail(view.problem.code, view.problem.message, view.problem.path)
+    return view if view.problem is None else KnowledgeError(view.problem.code, view.problem.message, view.problem.path)
 
 
 def category_views(workspace: Workspace, before: tuple[CategoryView, ...] = ()) -> tuple[CategoryView, ...]:
@@ -127,13 +127,15 @@ def all_bullets(workspace: Workspace) -> Bullets:
 # --- one bullet's past -----------------------------------------------------------------------------------------------
 
 
-def bullet_history(workspace: Workspace, file: str, raw: str) -> Result[tuple[Event, ...]]:
+def bullet_history(workspace: Workspace, file: str, raw: str) -> tuple[Event, ...]:
     """What became of one line, newest first, as far as changes.jsonl tells: followed through edits, strikes and moves
     between files. Empty for a line that nobody recorded (written in an editor)."""
     try:
         changes = read_changes(workspace.paths)
     except OSError as error:
-        return fail("unreadable", f"the history cannot be read: {error.strerror}", workspace.paths.changes)
+        raise KnowledgeError(
+            "unreadable", f"the history cannot be read: {error.strerror}", workspace.paths.changes
+        ) from error
     events: list[Event] = []
     at = len(changes)
     while at > 0 and raw and len(events) < STEPS:
@@ -152,12 +154,12 @@ def bullet_history(workspace: Workspace, file: str, raw: str) -> Result[tuple[Ev
         if not before:
             break
         raw, file = before, origin
-    return Ok(tuple(events))
+    return tuple(events)
 
 
 def events_of(workspace: Workspace, file: str, raw: str) -> tuple[Event, ...]:
     """The same; nothing where the history cannot be read."""
-    past = bullet_history(workspace, file, raw)
+    past = attempt(bullet_history, workspace, file, raw)
     return past.value if isinstance(past, Ok) else ()
 
 
@@ -223,32 +225,32 @@ class BulletView:
     """What took the line away, where the journal knows: the program itself, not an editor."""
 
 
-def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Result[BulletView]:
+def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> BulletView:
     """The bullet of a file with these very words; of several equal ones the one nearest to `line`.
 
     `file` is a path below the knowledge folder. Err when the file cannot be read or is no file of bullets.
     """
     if file not in (QUARANTINE, *(CATEGORY[name].file for name in CATEGORY)) and not file.startswith("files/"):
-        return fail("not-bullets", "this is no file of bullets", file)
+        raise KnowledgeError("not-bullets", "this is no file of bullets", file)
     path = workspace.paths.knowledge / file
     try:
         data = files.read_or_empty(path)
     except OSError as error:
-        return fail("unreadable", f"{file} cannot be read: {error.strerror or error}", path)
+        raise KnowledgeError("unreadable", f"{file} cannot be read: {error.strerror or error}", path) from error
     rows = _rows(file, _text(data))
     same = [found for found in rows if found.bullet.raw == raw]
     found = min(same, key=lambda row: abs(row.bullet.line - line)) if same else None
     events = events_of(workspace, file, raw)
     key = next((event.sha for event in reversed(events) if event.sha), "")
     if not key and found is not None and found.bullet.provenance is not None:
-        asked = conversation_key(workspace, found.bullet.provenance.source)
+        asked = attempt(conversation_key, workspace, found.bullet.provenance.source)
         key = asked.value if isinstance(asked, Ok) else ""
     others: tuple[Found, ...] = ()
     if found is not None and found.category in CATEGORY and found.category != "files":
         others = said_with([row for row in rows if row.category == found.category], found).others
     sha256, by_tool = hashlib.sha256(data).hexdigest(), _is_by_tool(workspace, events)
     went = _taken_away(workspace, file, raw) if found is None else None
-    return Ok(BulletView(file, str(path), raw, found, sha256, events, key, others, by_tool, went))
+    return BulletView(file, str(path), raw, found, sha256, events, key, others, by_tool, went)
 
 
 def _taken_away(workspace: Workspace, file: str, raw: str) -> Event | None:

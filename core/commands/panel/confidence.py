@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from core.base.checked_lines import Record
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.commands.workspace import Workspace
 from core.factindex.record import NEW, SAME, decayed, history_of, read_history, unconfirmed
 from core.factindex.sync import record_path
@@ -80,11 +80,13 @@ def course_of(records: Sequence[Record], fact_id: str) -> Course:
     return Course(tuple(moments), tuple(conversations))
 
 
-def confidence_over_time(workspace: Workspace, fact_id: str) -> Result[Course]:
+def confidence_over_time(workspace: Workspace, fact_id: str) -> Course:
     """The same for a fact of this store. Err when the record cannot be read."""
     path = record_path(workspace.paths.state)
     try:
         records, _ = read_history(path)
     except OSError as error:
-        return fail("unreadable", f"the record of facts cannot be read: {error.strerror or error}", path)
-    return Ok(course_of(records, fact_id))
+        raise KnowledgeError(
+            "unreadable", f"the record of facts cannot be read: {error.strerror or error}", path
+        ) from error
+    return course_of(records, fact_id)

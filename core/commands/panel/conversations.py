@@ -12,7 +12,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import sanitise_name, split_lines, split_provenance
 from core.base.paths import Paths, cache_folder
-from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
@@ -69,15 +69,13 @@ class ConversationView:
         return str(self.entry.get("name", "")) or Path(self.path).name or self.key
 
 
-def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView]:
+def conversation_view(workspace: Workspace, key: str) -> ConversationView:
     """One entry of the ledger with what is behind it. `key` is its whole key. Err when the ledger does not know it."""
     loaded = seen_ledger(workspace.paths)
-    if isinstance(loaded, Err):
-        return loaded
-    entry = loaded.value.get(key)
+    entry = loaded.get(key)
     if entry is None:
         hint = "the next harvest looks at every conversation in the home folder"
-        return fail("no-entry", "the ledger knows nothing of this conversation (any more)", key, hint)
+        raise KnowledgeError("no-entry", "the ledger knows nothing of this conversation (any more)", key, hint)
     path = str(entry.get("path", "")) or key.removeprefix("path:")
     try:
         given = given_by(workspace.paths, key, entry)
@@ -87,18 +85,18 @@ def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView
     if (session := _session(workspace, key, entry, path)) is not None:
         where, read = session
         view = ConversationView(key, entry, path, where, path if read.turns else "", given=given, problem=problem)
-        return Ok(_with_words(workspace, view, read, int(entry.get("bytes", 0))))
+        return _with_words(workspace, view, read, int(entry.get("bytes", 0)))
     where, now, trash = whereabouts(workspace.paths, key, entry, path)
     view = ConversationView(key, entry, path, where, now, trash, given=given, problem=problem)
     if not now:
-        return Ok(view)
+        return view
     try:
         size, data = _beginning(now)
     except OSError as error:
         problem = ErrorInfo("unreadable", f"the conversation cannot be read: {error.strerror or error}", now)
-        return Ok(replace(view, problem=problem))
+        return replace(view, problem=problem)
     read = read_conversation(Path(path).name, data)
-    return Ok(_with_words(workspace, replace(view, cut=size > len(data)), read, size))
+    return _with_words(workspace, replace(view, cut=size > len(data)), read, size)
 
 
 def _with_words(workspace: Workspace, view: ConversationView, read: Conversation, size: int) -> ConversationView:
@@ -129,19 +127,17 @@ def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[s
     return IN_PLACE if hashlib.sha256(data).hexdigest() == key else CHANGED, read_conversation(name, data)
 
 
-def conversation_key(workspace: Workspace, source: str) -> Result[str]:
+def conversation_key(workspace: Workspace, source: str) -> str:
     """The key of the newest ledger entry for a conversation's name as provenances tell it. Err when there is none."""
     loaded = seen_ledger(workspace.paths)
-    if isinstance(loaded, Err):
-        return loaded
     found = [
         (str(row.get("at", "")), key)
-        for key, row in loaded.value.items()
+        for key, row in loaded.items()
         if source in (own := name_of(row), sanitise_name(own))
     ]
     if not found:
-        return fail("no-entry", f"the ledger knows no conversation named {source}")
-    return Ok(max(found)[1])
+        raise KnowledgeError("no-entry", f"the ledger knows no conversation named {source}")
+    return max(found)[1]
 
 
 def name_of(entry: Mapping[str, Any]) -> str:

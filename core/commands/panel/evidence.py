@@ -15,7 +15,7 @@ from typing import Any
 
 from core.base import files
 from core.base.markdown import split_provenance
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, Ok, Result, attempt
 from core.base.secrets.redact import redact
 from core.commands.panel.bullets import Event, events_of
 from core.commands.panel.conversations import conversation_key, place_of_entry
@@ -87,15 +87,17 @@ class Evidence:
 
 def evidence(workspace: Workspace, match: str, *, steps: bool = False) -> Result[Evidence] | Result[tuple[str, ...]]:
     """`knowledge evidence MATCH`: what showed one line to be true; with `steps` the steps of a playbook alone."""
-    found = resolve_bullet(workspace.paths, "", match)
-    if isinstance(found, Err):
-        return found
+    found = attempt(resolve_bullet, workspace.paths, "", match)
+    if isinstance(found, KnowledgeError):
+        raise found
     ref = found.value.refs[0]
     text = split_provenance(ref.raw.removeprefix("- "))[0]
     if steps:
         parts = steps_in(text) if ref.file == "playbooks.md" else ()
         hint = "steps stand in playbooks.md, joined by ' -> '"
-        return Ok(parts) if parts else fail("no-steps", f"{ref.file}:{ref.line} is no list of steps", hint=hint)
+        return (
+            Ok(parts) if parts else KnowledgeError("no-steps", f"{ref.file}:{ref.line} is no list of steps", hint=hint)
+        )
     events = events_of(workspace, ref.file, ref.raw)
     return Ok(evidence_of(workspace, ref.file, ref.line, ref.raw, events))
 
@@ -108,9 +110,9 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     harvested = next((event for event in reversed(events) if event.what == "harvested" and event.sha), None)
     sha, run = (harvested.sha, harvested.run) if harvested is not None else ("", "")
     if not sha and came is not None:
-        asked = conversation_key(workspace, came.source)
+        asked = attempt(conversation_key, workspace, came.source)
         sha = asked.value if isinstance(asked, Ok) else ""
-    loaded = seen_ledger(workspace.paths) if sha else None
+    loaded = attempt(seen_ledger, workspace.paths) if sha else None
     entry: Entry = (loaded.value.get(sha) or {}) if isinstance(loaded, Ok) else {}
     plan = _plan(workspace, run or str(entry.get("run", "")), sha)
     if plan is None:

@@ -13,7 +13,7 @@ from time import monotonic
 
 from core.base import files
 from core.base.markdown import parse_bullets
-from core.base.result import ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from core.knowledge.categories import note_files
@@ -118,7 +118,7 @@ def _place(name: str, record: NoteRecord, old: NoteView | None) -> tuple[str, in
     return where, inode, 0.0 if inode else monotonic()
 
 
-def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> Result[SourceText]:
+def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> SourceText:
     """The text of a source file, its first `limit` bytes at the most. Never follows a link in the last part of the
     path. Err for a file that is gone, no regular file, or not text."""
     asked = os.path.abspath(os.path.expanduser(path if path.startswith("~") else str(workspace.cwd / path)))
@@ -127,18 +127,20 @@ def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> R
     except (OSError, ValueError) as error:
         gone = isinstance(error, FileNotFoundError)
         reason = "the file is not there any more" if gone else f"the file cannot be opened: {_words(error)}"
-        return fail("missing" if gone else "unreadable", reason, asked)
+        raise KnowledgeError("missing" if gone else "unreadable", reason, asked) from error
     try:
         found = files.identity_of(fd)
         data = files.read_beginning(fd, limit)
     except OSError as error:
-        return fail("unreadable", f"the file cannot be read: {_words(error)}", asked)
+        raise KnowledgeError("unreadable", f"the file cannot be read: {_words(error)}", asked) from error
     finally:
         os.close(fd)
     text = decoded(data, cut=found.size > len(data))
     if text is None:
-        return fail("not-text", "this file holds no text, so it is not shown", asked, "open it in its own program")
-    return Ok(SourceText(asked, text, found.size, found.size > len(data), (found.ino, found.size, found.mtime_ns)))
+        raise KnowledgeError(
+            "not-text", "this file holds no text, so it is not shown", asked, "open it in its own program"
+        )
+    return SourceText(asked, text, found.size, found.size > len(data), (found.ino, found.size, found.mtime_ns))
 
 
 def source_mark(path: str) -> tuple[int, int, int]:

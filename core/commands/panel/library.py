@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from core.base.result import Err, Ok, Result
 from core.commands.library.documents import Shelf, library_list, with_library
 from core.commands.library.use import (
     library_consolidate,
@@ -44,7 +43,7 @@ DOCUMENTS = 5_000
 """So many documents are listed at the most."""
 
 
-def documents(workspace: Workspace) -> Result[Shelf]:
+def documents(workspace: Workspace) -> Shelf:
     """Documents of every status, the latest first. Err where the packages of the library are not installed, also where
     there is no library yet: who opens the view is told before anything is tried."""
 
@@ -56,18 +55,16 @@ search = library_retrieve
 """A question with its dossiers."""
 
 
-def preview(workspace: Workspace) -> Result[Consolidation]:
+def preview(workspace: Workspace) -> Consolidation:
     """What a consolidation would change, and what is lonely, stale or contradictory."""
     return library_consolidate(workspace, dry_run=True)
 
 
-def preview_and_runs(workspace: Workspace) -> Result[tuple[Consolidation, tuple[ChangeRun, ...]]]:
+def preview_and_runs(workspace: Workspace) -> tuple[Consolidation, tuple[ChangeRun, ...]]:
     """The preview, and the runs that can be taken back."""
     plan = preview(workspace)
-    if isinstance(plan, Err):
-        return plan
     runs = library_undo(workspace)
-    return runs if isinstance(runs, Err) else Ok((plan.value, tuple(runs.value)))  # type: ignore[arg-type]
+    return (plan, tuple(runs))  # type: ignore[arg-type]
 
 
 def mark(
@@ -81,22 +78,20 @@ def mark(
     *,
     instead: str = "",
     now: Callable[[], datetime] = utc_now,
-) -> Result[UsageTrace]:
+) -> UsageTrace:
     """Record with one key how a chunk served; what was recorded. `instead`: the id of a record that it replaces."""
     outcome = OUTCOME_KEYS.get(key, key)
     done = library_record(
         workspace, session, [chunk], task, outcome, notes=notes, retrieval=retrieval, context="the panel", now=now
     )
-    if isinstance(done, Err):
-        return done
     gone = unmark(workspace, instead) if instead else None
-    return gone if isinstance(gone, Err) else Ok(done.value.traces[0])
+    return done.traces[0]
 
 
-def unmark(workspace: Workspace, trace: str) -> Result[UsageTrace]:
+def unmark(workspace: Workspace, trace: str) -> UsageTrace:
     """Take back what was recorded."""
     done = library_record(workspace, undo=trace)
-    return done if isinstance(done, Err) else Ok(done.value.traces[0])
+    return done.traces[0]
 
 
 def dossier_text(dossier: Dossier) -> str:
@@ -126,19 +121,15 @@ class Plots:
     by_month: Series
 
 
-def plots(workspace: Workspace, concept: str = "", days: int = 0) -> Result[Plots]:
+def plots(workspace: Workspace, concept: str = "", days: int = 0) -> Plots:
     """The questions about the library, and what to draw; with `days` of the last so many days."""
     found = library_reflect(workspace, "all", concept, days)
-    if isinstance(found, Err):
-        return found
-    value = found.value
-    return Ok(
-        Plots(
-            value,
-            _series({one.task_type: one.outcomes for one in value.tasks if one.outcomes}),
-            _series({one.domain: one.outcomes for one in value.sources if one.outcomes}),
-            _series(value.months),
-        )
+    value = found
+    return Plots(
+        value,
+        _series({one.task_type: one.outcomes for one in value.tasks if one.outcomes}),
+        _series({one.domain: one.outcomes for one in value.sources if one.outcomes}),
+        _series(value.months),
     )
 
 
@@ -148,13 +139,13 @@ def _series(rows: Mapping[str, Mapping[str, int]]) -> Series:
     return Series(tuple(rows), numbers, tuple(success(row) for row in rows.values()))
 
 
-def concepts(workspace: Workspace, text: str = "") -> Result[list[Node]]:
+def concepts(workspace: Workspace, text: str = "") -> list[Node]:
     """Concepts to begin a walk at: those that most chunks mention, or whose name has this text in it."""
 
-    return with_library(workspace, lambda library: Ok(graph.concepts(library, text)))
+    return with_library(workspace, lambda library: graph.concepts(library, text))
 
 
-def neighbourhood(workspace: Workspace, which: str) -> Result[Neighbourhood]:
+def neighbourhood(workspace: Workspace, which: str) -> Neighbourhood:
     """What stands around a concept, a chunk or a document."""
 
     return with_library(workspace, lambda library: graph.neighbourhood(library, which))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.commands.runs import Run, runs
 from core.commands.status import Status, status
 from core.commands.workspace import Workspace, utc_now
@@ -77,25 +77,23 @@ class Overview:
         return next((row for row in self.files if row.file == name), None)
 
 
-def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, problem: str = "") -> Result[Overview]:
+def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, problem: str = "") -> Overview:
     """Gather all of it; reads only. `problem` is why the settings on the disk cannot be read, "" for nothing. Err when
     the digest or the files cannot be read at all."""
     paths = workspace.paths
     state = status(workspace, now(), problem)
-    if isinstance(state, Err):
-        return state
     listed = runs(workspace)
-    if isinstance(listed, Err):
-        return listed
     try:
         rows = store_files(paths, read_changes(paths))
     except OSError as error:
-        return fail("unreadable", f"the knowledge cannot be read: {error.strerror}", error.filename or paths.knowledge)
-    shown, digest = state.value.digest, state.value.made
+        raise KnowledgeError(
+            "unreadable", f"the knowledge cannot be read: {error.strerror}", error.filename or paths.knowledge
+        ) from error
+    shown, digest = state.digest, state.made
     sizes = section_sizes(shown.text) if shown.exists else digest.bytes if digest else {}
     sections = tuple((CATEGORY[name].digest_title, size) for name, size in sizes.items())
-    days = last_days(listed.value, now().astimezone().date())
-    return Ok(Overview(state.value, rows, sections, digest.dropped if digest else 0, days, tuple(listed.value)))
+    days = last_days(listed, now().astimezone().date())
+    return Overview(state, rows, sections, digest.dropped if digest else 0, days, tuple(listed))
 
 
 def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, and_, func, select
 
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
 from core.library.records import ChangeRun, new_id
@@ -127,7 +127,7 @@ def runs(connection: Connection) -> list[ChangeRun]:
     return read(connection, schema.change_run, ChangeRun, order=(c.started_at.desc(), c.id))
 
 
-def undo(library: Library, run: str, now: datetime) -> Result[Undone]:
+def undo(library: Library, run: str, now: datetime) -> Undone:
     """Take a run back, named by its id or the beginning of it. Later runs are not touched: what they changed anew
     stays, and is told."""
     c = schema.change.c
@@ -135,10 +135,10 @@ def undo(library: Library, run: str, now: datetime) -> Result[Undone]:
         found = [one for one in runs(connection) if one.id.startswith(run.strip().lower())] if run.strip() else []
         if len(found) != 1:
             what = "no run begins" if not found else "several runs begin"
-            return fail("no-run", f"{what} with {run!r}", hint="'knowledge library undo' lists them")
+            raise KnowledgeError("no-run", f"{what} with {run!r}", hint="'knowledge library undo' lists them")
         record = found[0]
         if record.undone_at is not None:
-            return Ok(Undone(record.id, 0, already=True))
+            return Undone(record.id, 0, already=True)
         asked = select(c.table_name, c.row_key, c.before, c.after).where(c.run_id == record.id).order_by(c.id.desc())
         changed, kept = 0, []
         for row in connection.execute(asked).all():
@@ -153,7 +153,7 @@ def undo(library: Library, run: str, now: datetime) -> Result[Undone]:
         put_run(
             connection, ChangeRun(record.id, record.kind, record.started_at, record.finished_at, now, record.report)
         )
-    return Ok(Undone(record.id, changed, tuple(kept)))
+    return Undone(record.id, changed, tuple(kept))
 
 
 def _uncounted(connection: Connection, key: Values, archived_at: datetime) -> int:
@@ -167,10 +167,10 @@ def _uncounted(connection: Connection, key: Values, archived_at: datetime) -> in
     return connection.execute(counted.values(count=n.count - (number or 0))).rowcount
 
 
-def list_runs(library: Library) -> Result[list[ChangeRun]]:
+def list_runs(library: Library) -> list[ChangeRun]:
     """The runs that can be taken back, and those that were, newest first."""
     with library.reading() as connection:
-        return Ok(runs(connection))
+        return runs(connection)
 
 
 def _named(key: Values) -> str:

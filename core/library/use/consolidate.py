@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from core.base.answer import Generate
-from core.base.result import Ok, Result
+from core.base.result import Ok, attempt
 from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
@@ -88,7 +88,7 @@ def consolidate(
     dry_run: bool = False,
     progress: Progress = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Result[Consolidation]:
+) -> Consolidation:
     """Carry out the maintenance. With `dry_run` nothing is written and no model is asked. A run
     that is cancelled before it writes has done nothing."""
     with library.reading() as connection:
@@ -106,14 +106,14 @@ def consolidate(
         plan.warnings.append("Cancelled before anything was written.")
     surfaced = (tuple(found), tuple(lonely), lonely_count, tuple(stale), stale_count)
     if dry_run or stopped or not plan.changes:
-        return Ok(Consolidation(True if stopped else dry_run, () if stopped else tuple(plan.changes), *surfaced,
-                                plan.archived, warnings=tuple(plan.warnings)))  # fmt: skip
+        return Consolidation(True if stopped else dry_run, () if stopped else tuple(plan.changes), *surfaced,
+                                plan.archived, warnings=tuple(plan.warnings))  # fmt: skip
     progress("writing")
     with library.writing() as connection:
         report = {"traces": plan.number, "latest": plan.latest, "archived": plan.archived}
         done = apply(connection, KIND, plan.changes, report, now, now)
-    return Ok(Consolidation(False, done.made, *surfaced, plan.archived, done.run_id, len(done.passed_over),
-                            tuple(plan.warnings)))  # fmt: skip
+    return Consolidation(False, done.made, *surfaced, plan.archived, done.run_id, len(done.passed_over),
+                            tuple(plan.warnings))  # fmt: skip
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class _Plan:
     def written(self, what: str, about: str, tally: Tally, used: list[UsageTrace]) -> str:
         """A profile by the model, or by the rules where there is none or it fails."""
         if self.generate is not None:
-            made = profile_by_model(what, about, tally, used, self.generate)
+            made = attempt(profile_by_model, what, about, tally, used, self.generate)
             if isinstance(made, Ok):
                 return made.value
             self.warnings.append(f"{made.error} The profile was made from the numbers instead.")

@@ -16,7 +16,7 @@ from typing import Any
 
 from core.base.answer import Generate
 from core.base.marks import for_prompt
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
 from core.library.use.tasks import Tally, outcomes_text, success, total
 
@@ -215,9 +215,7 @@ use, and what to verify"}}. trust is one of {trust}.
 """
 
 
-def judged(
-    query: str, task_type: str, dossiers: Sequence[Dossier], generate: Generate
-) -> Result[tuple[list[Dossier], str]]:
+def judged(query: str, task_type: str, dossiers: Sequence[Dossier], generate: Generate) -> tuple[list[Dossier], str]:
     """The dossiers as a model orders them, each with its advice, and its reasoning about the whole. Err where the
     model cannot be asked, or its answer cannot be read."""
     read = dossiers[:READ]
@@ -226,11 +224,9 @@ def judged(
         task=task_type, query=for_prompt(query), dossiers="\n\n".join(texts), trust=", ".join(TRUST)
     )
     answer = generate(prompt, SCHEMA)
-    if isinstance(answer, Err):
-        return answer
-    if answer.value.truncated:
-        return fail("bad-ranking", "the model's answer was cut off")
-    ranking, reasoning = _parsed(answer.value.text)
+    if answer.truncated:
+        raise KnowledgeError("bad-ranking", "the model's answer was cut off")
+    ranking, reasoning = _parsed(answer.text)
     order: dict[int, str] = {}
     for row in ranking:
         number = row.get("number")
@@ -238,10 +234,10 @@ def judged(
             trust = f"trust {row['trust']}" if row.get("trust") in TRUST else ""
             order.setdefault(number, ": ".join(filter(None, (trust, _said(row.get("why"))))))
     if not order:
-        return fail("bad-ranking", "the model's answer ranks none of the chunks")
+        raise KnowledgeError("bad-ranking", "the model's answer ranks none of the chunks")
     chosen = [replace(read[number - 1], advice=advice) for number, advice in order.items()]
     rest = [one for number, one in enumerate(dossiers, start=1) if number not in order]
-    return Ok(([*chosen, *rest], _said(reasoning, REASONING_CHARACTERS)))
+    return ([*chosen, *rest], _said(reasoning, REASONING_CHARACTERS))
 
 
 def _said(text: object, most: int = WHY_CHARACTERS) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
 from core.library.records import folded
@@ -65,7 +65,7 @@ def concepts(library: Library, text: str = "", limit: int = MOST) -> list[Node]:
     return [nodes[one] for one in ids]
 
 
-def neighbourhood(library: Library, which: str) -> Result[Neighbourhood]:
+def neighbourhood(library: Library, which: str) -> Neighbourhood:
     """What stands around an entity, named by its id or, for a concept, by its name."""
     a = schema.concept_alias.c
     with library.reading() as connection:
@@ -74,7 +74,7 @@ def neighbourhood(library: Library, which: str) -> Result[Neighbourhood]:
             key = connection.execute(select(a.concept_id).where(a.folded == folded(which))).scalar()
             centre = _nodes(connection, [key])[key] if key else None
         if centre is None:
-            return fail("no-concept", f"there is nothing called {which!r} in the library")
+            raise KnowledgeError("no-concept", f"there is nothing called {which!r} in the library")
         edges = _edges(connection, centre)
         around: dict[str, float] = {}
         for edge in edges:
@@ -85,7 +85,7 @@ def neighbourhood(library: Library, which: str) -> Result[Neighbourhood]:
     shown = {centre.id, *best}
     kept = [edge for edge in edges if {edge.source, edge.target} <= shown]
     found = tuple(nodes[one] for one in best if one in nodes)
-    return Ok(Neighbourhood(centre, found, tuple(kept), len(around) - len(best)))
+    return Neighbourhood(centre, found, tuple(kept), len(around) - len(best))
 
 
 def _edges(connection: Connection, centre: Node) -> list[Edge]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from core.base.answer import Generate
 from core.base.marks import for_prompt
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.library.records import UsageTrace
 from core.library.use.tasks import Tally, outcomes_text, over_tasks, success, total
 
@@ -152,9 +152,7 @@ Uses, newest first:
 """
 
 
-def profile_by_model(
-    what: str, about: str, tally: Tally, traces: Sequence[UsageTrace], generate: Generate
-) -> Result[str]:
+def profile_by_model(what: str, about: str, tally: Tally, traces: Sequence[UsageTrace], generate: Generate) -> str:
     """A profile as a model writes it, one line. Err where it cannot be asked or says nothing of use."""
     uses = [
         f"- {trace.timestamp.date()} [{trace.task_type}] {trace.outcome}: {' '.join(trace.notes.split())[:300]}"
@@ -165,9 +163,7 @@ def profile_by_model(
         what=what, number=total(tally), about=for_prompt(about[:3000]), counts=counts, uses=for_prompt("\n".join(uses))
     )
     answer = generate(prompt)
-    if isinstance(answer, Err):
-        return answer
-    text = for_prompt(" ".join(answer.value.text.strip().strip('"').split()))
-    if answer.value.truncated or len(text) < 10:
-        return fail("bad-profile", "the model's answer was cut off or empty")
-    return Ok(text[: 2 * CHARACTERS])
+    text = for_prompt(" ".join(answer.text.strip().strip('"').split()))
+    if answer.truncated or len(text) < 10:
+        raise KnowledgeError("bad-profile", "the model's answer was cut off or empty")
+    return text[: 2 * CHARACTERS]

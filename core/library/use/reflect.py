@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from core.base.result import Ok, Result, fail
+from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
@@ -132,16 +132,14 @@ class Reflection:
         return made
 
 
-def reflect(
-    library: Library, *, scope: str = "all", concept: str = "", days: int = 0, now: datetime
-) -> Result[Reflection]:
+def reflect(library: Library, *, scope: str = "all", concept: str = "", days: int = 0, now: datetime) -> Reflection:
     """Answer the questions of a scope, or all of them. `concept` asks how one evolved: its name or an alias. With
     `days` only what was asked and recorded in the last so many days counts for tasks, sources, months and questions
     without an answer; what is missing, to retire or connected is told of the library as it stands."""
     if scope not in SCOPES:
-        return fail("bad-scope", f"{scope!r} is no scope", hint=f"one of {', '.join(SCOPES)}")
+        raise KnowledgeError("bad-scope", f"{scope!r} is no scope", hint=f"one of {', '.join(SCOPES)}")
     if scope == "concept" and not concept:
-        return fail("no-concept", "which concept is not said", hint="name it with --concept")
+        raise KnowledgeError("no-concept", "which concept is not said", hint="name it with --concept")
     with library.reading() as connection:
         since = now - timedelta(days=days) if days else datetime.min.replace(tzinfo=UTC)
         known = [trace for trace in traces(connection) if trace.timestamp >= since]
@@ -165,9 +163,9 @@ def reflect(
             found = _evolution(connection, concept, known)
             if found is None:
                 hint = "'knowledge library list' shows them"
-                return fail("no-concept", f"there is no concept {concept!r}", hint=hint)
+                raise KnowledgeError("no-concept", f"there is no concept {concept!r}", hint=hint)
             made["concept"] = found
-    return Ok(Reflection(**made))
+    return Reflection(**made)
 
 
 def _verdict(rate: float | None, good: str, bad: str, between: str = "mixed") -> str:

@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from core.base.answer import Generate
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
@@ -93,7 +93,7 @@ def retrieve(
     session_id: str = "",
     project: str = "",
     log: bool = True,
-) -> Result[Retrieved]:
+) -> Retrieved:
     """The best chunks for a question, each with its dossier.
 
     `task_type` "" is inferred from the question. `only` names the strategies that may speak. With `embedder` meanings
@@ -105,24 +105,24 @@ def retrieve(
     unknown = [name for name in only if name not in STRATEGIES]
     if unknown or not only:
         named = ", ".join(map(repr, unknown)) or "nothing"
-        return fail("bad-strategy", f"{named} is no strategy", hint=f"one of {', '.join(STRATEGIES)}")
+        raise KnowledgeError("bad-strategy", f"{named} is no strategy", hint=f"one of {', '.join(STRATEGIES)}")
     if task_type and task_type not in TASK_TYPES:
-        return fail("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
+        raise KnowledgeError("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
     inferred, task_type = not task_type, task_type or infer_task_type(query)
     limit = min(max(limit, 1), MOST)
     warnings: list[str] = []
     if "semantic" not in only or not query:
         embedder = None
     if embedder is not None:
-        filled = fill_vectors(library, embedder)
-        if isinstance(filled, Err):
+        filled = attempt(fill_vectors, library, embedder)
+        if isinstance(filled, KnowledgeError):
             warnings.append(f"{filled.error} Words alone were compared.")
             embedder = None
     with library.reading() as connection:
         close = None
         if embedder is not None:
-            found = near(connection, library, query, embedder)
-            if isinstance(found, Err):
+            found = attempt(near, connection, library, query, embedder)
+            if isinstance(found, KnowledgeError):
                 warnings.append(f"{found.error} Words alone were compared.")
             else:
                 close = found.value
@@ -130,19 +130,19 @@ def retrieve(
         dossiers = _dossiers(connection, order, task_type)
     reasoning = ""
     if generate is not None and dossiers:
-        verdict = judged(query, task_type, dossiers, generate)
-        if isinstance(verdict, Err):
+        verdict = attempt(judged, query, task_type, dossiers, generate)
+        if isinstance(verdict, KnowledgeError):
             warnings.append(f"{verdict.error} The order is that of the scores.")
         else:
             dossiers, reasoning = verdict.value
     made = Retrieved("", query, task_type, inferred, tuple(dossiers), session_id, reasoning, tuple(warnings))
     if not log or not query:
-        return Ok(made)
+        return made
     try:
-        return Ok(_logged(library, made, project, now))
+        return _logged(library, made, project, now)
     except database_errors() as error:  # somebody who may only read, or a writer that takes long
         warning = f"That this was asked cannot be remembered: {cause_of(error)}"
-        return Ok(replace(made, warnings=(*made.warnings, warning)))
+        return replace(made, warnings=(*made.warnings, warning))
 
 
 # --- candidates -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, select, text, union_all, update
 
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import KnowledgeError, attempt
 from core.library import schema
 from core.library.database import Library
 from core.library.records import OUTCOMES, TASK_TYPES, UsageTrace, new_id
@@ -152,19 +152,23 @@ def likeness(one: str, other: str, worths: Mapping[str, float], stems: Stems) ->
 # --- recording --------------------------------------------------------------------------------------------------------
 
 
-def whole_ids(connection: Connection, given: Sequence[str]) -> Result[list[str]]:
+def whole_ids(connection: Connection, given: Sequence[str]) -> list[str]:
     """The ids of chunks that were named by id or by its beginning. Err for one that no chunk has, or several have."""
     c = schema.chunk.c
     found: list[str] = []
     for part in given:
         if len(part.strip()) < 4:
-            return fail("no-chunk", f"{part!r} is too short to name a chunk", hint="give at least 4 letters of its id")
+            raise KnowledgeError(
+                "no-chunk", f"{part!r} is too short to name a chunk", hint="give at least 4 letters of its id"
+            )
         ids = _beginning(connection, c.id, part)
         if len(ids) != 1:
             what = "no chunk's id begins" if not ids else "the ids of several chunks begin"
-            return fail("no-chunk", f"{what} with {part!r}", hint="'knowledge library retrieve' prints the ids")
+            raise KnowledgeError(
+                "no-chunk", f"{what} with {part!r}", hint="'knowledge library retrieve' prints the ids"
+            )
         found += ids
-    return Ok(list(dict.fromkeys(found)))
+    return list(dict.fromkeys(found))
 
 
 def _beginning(connection: Connection, column: Any, given: str) -> Sequence[str]:
@@ -188,30 +192,28 @@ def record(
     recorded: str = "explicit",
     retrieval_id: str | None = None,
     project: str = "",
-) -> Result[UsageTrace]:
+) -> UsageTrace:
     """Log one use. Chunks may be named by the beginning of their ids. The question is taken from the retrieval, or the
     newest one of the session that had these chunks, where none is given; so is the kind of task, which is else told
     from the words."""
     if task_type and task_type not in TASK_TYPES:
-        return fail("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
+        raise KnowledgeError("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
     if outcome not in OUTCOMES:
-        return fail("bad-outcome", f"{outcome!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
+        raise KnowledgeError("bad-outcome", f"{outcome!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
     if not chunk_ids or len(chunk_ids) > MOST_CHUNKS:
-        return fail("no-chunk", f"a use has 1 to {MOST_CHUNKS} chunks", hint="name each with --chunk")
+        raise KnowledgeError("no-chunk", f"a use has 1 to {MOST_CHUNKS} chunks", hint="name each with --chunk")
     with library.reading() as connection:
         ids = whole_ids(connection, chunk_ids)
-        if isinstance(ids, Err):
-            return ids
     with library.writing() as connection:
-        if isinstance(gone := whole_ids(connection, ids.value), Err):
+        if isinstance(gone := attempt(whole_ids, connection, ids), KnowledgeError):
             return gone
         trace = UsageTrace(
-            new_id(), tuple(ids.value), task_type, outcome, now, _kept(session_id), _kept(context_summary),
+            new_id(), tuple(ids), task_type, outcome, now, _kept(session_id), _kept(context_summary),
             _kept(query), _kept(notes), recorded, retrieval_id, project,
         )  # fmt: skip
         trace = with_question(connection, trace)
         add_trace(connection, trace)
-    return Ok(trace)
+    return trace
 
 
 def _kept(text: str) -> str:
@@ -238,7 +240,7 @@ def with_question(connection: Connection, trace: UsageTrace) -> UsageTrace:
     return replace(trace, retrieval_id=found.id, query=trace.query or found.query, task_type=task)
 
 
-def withdraw(library: Library, which: str) -> Result[UsageTrace]:
+def withdraw(library: Library, which: str) -> UsageTrace:
     """Take a trace back, named by its id or the beginning of it: neither it nor its numbers count any more. What was
     learned with it is written anew, or goes, at the next consolidation."""
     m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
@@ -246,10 +248,10 @@ def withdraw(library: Library, which: str) -> Result[UsageTrace]:
         ids = _beginning(connection, _t.id, which)
     if len(ids) != 1:
         what = "the ids of several records begin" if ids else "no record's id begins"
-        return fail("no-trace", f"{what} with {which!r}", hint="'knowledge library traces' prints the ids")
+        raise KnowledgeError("no-trace", f"{what} with {which!r}", hint="'knowledge library traces' prints the ids")
     with library.writing() as connection:
         if not (found := traces(connection, select(_t.id).where(_t.id == ids[0]))):
-            return fail("no-trace", "this record was taken back already", which)
+            raise KnowledgeError("no-trace", "this record was taken back already", which)
         (trace,) = found
         archived = select(_j.chunk_id).where(_j.trace_id == trace.id, _j.archived_at.is_not(None))
         for chunk in connection.execute(archived).scalars().all():
@@ -265,7 +267,7 @@ def withdraw(library: Library, which: str) -> Result[UsageTrace]:
         ):
             stale = table.c.id.in_(about) & (table.c.profiled_traces > 0)
             connection.execute(update(table).where(stale).values(profiled_traces=OUTDATED))
-    return Ok(trace)
+    return trace
 
 
 @dataclass(frozen=True)
@@ -276,7 +278,7 @@ class Session:
     traces: tuple[UsageTrace, ...]
 
 
-def sessions(library: Library, session_id: str = "", chunk_id: str = "", limit: int = 20) -> Result[list[Session]]:
+def sessions(library: Library, session_id: str = "", chunk_id: str = "", limit: int = 20) -> list[Session]:
     """Sessions with their traces, that of the newest trace first; a trace without a session stands alone."""
     with library.reading() as connection:
         newest = select(_t.id).order_by(_t.timestamp.desc(), _t.id)
@@ -284,12 +286,10 @@ def sessions(library: Library, session_id: str = "", chunk_id: str = "", limit: 
             newest = newest.where(_t.session_id == session_id)
         if chunk_id:
             ids = whole_ids(connection, [chunk_id])
-            if isinstance(ids, Err):
-                return ids
-            newest = newest.where(_t.id.in_(select(_j.trace_id).where(_j.chunk_id == ids.value[0])))
+            newest = newest.where(_t.id.in_(select(_j.trace_id).where(_j.chunk_id == ids[0])))
         found = traces(connection, newest.limit(max(limit, 1) * 50))
     groups: dict[str, list[UsageTrace]] = {}
     for trace in reversed(found):
         groups.setdefault(trace.session_id or trace.id, []).append(trace)
     made = [Session(rows[0].session_id, tuple(reversed(rows))) for rows in groups.values()]
-    return Ok(made[:limit])
+    return made[:limit]

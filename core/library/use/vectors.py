@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, func, select, text
 
-from core.base.result import Err, Ok, Result
 from core.base.search_entry import Embed
 from core.library import schema
 from core.library.copies import fill_near, has_near
@@ -42,14 +41,14 @@ class Embedder:
     lock: Lock = field(default_factory=Lock)
 
 
-def fill_vectors(library: Library, embedder: Embedder) -> Result[int]:
+def fill_vectors(library: Library, embedder: Embedder) -> int:
     """Make the vectors that chunks lack; how many were made. A part that is done stays done."""
     made, key = 0, str(library.engine.url)
     with library.reading() as connection:
         newest = _newest(connection)
         known = embedder.whole.get(key, 0)
         if newest == known:
-            return Ok(0)
+            return 0
         joined = and_(_e.chunk_id == _c.id, _e.model == embedder.model)
         asked = select(_c.id, _c.heading, _c.content).outerjoin(schema.embedding, joined)
         asked = asked.where(_e.chunk_id.is_(None), _c.number > known).order_by(_c.number)
@@ -58,19 +57,17 @@ def fill_vectors(library: Library, embedder: Embedder) -> Result[int]:
         part = missing[start : start + AT_ONCE]
         texts = [f"{row.heading}: {row.content}" if row.heading else row.content for row in part]
         vectors = embed_all(texts, embedder.embed)
-        if isinstance(vectors, Err):
-            return vectors
         with library.writing() as connection:
             there = set(connection.execute(select(_c.id).where(_c.id.in_([row.id for row in part]))).scalars())
             rows = [
                 {"chunk_id": row.id, "model": embedder.model, "dimensions": len(vector) // 4, "vector": vector}
-                for row, vector in zip(part, vectors.value, strict=True)
+                for row, vector in zip(part, vectors, strict=True)
                 if row.id in there
             ]
             made += put_new(connection, schema.embedding, rows)
             fill_near(connection)
     embedder.whole[key] = newest
-    return Ok(made)
+    return made
 
 
 def _newest(connection: Connection) -> int:
@@ -89,16 +86,14 @@ class Near(NamedTuple):
     best: list[int]
 
 
-def near(connection: Connection, library: Library, query: str, embedder: Embedder) -> Result[Near | None]:
+def near(connection: Connection, library: Library, query: str, embedder: Embedder) -> Near | None:
     """How near the chunks are to a question; None where nothing can be compared."""
     vector = embed_one(query, embedder.embed)
-    if isinstance(vector, Err):
-        return vector
     if not library.is_sqlite and has_near(connection):
-        return Ok(_near_postgresql(connection, vector.value, embedder.model))
+        return _near_postgresql(connection, vector, embedder.model)
     matrix = _matrix(connection, library, embedder)
-    found = matrix.near(vector.value) if matrix is not None else None
-    return Ok(_near(found, found.best(BEST_NEAR)) if found is not None else None)
+    found = matrix.near(vector) if matrix is not None else None
+    return _near(found, found.best(BEST_NEAR)) if found is not None else None
 
 
 def _near(known: Mapping[int, float], nearest: Sequence[int]) -> Near:

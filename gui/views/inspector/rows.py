@@ -13,7 +13,7 @@ from typing import Any
 
 from core.base.figures import count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.context import GLOBAL, PROJECT
 from core.commands.facts import FactRow
 from core.commands.memories import Memory, read_memory
@@ -166,36 +166,34 @@ HAPPENED: dict[str, tuple[str, str, str]] = {
 }
 
 
-def load(workspace: Workspace, selected: Selection, file: FileState | None = None) -> Result[Page]:
+def load(workspace: Workspace, selected: Selection, file: FileState | None = None) -> Page:
     """Read what was selected; on a worker."""
     if selected.kind == "conversation":
         talk = conversation_view(workspace, selected.key)
-        return talk if isinstance(talk, Err) else Ok(conversation_page(talk.value))
+        return conversation_page(talk)
     if selected.kind == "bullet":
         seen = bullet_view(workspace, selected.key, selected.raw, selected.line)
-        if isinstance(seen, Err):
-            return seen
-        view = seen.value
+        view = seen
         line = view.found.bullet.line if view.found is not None else 0
         kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
-        return Ok(bullet_page(view, kept))
+        return bullet_page(view, kept)
     if selected.kind == "talk":
         part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS, seconds=0.0)
-        return part if isinstance(part, Err) else Ok(talk_page(part.value, selected.line))
+        return talk_page(part, selected.line)
     if selected.kind == "source":
         notes = notes_overview(workspace).notes
         note = next((row for row in notes if selected.key in (row.source, row.recorded)), None)
         if note is None:
-            return Err(ErrorInfo("no-notes", "There are no notes on this file (any more)", selected.key))
-        return Ok(source_page(note))
+            raise KnowledgeError.of(ErrorInfo("no-notes", "There are no notes on this file (any more)", selected.key))
+        return source_page(note)
     path = os.path.join(workspace.paths.knowledge, selected.key)
     apart = os.path.isabs(selected.key)
     if apart or "memories/" in selected.key:
-        memory = read_memory(Path(path), PROJECT if apart else GLOBAL)
+        memory = attempt(read_memory, Path(path), PROJECT if apart else GLOBAL)
         if isinstance(memory, Ok):
-            return Ok(memory_page(memory.value, path))
-    text = source_text(workspace, path, FILE_BYTES)
-    return Ok(file_page(selected.key, path, file, text.value.text if isinstance(text, Ok) else "", selected.line))
+            return memory_page(memory.value, path)
+    text = attempt(source_text, workspace, path, FILE_BYTES)
+    return file_page(selected.key, path, file, text.value.text if isinstance(text, Ok) else "", selected.line)
 
 
 # --- a conversation --------------------------------------------------------------------------------------------------
@@ -502,10 +500,10 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
         joined(*(f"{word} {local_day(day)}" for word, day in days), f"{row.file}:{row.line}"),
     )
     path = os.path.join(workspace.paths.knowledge, row.file)
-    read = source_text(workspace, path, FILE_BYTES)
+    read = attempt(source_text, workspace, path, FILE_BYTES)
     text = read.value.text if isinstance(read, Ok) else ""
     tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
-    over_time = confidence_over_time(workspace, fact.id)
+    over_time = attempt(confidence_over_time, workspace, fact.id)
     course = over_time.value if isinstance(over_time, Ok) else NO_COURSE
     heard_in = tuple(
         FlowRow(("heard", at, one.sha256), short_name(one.name), local_day(one.day), "messages-square", can=COPY)

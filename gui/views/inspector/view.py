@@ -157,8 +157,8 @@ class Inspector:
         facts = state.of("facts")
         fact = facts.found.get(selected.key) if isinstance(facts, Facts) and selected.kind == "fact" else None
 
-        def work(_job: object) -> Result[Page]:
-            return load(core, selected, file) if fact is None else Ok(fact_page(core, fact))
+        def work(_job: object) -> Page:
+            return load(core, selected, file) if fact is None else fact_page(core, fact)
 
         if self._job is not None:
             self._job.cancel()  # whoever walks through a list waits for the last row alone

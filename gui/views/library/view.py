@@ -15,7 +15,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
-from core.base.result import Err, Result
+from core.base.result import KnowledgeError, Result, attempt
 from core.commands.library.documents import library_remove, library_restore
 from core.commands.library.ingest import library_ingest
 from core.commands.library.use import library_consolidate, library_undo
@@ -179,7 +179,7 @@ class LibraryView(ListView[LibraryPage]):
         if row is not None and name:
             self.act("undo" if self.data.said.get(key) == name else name, row)
 
-    def _call(self, name: str, ask: Callable[[Workspace], Result[Any]], done: Callable[[Any], object]) -> None:
+    def _call(self, name: str, ask: Callable[[Workspace], Any], done: Callable[[Any], object]) -> None:
         """Ask the library on its worker; an answer for another home is put aside."""
         workspace, home = self._shell.workspace, self._shell.state.home
         self._waits += 1
@@ -187,7 +187,7 @@ class LibraryView(ListView[LibraryPage]):
         def answered(result: Result[Any]) -> None:
             self._waits -= 1
             if home == self._shell.state.home:
-                if isinstance(result, Err):
+                if isinstance(result, KnowledgeError):
                     self._failed(result)
                 else:
                     done(result.value)
@@ -195,7 +195,7 @@ class LibraryView(ListView[LibraryPage]):
 
         self._shell.submit(name, lambda _job: ask(workspace), answered, lane=LIBRARY)
 
-    def _failed(self, result: Err) -> None:
+    def _failed(self, result: KnowledgeError) -> None:
         """Missing packages are told in the place of the rows; that there is no library yet is no error here."""
         if result.error.code == MISSING:
             self.missing = True
@@ -416,11 +416,19 @@ class LibraryView(ListView[LibraryPage]):
         before, instead, recorded = self.data.said, self._recorded.get(chunk, ""), self._recorded
         self.put(said={**before, chunk: outcome})
 
-        def record(workspace: Workspace) -> Result[Any]:
-            done = commands.mark(
-                workspace, outcome, chunk, retrieved.id, retrieved.task_type, notes, session, instead=instead
+        def record(workspace: Workspace) -> Any:
+            done = attempt(
+                commands.mark,
+                workspace,
+                outcome,
+                chunk,
+                retrieved.id,
+                retrieved.task_type,
+                notes,
+                session,
+                instead=instead,
             )
-            if isinstance(done, Err):
+            if isinstance(done, KnowledgeError):
                 self._look.jobs.post(lambda: self.put(said=before))
             return done
 
@@ -469,7 +477,7 @@ class LibraryView(ListView[LibraryPage]):
             self.add.set_label("Add", "plus")
             self.bar.show(False)
             dpg.set_value(self.progress, "")
-            if isinstance(result, Err):
+            if isinstance(result, KnowledgeError):
                 if result.error.code != "cancelled":
                     self._failed(result)
                 self._show(keep=True)
@@ -532,7 +540,7 @@ class LibraryView(ListView[LibraryPage]):
             return
         self.apply.enable(False)
 
-        def act(workspace: Workspace) -> Result[Any]:
+        def act(workspace: Workspace) -> Any:
             done = library_consolidate(workspace)
             self._look.jobs.post(lambda: self.apply.enable(True))
             return done
