@@ -99,7 +99,7 @@ def trust_of(source: str) -> int:
 
 def read_memory(path: Path, scope: str = "global") -> Memory:
     """One file, of a merge conflict in it both sides; in the home (scope `global`) also one that is linked to and the
-    person's own. Err names the file, the line, and the field that is wrong."""
+    person's own. Raises KnowledgeError, which names the file, the line, and the field that is wrong."""
     try:
         read = files.read_file(own_target(path) if scope == "global" else path, CONTENT_BYTES * 2)
         text = without_marks(read.data.decode("utf-8"))
@@ -161,8 +161,8 @@ def slugify(text: str) -> str:
 
 
 def clean_content(content: str) -> str:
-    """What may stand in a memory: no invisible characters, no mark of base/marks.py. Err: nothing, too much.
-    Secrets are the caller's matter."""
+    """What may stand in a memory: no invisible characters, no mark of base/marks.py. Raises KnowledgeError: nothing,
+    too much. Secrets are the caller's matter."""
     clean = tame_line(BREAKS.sub("\n", without_invisible(content))).strip()
     if not clean:
         raise KnowledgeError("empty", "an empty text is no memory", hint="give some words")
@@ -172,7 +172,8 @@ def clean_content(content: str) -> str:
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags as they may stand in the frontmatter, each once, in their order. Err names the one that cannot."""
+    """Tags as they may stand in the frontmatter, each once, in their order. Raises KnowledgeError, which names the one
+    that cannot."""
     clean: list[str] = []
     for tag in tags:
         text = sanitise_line(tag, None)

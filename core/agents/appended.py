@@ -53,11 +53,12 @@ def table_at(data: bytes, path: Sequence[str]) -> Any:
 
 def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> bytes:
     """The bytes with a table of that name at their end. Errors: `not-toml`, `taken`, `cannot-edit`."""
-    read = _parsed(data)
-    text, document = read
+    text, document = _parsed(data)
     there = table_at(data, path)
     if there is not None:
-        return data if there == dict(table) else KnowledgeError("taken", f"it has another [{'.'.join(path)}] already")
+        if there != dict(table):
+            raise KnowledgeError("taken", f"it has another [{'.'.join(path)}] already")
+        return data
     expected = copy.deepcopy(document)
     inner: Any = expected
     for name in path[:-1]:

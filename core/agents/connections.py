@@ -272,9 +272,7 @@ def _needed(data: bytes, before: bytes | None, entries: Sequence[Entry]) -> bool
     return any(before is None or json_text.value_at(before, place) is None for place in kept)
 
 
-def carry_out(
-    plan: Plan, agent: Agent, program: Program, environment: Mapping[str, str], record: Record
-) -> KnowledgeError | None:
+def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> None:
     """Write what a plan says: the copies first, then the record, then the files. What cannot be written is taken back,
     so that a tool is connected or it is not."""
     rows = dict(record.tools.get(agent.name, {}))
@@ -299,7 +297,7 @@ def carry_out(
         _forget(agent.name, record)
         message = f"{agent.title} is not connected: {error.strerror or error}"
         raise KnowledgeError("file-refused", message, error.filename or "", "nothing was changed") from error
-    return None
+    return
 
 
 def _noted(
@@ -411,7 +409,7 @@ def _unrecorded(file: Path, row: Mapping[str, Any], current: bytes | None) -> li
     return [as_row(entry) for entry in entries if entry.part or stands]
 
 
-def take_back(plan: Plan, agent: Agent, record: Record) -> KnowledgeError | None:
+def take_back(plan: Plan, agent: Agent, record: Record) -> None:
     """Write what a plan of a removal says, and forget the connection."""
     rows = record.tools.get(agent.name, {})
     try:
@@ -428,7 +426,6 @@ def take_back(plan: Plan, agent: Agent, record: Record) -> KnowledgeError | None
     except OSError as error:
         message = f"{agent.title} could not be disconnected: {error.strerror or error}"
         raise KnowledgeError("file-refused", message, error.filename or "", "mend that, then run it again") from error
-    return None
 
 
 # --- looking ---------------------------------------------------------------------------------------------------------

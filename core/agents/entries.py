@@ -17,7 +17,7 @@ from typing import Any
 
 from core.agents import appended, json_text
 from core.agents.tools import Entry
-from core.base.result import KnowledgeError, Result, attempt
+from core.base.result import KnowledgeError, attempt
 
 _WORDS = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|\w+|\r?\n[ \t]*|[ \t]+|.', re.DOTALL)
 MOST_WORDS = 1000
@@ -90,7 +90,7 @@ def put(entry: Entry, data: bytes | None) -> bytes:
         case _:
             if data is not None and data != entry.value.encode():
                 raise KnowledgeError("taken", "there is another file of that name already")
-            return entry.value.encode()
+            return str(entry.value).encode()
 
 
 def take(entry: Entry, data: bytes, before: bytes | None) -> bytes | None:
@@ -103,17 +103,13 @@ def take(entry: Entry, data: bytes, before: bytes | None) -> bytes | None:
         case "json":
             kept = [entry.path[:n] for n in range(1, len(entry.path) + 1)]
             kept = [path for path in kept if before is not None and json_text.value_at(before, path) is not None]
-            return _widened(json_text.removed(data, entry.path, found, append=entry.append, keep=kept))
+            return json_text.removed(data, entry.path, found, append=entry.append, keep=kept)
         case "toml":
-            return _widened(appended.without_table(data, entry.path, found))
+            return appended.without_table(data, entry.path, found)
         case "rules":
             return appended.without_line(data, entry.value)
         case _:
             return data if standing is None else None
-
-
-def _widened(result: Result[bytes]) -> bytes | None:
-    return result if isinstance(result, KnowledgeError) else result.value
 
 
 def as_row(entry: Entry) -> dict[str, Any]:

@@ -164,7 +164,9 @@ def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes
     mark, text, root = opened
     target = member(root, path)
     if target is not None and not append:
-        return data if target.value == value else KnowledgeError("taken", f"it has another {'.'.join(path)} already")
+        if target.value != value:
+            raise KnowledgeError("taken", f"it has another {'.'.join(path)} already")
+        return data
     if target is not None and not isinstance(target.value, list):
         raise KnowledgeError("taken", f"{'.'.join(path)} is no list")
     if target is not None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.base.paths import user_folder
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, Ok, attempt
 
 NAME = "knowledge-harvest"
 NO_SCHEDULER = "no-scheduler"
@@ -38,8 +38,8 @@ class Timer(NamedTuple):
 
 
 def timer_of(system: str, words: Sequence[str], environment: Mapping[str, str]) -> Timer:
-    """The timer of a system (`sys.platform`) that runs `words` each hour. Err where it has no scheduler that is known,
-    with a line for cron."""
+    """The timer of a system (`sys.platform`) that runs `words` each hour. Raises KnowledgeError where it has no
+    scheduler that is known, with a line for cron."""
     home = Path(environment.get("HOME") or environment.get("USERPROFILE") or os.path.expanduser("~"))
     path = environment.get("PATH", os.defpath)
     if system == "darwin":
@@ -128,9 +128,8 @@ def _task_scheduler(words: Sequence[str], folder: Path) -> Timer:
     )
 
 
-def tell_system(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> KnowledgeError | None:
-    """Run the commands in their order; the first that fails ends it."""
-
+def tell_system(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> None:
+    """Run the commands in their order; the first that fails ends it with a KnowledgeError."""
     for words in commands:
         program = shutil.which(words[0], path=environment.get("PATH", os.defpath))
         line = " ".join(words)
@@ -149,12 +148,11 @@ def tell_system(commands: Sequence[Sequence[str]], environment: Mapping[str, str
             said = " ".join((done.stderr or done.stdout).split())[:200]
             hint = "run it by hand and see what it says"
             raise KnowledgeError("scheduler-failed", f"'{line}' ended with status {done.returncode}: {said}", hint=hint)
-    return None
 
 
 def is_on(timer: Timer, environment: Mapping[str, str]) -> bool:
     """Whether the system has the timer at work."""
-    return tell_system([timer.asks], environment) is None
+    return isinstance(attempt(tell_system, [timer.asks], environment), Ok)
 
 
 def this_system() -> str:

@@ -93,7 +93,7 @@ class Answer:
 class Generate(Protocol):
     """Asks the configured model once. `schema` is a JSON schema for the answer, or None for free text.
 
-    Never raises for anything the network or the provider can do: such failures come back as `Err`.
+    Raises KnowledgeError for anything that the network or the provider can do, and nothing else.
     Safe to call from several threads.
     """
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from core.base.config_text import edits, line_of, parsed, parsed_file, read_settings, table_of
 from core.base.paths import user_folder
-from core.base.result import KnowledgeError, Ok, Result, attempt
+from core.base.result import KnowledgeError, attempt
 from core.base.settings import (
     KNOWLEDGE,
     SETTINGS,
@@ -182,15 +182,15 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Loa
         found_by, file = "user", user_config_file(env)
         if not file.is_file():
             found_by, file = "shipped", SHIPPED_FILE
-    document: Result[dict[str, Any]] = shipped
+    document = shipped
     if local is not None and local[0].trusted:
+        if isinstance(local[1], KnowledgeError):
+            raise local[1]
         document = local[1]
     elif found_by != "shipped":
-        document = attempt(parsed_file, file, named[0] if named is not None else "")
-    if isinstance(document, KnowledgeError):
-        raise document
-    own = _checked(file, document.value)
-    values, warnings = defaults | own, list(_unknown_keys(file, document.value))
+        document = parsed_file(file, named[0] if named is not None else "")
+    own = _checked(file, document)
+    values, warnings = defaults | own, list(_unknown_keys(file, document))
     origins = dict.fromkeys(defaults, str(SHIPPED_FILE)) | dict.fromkeys(own, str(file))
     folder = None
     if local is not None:
@@ -213,7 +213,7 @@ def _named(explicit: Path | None, env: Mapping[str, str]) -> tuple[str, str] | N
 _NOTHING = "Nothing in it counts; your own settings do."
 
 
-def _local(cwd: Path, env: Mapping[str, str]) -> tuple[FolderFile, Result[dict[str, Any]]] | None:
+def _local(cwd: Path, env: Mapping[str, str]) -> tuple[FolderFile, dict[str, Any] | KnowledgeError] | None:
     """`config.toml` in `cwd` and its tables, None when there is none that speaks of us: the name is a common one, so it
     must have a table of ours, or say `ai_settings` where it is no TOML."""
     path = cwd / "config.toml"
@@ -236,7 +236,7 @@ def _local(cwd: Path, env: Mapping[str, str]) -> tuple[FolderFile, Result[dict[s
     document = read.value[1]
     if "ai_settings" not in document and "home" not in _table(document, "paths"):
         return None
-    return FolderFile(path, sha256, trusted, allowed_before=before, record=trust.problem), Ok(document)
+    return FolderFile(path, sha256, trusted, allowed_before=before, record=trust.problem), document
 
 
 def narrows(key: str, value: Value, now: Value) -> bool:
@@ -254,20 +254,21 @@ def narrows(key: str, value: Value, now: Value) -> bool:
 
 
 def _narrowed(
-    found: FolderFile, document: Result[dict[str, Any]], values: dict[str, Value], origins: dict[str, str]
+    found: FolderFile, document: dict[str, Any] | KnowledgeError, values: dict[str, Value], origins: dict[str, str]
 ) -> FolderFile:
     """Put what narrows into `values` and `origins`; the rest waits. What says nothing new is not spoken of."""
     if isinstance(document, KnowledgeError):
         return found
-    own = attempt(_checked, found.path, document.value)
-    if isinstance(own, KnowledgeError):
-        return replace(found, problem=f"{own.error} {_NOTHING}")
-    narrowed = [key for key, value in own.value.items() if narrows(key, value, values[key])]
-    waiting = [(key, shown_value(value)) for key, value in own.value.items() if value != values[key]]
+    try:
+        own = _checked(found.path, document)
+    except KnowledgeError as failed:
+        return replace(found, problem=f"{failed} {_NOTHING}")
+    narrowed = [key for key, value in own.items() if narrows(key, value, values[key])]
+    waiting = [(key, shown_value(value)) for key, value in own.items() if value != values[key]]
     for key in narrowed:
-        values[key], origins[key] = own.value[key], str(found.path)
+        values[key], origins[key] = own[key], str(found.path)
     waiting = [(key, words) for key, words in waiting if key not in narrowed]
-    table = _table(document.value, KNOWLEDGE)
+    table = _table(document, KNOWLEDGE)
     known = {setting.key for setting in SETTINGS if setting.table == KNOWLEDGE}
     waiting += [(_plain(key), "an unknown setting") for key in table if key not in known]
     return replace(found, narrowed=tuple(narrowed), waiting=tuple(waiting))

@@ -149,14 +149,15 @@ first program that writes into it (knowledge/log.py), and one that is older than
 HINT = "use the version of this program that wrote it last, or a later one"
 
 
-def refusal_of_newer(paths: Paths) -> KnowledgeError | None:
-    """An error for a store that a later version wrote; None for one that this program can read, and for one that says
-    nothing: to look at it harms nobody, and before anything is written it is asked again."""
+def refuse_newer(paths: Paths) -> None:
+    """Raise KnowledgeError for a store that a later version wrote. One that says nothing passes: to look at it harms
+    nobody, and before anything is written it is asked again."""
     try:
         found = format_of(paths)
     except OSError:
-        return None
-    return KnowledgeError("newer-store", _sentence(found), paths.format, HINT) if found > FORMAT else None
+        return
+    if found > FORMAT:
+        raise KnowledgeError("newer-store", _sentence(found), paths.format, HINT)
 
 
 def format_of(paths: Paths) -> int:

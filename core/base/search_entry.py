@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from core.base.result import Result
+    pass
 
 
 class SearchEntry(NamedTuple):
@@ -41,13 +41,14 @@ class SearchEntry(NamedTuple):
 
 class SearchSource(NamedTuple):
     """One file that entries come from. `name` is stable and unique (`bullets:facts.md`); `entries` turns the file's
-    bytes into rows, Err for a file that holds none and should. It is called only when the bytes have changed."""
+    bytes into rows, Raises KnowledgeError for a file that holds none and should. It is called only when the bytes have
+    changed."""
 
     name: str
     path: Path
     entries: Callable[[bytes], Sequence[SearchEntry]]
 
 
-Embed: TypeAlias = "Callable[[Sequence[str]], Result[Sequence[Sequence[float]]]]"
+Embed: TypeAlias = "Callable[[Sequence[str]], Sequence[Sequence[float]]]"
 """Turns texts into vectors of one length, one for each text; close vectors mean alike texts. Never raises for anything
 that a network or a missing model can do."""

@@ -163,7 +163,7 @@ def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dic
                 text = json.dumps({"version": 1, "trusted": plain}, indent=2, ensure_ascii=False)
                 files.write_atomic(file, (text + "\n").encode("utf-8", "surrogateescape"), 0o600)
     except locks.LockHeldError as error:
-        raise locks.refused(error)
+        raise locks.refused(error) from error
     except OSError as error:
         raise KnowledgeError(
             "trust-failed", f"your word cannot be written down: {error.strerror or error}", file

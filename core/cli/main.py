@@ -10,13 +10,13 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from core.base.result import KnowledgeError
 from core.cli.text import errors_of, grouped, one_line, to_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO, Any, NoReturn
 
-    from core.base.result import Result
     from core.cli.table import Command
     from core.commands.workspace import Workspace
 
@@ -83,6 +83,9 @@ def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) 
         return _dispatch(row, options, out, err)
     except BrokenPipeError:
         raise
+    except KnowledgeError as error:
+        _tell(_cleared(row, str(error)), err)
+        return 2 if error.error.code == "usage" else 1
     except KeyboardInterrupt:
         print(STOPPED, file=err)
         return 130
@@ -119,16 +122,8 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
     home, config = options.pop("home", ""), options.pop("config", "")
     as_json, quiet = options.pop("json", False), options.pop("quiet", False)
     if row.anywhere:
-        found = attempt(row.function(), **options)
-        if isinstance(found, KnowledgeError):
-            _tell(str(found.error), err)
-            return 2 if found.error.code == "usage" else 1
-        return 0 if _printed(row, found.value, out, err, as_json=as_json, quiet=quiet) else 1
-    opened = attempt(open_workspace, home, Path(config) if config else None)
-    if isinstance(opened, KnowledgeError):
-        _tell(str(opened.error), err)
-        return 1
-    workspace = opened.value
+        return 0 if _printed(row, row.function()(**options), out, err, as_json=as_json, quiet=quiet) else 1
+    workspace = open_workspace(home, Path(config) if config else None)
     if not quiet:
         for warning in workspace.loaded.warnings:
             _tell(warning, err)
@@ -138,20 +133,17 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
     with interruptible(enabled=row.long) as pressed:
         if row.long:
             options |= {"progress": reporter(err, quiet), "cancelled": pressed}
-        result: Result[Any] = attempt(row.function(), workspace, **options)
-    if isinstance(result, KnowledgeError):
-        _tell(_cleared(row, str(result.error)), err)
-        return 2 if result.error.code == "usage" else 1
+        result = row.function()(workspace, **options)
     if is_new and not quiet and workspace.paths.home.exists():
         _tell(f"made a new home: {workspace.paths.home}", err)
-    if not _printed(row, result.value, out, err, as_json=as_json, quiet=quiet):
+    if not _printed(row, result, out, err, as_json=as_json, quiet=quiet):
         return 1
-    failed = _report_problems(row, workspace, result.value, err, as_json=as_json, quiet=quiet)
+    failed = _report_problems(row, workspace, result, err, as_json=as_json, quiet=quiet)
     if pressed():
         print(STOPPED, file=err)
         return 130
     if row.afterwards is not None and not failed and not as_json:
-        row.afterwards(result.value, err)
+        row.afterwards(result, err)
     return 1 if failed else 0
 
 

@@ -118,7 +118,7 @@ def supersede_dismiss(workspace: Workspace, match: str | BulletRef) -> Dismissed
             keys = sorted(_dismissed(paths) | {chosen.key})
             files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())
     except locks.LockHeldError as error:
-        raise locks.refused(error)
+        raise locks.refused(error) from error
     except OSError as error:
         raise KnowledgeError("store-failed", f"this cannot be remembered: {error.strerror or error}", path) from error
     return Dismissed(chosen)

@@ -89,7 +89,7 @@ def digest_on(workspace: Workspace) -> DigestState:
             hint = "'knowledge harvest --apply' fills it"
             raise KnowledgeError("digest-empty", "there is no knowledge yet, so there is no digest", hint=hint)
     except OSError as error:
-        raise _digest_failed(workspace, error)
+        raise _digest_failed(workspace, error) from error
     return digest_state(workspace)
 
 
@@ -98,7 +98,7 @@ def digest_off(workspace: Workspace) -> DigestState:
     try:
         files.remove_file(workspace.paths.digest)
     except OSError as error:
-        raise _digest_failed(workspace, error)
+        raise _digest_failed(workspace, error) from error
     return digest_state(workspace)
 
 
@@ -202,7 +202,7 @@ def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Clock = utc_no
         files.create_atomic(where.context, text.encode("utf-8"))
         files.sync_folder(where.knowledge)
         if scope == PROJECT and found is not None:
-            noted = allow_written(found, workspace.environment, [where.context])
+            allow_written(found, workspace.environment, [where.context])
     except FileExistsError:
         raise KnowledgeError(
             "exists", "there is a context file already; nothing was written", where.context, "open it"

@@ -277,12 +277,12 @@ def _end_conflicts(workspace: Workspace, now: Clock) -> list[Finding]:
                 continue
             hunks = partial(becoming, new.decode("utf-8"))
             seen = hashlib.sha256(data).hexdigest()
-            written = change_file(paths, name, hunks, now(), seen=seen, run=run, ends_conflict=True)
+            change_file(paths, name, hunks, now(), seen=seen, run=run, ends_conflict=True)
             way = f"('knowledge undo {run}' takes it back)"
             message = f"both sides of a merge conflict stand here now, each line once {way}"
             done.append(Finding("merge-ended", message, str(path), repaired=True))
     except OSError as error:
-        raise could_not_write(Path(error.filename or paths.knowledge), error)
+        raise could_not_write(Path(error.filename or paths.knowledge), error) from error
     return done
 
 

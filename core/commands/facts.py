@@ -313,7 +313,7 @@ def facts_view(workspace: Workspace, *, now: Clock = utc_now) -> FactsView:
     try:
         facts, found, history = project(workspace.paths.knowledge, workspace.paths.state, now())
     except OSError as error:
-        raise _unreadable(error)
+        raise _unreadable(error) from error
     rows = []
     for fact in sorted((fact for fact in facts if not fact.unread), key=sort_key):
         placed = found.placed[fact.id]
@@ -368,7 +368,7 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
             "first_seen": min(filter(None, (a.first_seen, b.first_seen)), default=""),
             "last_confirmed": max(a.last_confirmed, b.last_confirmed),
         }
-    able = read_editable(workspace.paths, second.file)
+    read_editable(workspace.paths, second.file)
     run, moment = new_edit_run(now()), now()
     changed = attempt(_change, workspace, first, values, moment, seen, run)
     if isinstance(changed, KnowledgeError) and changed.error.code != "unchanged":  # that is how the crash left it
@@ -376,7 +376,7 @@ def merge_facts(workspace: Workspace, keep: str, gone: str, *, seen: str | None 
     # After the first step, so that a refused merge is none; before the second, so that no harvest in between takes the
     # words of `gone` for ones that a person has deleted.
     record: Record = {"t": "merged", "from": b.id, "into": a.id}
-    noted = with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), [record]))
+    with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), [record]))
     again = _placed(workspace, gone)
     removed = _finished(workspace, _change(workspace, again, None, moment, None, run), now)
     kept = attempt(_placed, workspace, keep)
@@ -422,7 +422,7 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
     try:
         found = read_all(workspace.paths.knowledge)
     except OSError as error:
-        raise _unreadable(error)
+        raise _unreadable(error) from error
     broken = [problem for problem in found.problems if problem.code in ("broken-file", DISK_FAILED)]
     if broken:
         raise KnowledgeError(
@@ -449,7 +449,7 @@ def renumber_facts(workspace: Workspace, apply: bool = False, *, now: Clock = ut
         for row in plan.rows
         if row.new
     ]
-    noted = with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), records))
+    with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), records))
     for file in sorted({*plan.changes, *whole}):
         text, stuck = changed_text(found.by_name[file], plan.changes.get(file, ()))
         read = there[file]
@@ -474,7 +474,7 @@ def _placed(workspace: Workspace, fact_id: str) -> Placed:
     try:
         found = read_all(workspace.paths.knowledge)
     except OSError as error:
-        raise _unreadable(error)
+        raise _unreadable(error) from error
     placed = found.placed.get(fact_id)
     if placed is not None:
         return placed

@@ -431,7 +431,7 @@ def _locked(where: Paths, work: Callable[[], Any]) -> Any:
         with locks.locked(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
             return work()
     except locks.LockHeldError as error:
-        raise locks.refused(error)
+        raise locks.refused(error) from error
     except OSError as error:
         message = f"the memory cannot be written: {error.strerror or error}"
         raise KnowledgeError.of(ErrorInfo("store-failed", message, str(error.filename or where.memories))) from error

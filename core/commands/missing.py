@@ -112,7 +112,7 @@ def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now:
             else:
                 append_changes(paths, [Change(now.isoformat(), run, file, (), gone)])
         except OSError as error:
-            raise could_not_write(paths.knowledge / file, error)
+            raise could_not_write(paths.knowledge / file, error) from error
     warnings.append(refresh_digest(workspace) if lines else "")
     return Settled(run if lines else "", back, tuple(settled), "; ".join(filter(None, warnings)), single)
 

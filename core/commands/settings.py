@@ -94,7 +94,7 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
         if changed == data and file.exists():
             return None
         if workspace.loaded.found_by == "./config.toml":  # allowed as it was: what the person sets here is too
-            allowed = allow(workspace.environment, {file: hashlib.sha256(changed).hexdigest()})
+            allow(workspace.environment, {file: hashlib.sha256(changed).hexdigest()})
         files.make_folder(file.parent)
         files.write_atomic(file, changed)
     except OSError as error:
@@ -188,7 +188,7 @@ def trust_allow(workspace: Workspace, file: str = "", *, seen: str | None = None
             raise KnowledgeError(
                 "changed-outside", "this has changed since you saw it; nothing was allowed", row.path, "look"
             )
-    allowed = allow(workspace.environment, {Path(row.path): row.mark for row in rows}, now)
+    allow(workspace.environment, {Path(row.path): row.mark for row in rows}, now)
     again = reopened(workspace)
     return _report(again, "allow", tuple(rows))
 
@@ -207,7 +207,7 @@ def trust_forget(workspace: Workspace, file: str = "") -> TrustReport:
     if not gone and file:
         raise KnowledgeError("no-file", "that was never allowed", file, "'knowledge trust' lists what was")
     rows = tuple(_record_row(name, known.rows[name]) for name in dict.fromkeys(gone))
-    taken = forget(workspace.environment, gone)
+    forget(workspace.environment, gone)
     again = reopened(workspace)
     return _report(again, "forget", rows)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
-from core.base.homes import ADVICE, closed_folder, refusal_of_newer, why_foreign
+from core.base.homes import ADVICE, closed_folder, refuse_newer, why_foreign
 from core.base.paths import Paths, cache_folder, choose_home
 from core.base.result import KnowledgeError, attempt
 from core.base.search_entry import Embed
@@ -77,8 +77,8 @@ def open_workspace(
             raise KnowledgeError(
                 "foreign-home", message, part, "take that right away, or name another home with --home"
             )
-    refused = refusal_of_newer(paths)
-    return refused if refused is not None else Workspace(paths, loaded, variables, folder, config_file)
+    refuse_newer(paths)
+    return Workspace(paths, loaded, variables, folder, config_file)
 
 
 def reopened(workspace: Workspace) -> Workspace:

@@ -60,7 +60,7 @@ def from_index(
     knowledge: Path, domains: Collection[str], now: datetime, budget: int = BUDGET, *, secrets: bool = True
 ) -> Bootstrap:
     """The facts of these domains as index.json has them (that is what it is for), without those that have expired since
-    it was written. Err when it is missing or damaged."""
+    it was written. Raises KnowledgeError when it is missing or damaged."""
     read = index.read_index(knowledge)
     today = now.astimezone(UTC).date().isoformat()
     valid = [fact for fact in read if not (fact.expires and today > fact.expires)]

@@ -51,8 +51,8 @@ def fact_in(data: bytes, fact_id: str) -> Fact | None:
 
 
 def read_index(knowledge: Path) -> list[Fact]:
-    """All facts of index.json. Err(no-index) when it is not there, Err(bad-index) when it is no index of ours, also for
-    a single row that is no fact: only what passed the validations is ever written."""
+    """All facts of index.json. KnowledgeError(no-index) when it is not there, KnowledgeError(bad-index) when it is no
+    index of ours, also for a single row that is no fact: only what passed the validations is ever written."""
     path = knowledge / NAME
     try:
         data = files.read_file(path, _BYTES).data

@@ -43,7 +43,7 @@ class _TooDeep(ValueError):
 def find_object(text: str, names: Collection[str]) -> dict[str, Any]:
     """The object that `text` is, or the only one in it that has one of `names` as a key.
 
-    Err(invalid-answer): no such object, several, one nested too deep, with a key twice, or with a number that JSON does
+    Raises invalid-answer: no such object, several, one nested too deep, with a key twice, or with a number that JSON does
     not know. The sentence says what began the answer, without secrets.
     """
     stripped = text.strip().removeprefix("\ufeff").strip()
@@ -64,7 +64,7 @@ def find_object(text: str, names: Collection[str]) -> dict[str, Any]:
 
 
 def refused(what: str, text: str) -> KnowledgeError:
-    """Err(invalid-answer) for an answer that `what` is said of, with the words that began it, without secrets."""
+    """The error invalid-answer for an answer that `what` is said of, with the words that began it, without secrets."""
     opening = sanitise_line(redact(text[: OPENING_CHARACTERS * 10]).text, None)
     if len(opening) > OPENING_CHARACTERS:
         opening = f"{opening[: OPENING_CHARACTERS - 1].rstrip()}…"
@@ -281,7 +281,9 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> dict[str, list[A
     others = [
         row for key, rows in payload.items() if key not in (*names, *links) and isinstance(rows, list) for row in rows
     ]
-    return refused(problem, text) if problem else arrays | links | ({UNASKED: others} if others else {})
+    if problem:
+        raise refused(problem, text)
+    return arrays | links | ({UNASKED: others} if others else {})
 
 
 def _why_invalid(payload: Mapping[str, Any], names: Collection[str]) -> str:

@@ -68,9 +68,9 @@ class KeptAnswers:
         if known is not None and _is_good(known, schema):
             self._used[key] = known
             return Answer(known)
-        answer = attempt(self._generate, prompt, schema)
-        if isinstance(answer, Ok) and not answer.value.truncated and _is_good(answer.value.text, schema):
-            self._used[key] = answer.value.text
+        answer = self._generate(prompt, schema)
+        if not answer.truncated and _is_good(answer.text, schema):
+            self._used[key] = answer.text
             self._write()
         return answer
 
@@ -147,19 +147,22 @@ def summarize(conversation: Conversation, settings: DistilSettings, generate: Ge
 def _summary(words: str, attempts: int, generate: Generate) -> str:
     """The whole summary of one part, asked for again when it is empty or broke off: what stands behind the break would
     go with the conversation."""
-    problem: KnowledgeError = KnowledgeError("empty-summary", "the model returned no summary of a long conversation")
+    problem = KnowledgeError("empty-summary", "the model returned no summary of a long conversation")
     for _ in range(max(1, attempts)):
-        answer = attempt(generate, words)
-        if isinstance(answer, KnowledgeError) and answer.error.code != EMPTY_ANSWER:
-            return answer
-        if isinstance(answer, Ok) and answer.value.truncated:
+        try:
+            answer = generate(words)
+        except KnowledgeError as failed:
+            if failed.error.code != EMPTY_ANSWER:
+                raise
+            continue
+        if answer.truncated:
             message = "the model stopped at its output limit in the summary of a long conversation"
             problem = KnowledgeError(
                 "truncated-answer", message, hint="raise max_output_tokens, or lower summary_part_bytes"
             )
-        elif isinstance(answer, Ok) and answer.value.text.strip():
-            return answer.value.text.strip()
-    return problem
+        elif answer.text.strip():
+            return answer.text.strip()
+    raise problem
 
 
 def parts_of(conversation: Conversation, limit: int) -> list[str]:
@@ -263,7 +266,7 @@ def category_questions(prompt: str) -> tuple[str, dict[str, str]]:
 
 
 def ask(prompt: str, style: str, name: str, text: str, attempts: int, generate: Generate, known: str = "") -> Arrays:
-    """The arrays of a model's answer; `known` stands above the conversation. Err: codes of the provider,
+    """The arrays of a model's answer; `known` stands above the conversation. Raises codes of the provider,
     `invalid-answer`, `truncated-answer`, `bad-prompt`.
 
     Of several questions the first that fails ends it: half a harvest would let a conversation go that taught more.
@@ -289,24 +292,25 @@ def ask(prompt: str, style: str, name: str, text: str, attempts: int, generate: 
 
 
 def _ask(words: str, schema: Mapping[str, Any], attempts: int, generate: Generate) -> Arrays:
-    for attempt in range(max(1, attempts)):
-        answer = attempt(generate, words + (RETRY_SUFFIX if attempt else ""), schema)
-        if isinstance(answer, KnowledgeError) and answer.error.code == EMPTY_ANSWER:
-            problem = answer
+    for again in range(max(1, attempts)):
+        try:
+            answer = generate(words + (RETRY_SUFFIX if again else ""), schema)
+        except KnowledgeError as failed:
+            if failed.error.code != EMPTY_ANSWER:
+                raise
+            problem = failed
             continue
-        if isinstance(answer, KnowledgeError):
-            raise answer
-        if answer.value.truncated:
+        if answer.truncated:
             hint = "raise max_output_tokens in config.toml"
             problem = KnowledgeError("truncated-answer", "the model stopped at its output limit", hint=hint)
             continue
-        parsed = attempt(parse_answer, answer.value.text, schema["required"])
-        if isinstance(parsed, Ok):
-            return parsed
-        problem = parsed
+        try:
+            return parse_answer(answer.text, schema["required"])
+        except KnowledgeError as failed:
+            problem = failed
     error = problem.error
     if error.code == EMPTY_ANSWER:
-        return problem
+        raise problem
     raise KnowledgeError(error.code, f"no valid answer in {attempts} attempts: {error.message}", hint=error.hint)
 
 

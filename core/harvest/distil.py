@@ -283,8 +283,7 @@ def distil(
     summary = ""
     if settings.long == "summarise" and shown_bytes(conversation) > settings.summarize_bytes:
         shorten, _ = split_version(settings.summarize_prompt)
-        done = summarize(conversation, replace(settings, summarize_prompt=shorten), generate)
-        summary = done
+        summary = summarize(conversation, replace(settings, summarize_prompt=shorten), generate)
         parts = [summary]
     else:
         parts = parts_of(conversation, room - 2 * shown.room)
@@ -379,7 +378,7 @@ def _with_clear_title(tail: Tail, turns: Iterable[Turn]) -> Tail:
 
 def _streamed(step: Step, options: HarvestOptions, *, context: bool) -> _Read | None:
     """What is to be read of a very long transcript, read line by line. None where it is read as a whole,
-    Err(damaged-conversation) for one with much damage.
+    Raises damaged-conversation for one with much damage.
 
     `context` says that a model reads: then every word is kept. The rules take nothing out of what tools said but
     whether it went well, so that of a long one its two ends will do.

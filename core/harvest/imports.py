@@ -27,7 +27,7 @@ from core.base.homes import advice
 from core.base.markdown import sanitise_name
 from core.base.paths import Paths
 from core.base.project import repository_root
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest, project_entry
@@ -120,8 +120,8 @@ class ImportReport:
 
 
 def plan_import(paths: Paths, path: Path, entries: Mapping[str, Mapping[str, Any]], *, secrets: bool) -> ImportReport:
-    """What there is to import at a file or in a folder. Reads only. Err when there is nothing of that name, or only
-    what is in the knowledge folder already."""
+    """What there is to import at a file or in a folder. Reads only. Raises KnowledgeError when there is nothing of that
+    name, or only what is in the knowledge folder already."""
     own = os.path.realpath(paths.knowledge)
     notes: list[str] = []
     found = [row for row in _files(path, notes) if not _is_within(os.path.realpath(row[0]), own)]
@@ -237,17 +237,15 @@ def _is_fetched(folders: list[str]) -> bool:
 
 
 def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> ImportReport:
-    """Import for good. Err when there is nothing, when another run holds the lock, or the store cannot be used."""
+    """Import for good. Raises KnowledgeError when there is nothing, when another run holds the lock, or the store cannot
+    be used."""
 
     limits = replace(options.limits, provider=SOURCE, reclaim="never", keep=True, harvest=True)
     unquoted = replace(options, limits=limits, distil=replace(options.distil, quotes="off"))
     try:
         with locks.locked(paths.lock, work="import"):
             recovered = recover(paths, now(), options.editor_wait)
-            planned = attempt(plan_import, paths, path, recovered.entries, secrets=options.distil.redact)
-            if not isinstance(planned, Ok):
-                return planned
-            report = planned.value
+            report = plan_import(paths, path, recovered.entries, secrets=options.distil.redact)
             done = HarvestReport(applied=True, run=new_run(now()))
             committer = Committer(paths, unquoted, recovered, done, now)
             try:
@@ -266,7 +264,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
             report.errors += [*recovered.errors, *done.errors]
             return report
     except locks.LockHeldError as error:
-        raise locks.refused(error)
+        raise locks.refused(error) from error
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror}"
         raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error

@@ -19,7 +19,7 @@ from typing import Any
 
 from core.base import files
 from core.base.answer import Answer, Generate
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.knowledge.spending import Purse, Spent, account_trouble
 
 NOT_TRIED = "not-tried"
@@ -76,26 +76,30 @@ class Breaker:
         self._doubts = 0
         self.reason: ErrorInfo | None = None
 
-    def see(self, result: Result[Answer]) -> Answer:
-        """Note how a call ended. A call that was under way when the asking ended, and failed too, was not tried."""
+    def answered(self) -> None:
+        """Note that a call ended with an answer."""
+        with self._lock:
+            self._doubts = 0
+        self.first_call.set()
+
+    def failed(self, failure: KnowledgeError) -> KnowledgeError:
+        """Note that a call failed. What its conversation gets: a call that was under way when the asking ended, and
+        failed too, was not tried."""
         try:
-            return self._seen(result)
+            return self._seen(failure)
         finally:
             self.first_call.set()
 
-    def _seen(self, result: Result[Answer]) -> Answer:
+    def _seen(self, failure: KnowledgeError) -> KnowledgeError:
         with self._lock:
-            if isinstance(result, Ok):
-                self._doubts = 0
-                return result
-            code = result.error.code
+            code = failure.error.code
             self._doubts += code in DOUBTFUL
             if code not in HOPELESS and self._doubts < IN_A_ROW:
-                return result
+                return failure
             if self.reason is None:
-                self.reason = result.error
-                return result
-            return self.refusal() if code in HOPELESS | DOUBTFUL else result
+                self.reason = failure.error
+                return failure
+            return self.refusal() if code in HOPELESS | DOUBTFUL else failure
 
     def refusal(self) -> KnowledgeError:
         """What a conversation gets instead of an answer once the asking has ended."""
@@ -181,26 +185,30 @@ class Meter:
                 fits = self._purse.reserve(len(prompt.encode("utf-8", "replace")))
             except OSError as error:
                 self._budget.settle(estimate, 0)
-                return self._breaker.see(KnowledgeError(NO_ACCOUNT, account_trouble(error), error.filename or ""))
+                trouble = KnowledgeError(NO_ACCOUNT, account_trouble(error), error.filename or "")
+                raise self._breaker.failed(trouble) from error
             if fits is None:
                 self._budget.settle(estimate, 0)
                 raise KnowledgeError(TOKEN_CAP, self._purse.reason, hint="the caps stand in config.toml")
             reserved = fits
-        result = attempt(self._generate, prompt, schema)
-        self.calls += 1
-        self.requests += result.value.requests if isinstance(result, Ok) else result.requests
-        answer = attempt(self._breaker.see, result)
-        if not isinstance(answer, Ok):
+        try:
+            answer = self._generate(prompt, schema)
+        except KnowledgeError as error:
+            self.calls += 1
+            self.requests += error.requests
+            failure = self._breaker.failed(error)
             self._budget.settle(estimate, 0)
             # Whoever gave up may be billed all the same: for the question at least.
-            self._settle(reserved, estimate if answer.error.code in BILLED else 0, 0)
-            return answer
-        value = answer.value
-        self.model = value.model or self.model
-        self.input_tokens = _add(self.input_tokens, value.input_tokens)
-        self.output_tokens = _add(self.output_tokens, value.output_tokens)
-        real_in = estimate if value.input_tokens is None else value.input_tokens
-        real_out = len(value.text) // BYTES_A_TOKEN if value.output_tokens is None else value.output_tokens
+            self._settle(reserved, estimate if failure.error.code in BILLED else 0, 0)
+            raise failure from error.__cause__
+        self.calls += 1
+        self.requests += answer.requests
+        self._breaker.answered()
+        self.model = answer.model or self.model
+        self.input_tokens = _add(self.input_tokens, answer.input_tokens)
+        self.output_tokens = _add(self.output_tokens, answer.output_tokens)
+        real_in = estimate if answer.input_tokens is None else answer.input_tokens
+        real_out = len(answer.text) // BYTES_A_TOKEN if answer.output_tokens is None else answer.output_tokens
         self._budget.settle(estimate, real_in + real_out)
         self._settle(reserved, real_in, real_out)
         self._on_answer()
@@ -283,12 +291,18 @@ class Counted:
         self.sent = 0
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        answer = attempt(self._generate, prompt, schema)
+        estimated = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
+        asked = 0 if prompt.endswith(RETRY_SUFFIX) else estimated
+        try:
+            answer = self._generate(prompt, schema)
+        except KnowledgeError:
+            with self._lock:
+                self.sent += asked
+            raise
         with self._lock:
-            estimated = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
-            self.sent += 0 if prompt.endswith(RETRY_SUFFIX) else estimated
-            if isinstance(answer, Ok) and not answer.value.truncated:
-                self.usage = self.usage.plus(_of_call(prompt, schema, answer.value, estimated))
+            self.sent += asked
+            if not answer.truncated:
+                self.usage = self.usage.plus(_of_call(prompt, schema, answer, estimated))
         return answer
 
 

@@ -16,7 +16,7 @@ from core.base import files, locks
 from core.base.answer import Generate
 from core.base.homes import advice
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
@@ -134,7 +134,7 @@ def run_harvest(
                 options = replace(options, known=KnownStore.read(paths, recovered.entries))
             return _run_plan(paths, options, generate, plan, recovered, now, progress, cancelled)
     except locks.LockHeldError as error:
-        raise locks.refused(error)
+        raise locks.refused(error) from error
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror}"
         raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
@@ -292,9 +292,9 @@ class _Reader:
         meter = self._meter(step)
         self._live.meters[step] = meter
         if meter is None or self._options.kept is None:
-            return Distilled(step, distil_step(step, self._options, meter, opened), meter)
+            return Distilled(step, attempt(distil_step, step, self._options, meter, opened), meter)
         paid = KeptAnswers(meter, self._options.kept, step.sha256, self._options.asked)
-        return Distilled(step, distil_step(step, self._options, paid, opened), meter, paid)
+        return Distilled(step, attempt(distil_step, step, self._options, paid, opened), meter, paid)
 
     def _meter(self, step: Step) -> Meter | None:
         if self.generate is None:

@@ -4,7 +4,7 @@ period."""
 from __future__ import annotations
 
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.harvest.committer import Committer
 from core.harvest.proofs import REPORTED, Proofs
 from core.harvest.reclaim import Guard, purge, purge_split, remove_split
@@ -21,49 +21,49 @@ def prune(committer: Committer, step: Step) -> bool:
     if committer.limits.keep or not committer.trusted:
         committer.report.kept += 1
         return False
-    removed = (
-        attempt(_remove_split, committer, step) if step.artifact.kind == "split" else attempt(_purge, committer, step)
-    )
+    try:
+        removed = _remove_split(committer, step) if step.artifact.kind == "split" else _purge(committer, step)
+    except KnowledgeError as failed:
+        committer.report.errors.append(failed.error)
+        return False
     if removed is None:
         committer.report.kept += 1
         return False
-    if isinstance(removed, KnowledgeError):
-        committer.report.errors.append(removed.error)
-        return False
-    committer.report.reclaimed_bytes += removed.value
+    committer.report.reclaimed_bytes += removed
     entry = committer.entry_for(step, "pruned", committer.now()) | {"deleted": True, "run": committer.run}
     committer.record(f"path:{step.artifact.path}", entry)
     return True
 
 
-def _remove_split(committer: Committer, step: Step) -> Result[int] | None:
-    """None: it was cut anew since the run began, and stays."""
+def _remove_split(committer: Committer, step: Step) -> int | None:
+    """The bytes that are gone. None: it was cut anew since the run began, and stays."""
     if not is_stale(step.artifact.path):
         return None
-    removed = attempt(remove_split, committer.paths, step.artifact.path, committer.options.trash_days, committer.now())
-    return removed if isinstance(removed, KnowledgeError) else Ok(step.artifact.size)
+    remove_split(committer.paths, step.artifact.path, committer.options.trash_days, committer.now())
+    return step.artifact.size
 
 
-def _purge(committer: Committer, step: Step) -> Result[int] | None:
-    """None: the conversation stays for a reason that is no failure; a note in the report tells it."""
+def _purge(committer: Committer, step: Step) -> int | None:
+    """The bytes that are gone. None: the conversation stays for a reason that is no failure; a note in the report tells
+    it."""
     name, paths = step.artifact.name, committer.paths
     if split_in_trash(name) is not None:
-        gone = attempt(purge_split, paths, name)
-        return gone if isinstance(gone, KnowledgeError) else Ok(step.artifact.size)
+        purge_split(paths, name)
+        return step.artifact.size
     entry = committer.entries.get(sha_in_trash(name))
     refused = why_not_purge(paths, name, entry, committer.proofs, committer.guard)
     if refused is not None:
         if refused.code == VANISHED and (entry or {}).get(REPORTED, committer.run) != committer.run:
             return None  # an earlier run has told it, and 'knowledge missing' still does
         if refused.code in (VANISHED, PURGE_REFUSED):
-            return KnowledgeError.of(refused)
+            raise KnowledgeError.of(refused)
         committer.report.notes.append(f"{refused.message} ({name})")
         return None
     committer.append({"t": "purging", "sha": sha_in_trash(name), "trash": name}, durable=True)
     if not committer.trusted:
         return None
-    removed = attempt(purge, paths.trash / name, sha_in_trash(name))
-    if isinstance(removed, Ok) and entry is not None:
+    removed = purge(paths.trash / name, sha_in_trash(name))
+    if entry is not None:
         drop_from_trash(entry, name)
     return removed
 

@@ -92,7 +92,7 @@ class Reclaimed:
 
 
 def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime) -> Reclaimed:
-    """Move one conversation into the trash (`trash_days` 0: remove it). Err leaves it where it was.
+    """Move one conversation into the trash (`trash_days` 0: remove it). A failure leaves it where it was.
 
     The trash is synced by `sync_reclaimed`, once for many. The place that was left is not: a power cut may only bring
     the conversation back, and the next run, which knows it, takes it away again.
@@ -121,7 +121,7 @@ def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: d
     files.make_folder(paths.trash)
     copy = _rename_into(paths.trash, Path(path), sha256)
     if files.identity_of(fd) != before or files.sha256_of_descriptor(fd) != sha256 or not files.is_same_file(fd, copy):
-        return _changed(path) if _put_back(copy, Path(path)) else _changed_twice(copy, path)
+        raise _changed(path) if _put_back(copy, Path(path)) else _changed_twice(copy, path)
     if trash_days == 0:
         files.discard(copy)
         return Reclaimed(path, sha256, before.size, "", "")
@@ -189,7 +189,7 @@ def restore(paths: Paths, name: str, path: str, sha256: str) -> Path:
         files.sync_folder(paths.trash)
     except FileExistsError:
         if _stands_at(target, sha256):  # put back by hand, or before a power cut that brought the one in the trash back
-            gone = purge(copy, sha256)
+            purge(copy, sha256)
             return target
         raise KnowledgeError(
             "occupied", "another file has that name now", target, "move it away, then restore again"
@@ -252,7 +252,6 @@ def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> Non
         files.sync_folder(paths.splits)
     except OSError as error:
         raise KnowledgeError("prune-failed", f"the folder could not be taken away: {error.strerror}", path) from error
-    return
 
 
 def restore_split(paths: Paths, name: str) -> Path:
@@ -284,7 +283,6 @@ def purge_split(paths: Paths, name: str) -> None:
         raise KnowledgeError(
             "purge-failed", f"a trashed folder could not be removed: {error.strerror}", folder
         ) from error
-    return
 
 
 def finish_removals(paths: Paths) -> list[ErrorInfo]:

@@ -369,16 +369,15 @@ def _take_out_outdated(paths: Paths, states: Mapping[str, Pending], run: str, wh
 def _move_to_done(paths: Paths, file: str, raw: str, now: datetime, run: str) -> ErrorInfo | None:
     def hunks(lines: list[str]) -> list[Hunk]:
         at = next((at for at, line in enumerate(lines, start=1) if bare(line) == raw), 0)
-        return (
-            moved(lines, BulletRef(file, at, raw), "done")
-            if at
-            else KnowledgeError("unchanged", "the task is gone", file)
-        )
+        if not at:
+            raise KnowledgeError("unchanged", "the task is gone", file)
+        return moved(lines, BulletRef(file, at, raw), "done")
 
-    made = attempt(change_file, paths, file, hunks, now, run=run)
-    if isinstance(made, Ok):
-        return ErrorInfo("changes-failed", made.value.warning, str(paths.changes)) if made.value.warning else None
-    return made.error if made.error.code not in ("unchanged", "already-done") else None
+    try:
+        made = change_file(paths, file, hunks, now, run=run)
+    except KnowledgeError as failed:
+        return failed.error if failed.error.code not in ("unchanged", "already-done") else None
+    return ErrorInfo("changes-failed", made.warning, str(paths.changes)) if made.warning else None
 
 
 def _changes(records: list[Record], run: str, when: str) -> list[Change]:
@@ -442,15 +441,15 @@ def with_store(
     work: Callable[[Recovered], T],
     editor_wait: EditorWait = EDITOR_WAIT,
 ) -> T:
-    """Run `work` of the command `name` while nobody else changes the store. Err when another command holds the lock, or
-    the disk refuses."""
+    """Run `work` of the command `name` while nobody else changes the store. Raises KnowledgeError when another command
+    holds the lock, or the disk refuses."""
     try:
         with locks.locked(paths.lock, work=name):
             recovered = recover(paths, now, editor_wait)
             files.sync_folder(paths.state)  # no power cut may bring a journal back that ended before this work
             return work(recovered)
     except locks.LockHeldError as error:
-        raise locks.refused(error)
+        raise locks.refused(error) from error
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror or error}"
         raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error

@@ -59,7 +59,8 @@ def split_quote(text: str) -> tuple[str, str]:
 
 
 def clean_text(text: str) -> str:
-    """A person's words as they may stand in a bullet; Err when nothing is left or it is too long (never cut)."""
+    """A person's words as they may stand in a bullet; Raises KnowledgeError when nothing is left or it is too long
+    (never cut)."""
     clean = sanitise_line(text, None)
     if not clean.strip("\\#- "):
         raise KnowledgeError("empty-text", "there is no text to write", hint="give the words of the bullet")
@@ -70,7 +71,7 @@ def clean_text(text: str) -> str:
 
 
 def locate(lines: Sequence[str], ref: BulletRef) -> int:
-    """The index of the bullet; Err(changed-outside) when another line stands there."""
+    """The index of the bullet; KnowledgeError(changed-outside) when another line stands there."""
     at = ref.line - 1
     if not ref.raw.startswith("- ") or not 0 <= at < len(lines) or bare(lines[at]) != ref.raw:
         message = f"line {ref.line} no longer holds this bullet; nothing was written"

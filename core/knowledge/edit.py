@@ -146,7 +146,7 @@ def add_lines(
     run: str = "",
 ) -> Edited:
     """Make bullets, each an exact line and the indented ones below it, stand in a file (made with `header` when it is
-    not there), in one write. Those that stand there are left out; Err(already-there) when all do."""
+    not there), in one write. Those that stand there are left out; KnowledgeError(already-there) when all do."""
 
     def hunks(lines: list[str]) -> list[Hunk]:
         there = {text: at for at, old in reversed(list(enumerate(lines))) if (text := bare(old)) in wanted}
@@ -178,7 +178,7 @@ def add_lines(
             notice = carry_out(paths, change, put)
             return Edited(run, file, files.read_file(path).sha256, block, (), notice or "")
         except OSError as error:
-            raise could_not_write(path, error)
+            raise could_not_write(path, error) from error
     return change_file(paths, file, hunks, now, seen=seen, run=run)
 
 
@@ -210,7 +210,8 @@ def change_file(
     ends_conflict: bool = False,
     settles: bool = True,
 ) -> Edited:
-    """Compute hunks over the file as it is, put the new text in place, record the change. Err: nothing was written.
+    """Compute hunks over the file as it is, put the new text in place, record the change. Raises KnowledgeError:
+    nothing was written.
 
     What stands in a merge conflict is not touched, unless the edit is the one that ends it. What a crash cut off is
     brought to its end first; not so (`settles`) in a folder whose log somebody else may have written."""
@@ -221,7 +222,7 @@ def change_file(
             if settles:
                 begin(paths)
         except OSError as error:
-            raise could_not_write(paths.log, error)
+            raise could_not_write(paths.log, error) from error
         read = read_editable(paths, file)
         before = read.sha256
         if seen is not None and seen.lower() != before:
@@ -239,7 +240,7 @@ def change_file(
         try:
             notice = put_in_place(paths, change, data, read.data)
         except OSError as error:
-            raise could_not_write(path, error)  # the next recovery looks whether it was made
+            raise could_not_write(path, error) from error  # the next recovery looks whether it was made
         if notice is not None:
             return Edited(run, file, edit.after, added, removed, notice)
     raise KnowledgeError(

@@ -175,7 +175,7 @@ def _content(paths: Paths) -> files.FileRead | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _unreadable(paths, error)
+        raise _unreadable(paths, error) from error
 
 
 def _unreadable(paths: Paths, error: OSError) -> KnowledgeError:

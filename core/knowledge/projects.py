@@ -38,7 +38,6 @@ from core.base.project import (
     same_key,
 )
 from core.base.ready import kept_ready
-from core.base.result import KnowledgeError, Ok, attempt
 from core.base.trust import read_trust
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text
@@ -308,17 +307,13 @@ def _is_whole(named: str) -> bool:
 def known_projects(paths: Paths, environment: Mapping[str, str]) -> Projects:
     """What `projects_of` says of the ledger as it is now, kept ready in the cache folder (which `environment` may
     name): a prompt asks for this at every start, and a large ledger takes most of a second to read."""
-    failed: list[KnowledgeError] = []
 
     def made() -> KnownProjects:
-        ledger = attempt(seen_ledger, paths)
-        failed.extend([ledger] if isinstance(ledger, KnowledgeError) else [])
-        return projects_of(ledger.value if isinstance(ledger, Ok) else {})
+        return projects_of(seen_ledger(paths))
 
     place = cache_folder(paths.home, environment) / "projects"
     inputs = [paths.ledger, paths.plans]  # without a ledger it is rebuilt from the plans
-    found = kept_ready(place, inputs, made, write=_as_json, read=_from_json, whole=lambda: not failed)
-    return failed[0] if failed else found
+    return kept_ready(place, inputs, made, write=_as_json, read=_from_json)
 
 
 def _as_json(projects: KnownProjects) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from core.base.markdown import BY_HAND, bullet_line, split_provenance
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError
 from core.knowledge.bullet_text import without_lines
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import ATTEMPTS, change_file, could_not_write, read_editable
@@ -37,33 +37,36 @@ def take_back(paths: Paths, change: Change, now: datetime, run: str) -> str:
     """Reverse one recorded edit of one file; its own row is written under `run`.
 
     Returns REVERSED, ALREADY, CHANGED when the person has changed what the edit wrote, GONE when nothing of it is there
-    (in all three nothing is touched), or MISSED when the change was but the person's word that lines are gone. Err when
-    the file cannot be written.
+    (in all three nothing is touched), or MISSED when the change was but the person's word that lines are gone. Raises
+    KnowledgeError when the file cannot be written.
     """
     if change.edit is None and not change.added:  # nothing was written: the person had said that lines are gone
         try:
             append_changes(paths, [Change(now.isoformat(), run, change.file, change.removed)])
         except OSError as error:
-            raise could_not_write(paths.changes, error)
+            raise could_not_write(paths.changes, error) from error
         return MISSED
     if change.edit is None:
         taken = take_out(paths, change.file, change.added, now, run)
         return REVERSED if taken.went else CHANGED if taken.stayed else GONE
     path = paths.knowledge / change.file
     for _ in range(ATTEMPTS):
-        read = attempt(read_editable, paths, change.file)
-        if isinstance(read, KnowledgeError):
-            return GONE if read.error.code == "missing" and not change.removed else read
-        data = reversed_edit(read.value.data, change.edit)
+        try:
+            read = read_editable(paths, change.file)
+        except KnowledgeError as failed:
+            if failed.error.code == "missing" and not change.removed:
+                return GONE
+            raise
+        data = reversed_edit(read.data, change.edit)
         if data is None:
-            return GONE if _is_gone(read.value.data, change.edit) else CHANGED
-        if data == read.value.data:
+            return GONE if _is_gone(read.data, change.edit) else CHANGED
+        if data == read.data:
             return ALREADY
         back = Change(now.isoformat(), run, change.file, change.removed, change.added)
         try:
-            notice = put_in_place(paths, back, data, read.value.data)
+            notice = put_in_place(paths, back, data, read.data)
         except OSError as error:
-            raise could_not_write(path, error)
+            raise could_not_write(path, error) from error
         if notice:
             raise KnowledgeError(
                 "changes-failed", f"the edit is taken back, but this is told nowhere: {notice}", paths.changes
@@ -85,15 +88,20 @@ def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, ru
         stayed = tuple(line for line in left if line in why)
         gone = tuple(line for line in left if line not in why)
         found = TakenOut(len(unwanted) - len(left), stayed, gone, why)
-        return out if out else KnowledgeError("unchanged", "none of the lines stands there", file)
+        if not out:
+            raise KnowledgeError("unchanged", "none of the lines stands there", file)
+        return out
 
-    changed = attempt(change_file, paths, file, hunks, now, run=run)
-    if isinstance(changed, KnowledgeError):
-        if changed.error.code == "missing":
+    try:
+        changed = change_file(paths, file, hunks, now, run=run)
+    except KnowledgeError as failed:
+        if failed.error.code == "missing":
             return TakenOut(gone=tuple(unwanted))
-        return found if changed.error.code == "unchanged" else changed
-    if changed.value.warning:
-        raise KnowledgeError("changes-failed", changed.value.warning, paths.changes)
+        if failed.error.code == "unchanged":
+            return found
+        raise
+    if changed.warning:
+        raise KnowledgeError("changes-failed", changed.warning, paths.changes)
     return found
 
 

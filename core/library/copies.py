@@ -31,7 +31,7 @@ def back_up(library: Library, folder: Path, *, now: datetime | None = None) -> P
     temporary = files.temporary_name(target)
     try:
         made = open_library(str(temporary))
-        copied = copy_library(library, made)
+        copy_library(library, made)
         with made.engine.connect() as connection:  # one file, nothing beside it
             connection.connection.driver_connection.execute("PRAGMA journal_mode = DELETE")  # type: ignore[union-attr]
         made.close()

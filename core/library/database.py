@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.installed import how_to_install
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError
 from core.library.told import Told, narrow
 
 if TYPE_CHECKING:
@@ -89,18 +89,19 @@ def open_library(
     `backups` is the folder for the copy of a file that is made before a migration; None: beside it. PostgreSQL takes
     back a migration that fails, and its administrator makes the copies (pg_dump).
     `patience` is for how many seconds another writer is waited for.
-    Without `make`, Err where there is no library yet. Err in one sentence for missing packages, a file that is no
-    library or a damaged one, a library of a later version, a server that does not answer.
+    Without `make`, Raises KnowledgeError where there is no library yet. Raises KnowledgeError, in one sentence, for
+    missing packages, a file that is no library or a damaged one, a library of a later version, a server that does not
+    answer.
     """
     try:
         from sqlalchemy.exc import DBAPIError, SQLAlchemyError
     except ImportError as error:
-        raise _missing(str(error.name), "library")
+        raise _missing(str(error.name), "library") from error
     shown = shown_url(url)
     try:
         engine, path = _engine(url, patience)
     except ImportError as error:
-        raise _missing(str(error.name), "postgres")
+        raise _missing(str(error.name), "postgres") from error
     except (SQLAlchemyError, ValueError):
         accepted = "give a path, or postgresql://USER@HOST/DATABASE"
         raise KnowledgeError("bad-library", "this is no address of a library", shown, accepted) from None
@@ -114,7 +115,10 @@ def open_library(
             os.close(files.open_for_append(path))  # 0600 from the first byte on, and never a link to elsewhere
         library = Library(engine, path)
         beside = backups if backups is not None or path is None else path.parent / "backups"
-        copy = attempt(_migrate, library, beside, shown)
+        copy = _migrate(library, beside, shown)
+    except KnowledgeError:
+        engine.dispose()
+        raise
     except DBAPIError as error:
         engine.dispose()
         raise KnowledgeError(
@@ -125,10 +129,7 @@ def open_library(
         raise KnowledgeError(
             "library-failed", f"the library cannot be opened: {error.strerror or error}", shown
         ) from error
-    if isinstance(copy, KnowledgeError):
-        engine.dispose()
-        return copy
-    return Library(engine, path, copy.value)
+    return Library(engine, path, copy)
 
 
 def unrecorded_retrievals(path: Path, most: int = 5_000) -> set[str]:

@@ -18,7 +18,7 @@ from typing import Any
 from core.base.answer import Generate
 from core.base.markdown import sanitise_line
 from core.base.marks import for_prompt
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError
 from core.library.chunking import Piece
 from core.library.extract import Extracted, without_marks
 from core.library.records import CHUNK_TYPES, CONCEPT_TYPES, RHETORICAL_MODES
@@ -388,17 +388,19 @@ def prompt_of(document: Extracted, pieces: Sequence[Piece]) -> str:
 
 
 def described_by(generate: Generate, document: Extracted, pieces: Sequence[Piece], attempts: int = 2) -> Description:
-    """The words of a model where it gave some, those of the rules elsewhere. Err where it gave no valid answer."""
+    """The words of a model where it gave some, those of the rules elsewhere. Raises KnowledgeError where it gave no
+    valid answer."""
     base = describe(document, pieces)
-    why: KnowledgeError = KnowledgeError("no-answer", "the model was not asked")
+    why = KnowledgeError("no-answer", "the model was not asked")
     for _attempt in range(attempts):
         answer = generate(prompt_of(document, pieces), SCHEMA)
-        cut_off = KnowledgeError("bad-answer", "the model's answer was cut off")
-        read = cut_off if answer.truncated else attempt(_read, answer.text)
-        if isinstance(read, Ok):
-            return _merged(base, read.value, len(pieces))
-        why = read
-    return why
+        try:
+            if answer.truncated:
+                raise KnowledgeError("bad-answer", "the model's answer was cut off")
+            return _merged(base, _read(answer.text), len(pieces))
+        except KnowledgeError as failed:
+            why = failed
+    raise why
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -92,7 +92,8 @@ class Extracted:
 
 def extract(name: str, data: bytes, content_type: str = "") -> list[Extracted]:
     """The documents of a file: one, or the conversations of an export. `content_type` is what the person says it is,
-    "" to have it told. Err in one sentence for what cannot be read; never raises for anything in `data`."""
+    "" to have it told. Raises KnowledgeError, in one sentence, for what cannot be read; never raises for anything in
+    `data`."""
     if len(data) > MOST_BYTES:
         size = f"{len(data) >> 20} MB, {MOST_BYTES >> 20} MB at the most"
         raise KnowledgeError("too-large", f"the file is too large ({size})", name)

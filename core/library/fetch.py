@@ -91,7 +91,8 @@ def stored_name(name: str) -> str:
 
 
 def fetch(address: str, mark: str = "", *, seconds: float = SECONDS, most: int = MOST_BYTES) -> Page:
-    """Get a page. `mark` is that of the last fetch. Err in one sentence for anything that a network can do."""
+    """Get a page. `mark` is that of the last fetch. Raises KnowledgeError, in one sentence, for anything that a
+    network can do."""
     import requests
 
     at = address

@@ -7,6 +7,7 @@ wherever the workers are.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import os
@@ -159,7 +160,8 @@ def places_of(library: Library, name: str) -> list[Location]:
 
 
 def read_source(source: Source, known: Sequence[Location], content_type: str) -> Item | None:
-    """The bytes of a file or address, None where nothing changed since it was taken in. Err in one sentence."""
+    """The bytes of a file or address, None where nothing changed since it was taken in. Raises KnowledgeError in one
+    sentence."""
     if is_address(source.name):
         marks = {row.state for row in known}
         page = fetch(source.name, marks.pop() if len(marks) == 1 else "")
@@ -261,12 +263,10 @@ def foreseen(library: Library, names: Sequence[str], way: Way, *, folder: Path, 
     found: list[Loss] = []
     for source in sources_of(names, IngestReport(), folder, stored_name if way.redact else _as_it_is):
         known = [] if is_address(source.name) else places_of(library, source.stored)
-        read = attempt(read_source, source, known, content_type) if known else attempt(Ok, None)
-        if isinstance(read, Ok) and read.value is not None:
-            prepared = attempt(prepare, read.value, way)
-            found += (
-                [loss for one in prepared.value for loss in losses(library, one)] if isinstance(prepared, Ok) else []
-            )
+        with contextlib.suppress(KnowledgeError):  # the ingest itself tells what cannot be read
+            item = read_source(source, known, content_type) if known else None
+            prepared = prepare(item, way) if item is not None else []
+            found += [loss for one in prepared for loss in losses(library, one)]
     return found
 
 
@@ -283,13 +283,13 @@ def _as_it_is(name: str) -> str:
     return shown(name) if is_address(name) else name
 
 
-def _prepared(work: Prepare, way: Way, item: Item) -> list[Prepared]:
+def _prepared(work: Prepare, way: Way, item: Item) -> Result[list[Prepared]]:
     """`work` may call its parameters what it likes; partial() alone could only give the second one by its name."""
-    return work(item, way)
+    return attempt(work, item, way)
 
 
-def _given_up(item: Item, why: str) -> list[Prepared]:
-    raise KnowledgeError("worker-lost", f"whoever read the file was lost each time ({why})", item.source)
+def _given_up(item: Item, why: str) -> Result[list[Prepared]]:
+    return KnowledgeError("worker-lost", f"whoever read the file was lost each time ({why})", item.source)
 
 
 @dataclass

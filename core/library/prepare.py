@@ -83,7 +83,8 @@ class Prepared:
 
 
 def prepare(item: Item, way: Way) -> list[Prepared]:
-    """The documents of an item. Err in one sentence, which names the source, where nothing of it can be read."""
+    """The documents of an item. Raises KnowledgeError, in one sentence which names the source, where nothing of it can
+    be read."""
     try:
         found = attempt(extract, item.name or item.source, item.data, item.content_type)
         if isinstance(found, KnowledgeError):
@@ -132,12 +133,14 @@ def _vectors(
 ) -> Sequence[bytes]:
     if way.embed is None or not texts:
         return [b""] * len(texts)
-    made = attempt(way.embed, [f"{row.summary}\n{text}" for row, text in zip(description.rows, texts, strict=True)])
-    if isinstance(made, KnowledgeError) or len(made.value) != len(texts):
-        why = made.error.message if isinstance(made, KnowledgeError) else "it gave another number of vectors"
-        warnings.append(ErrorInfo("no-vectors", f"it has no vectors yet: {why}", source))
+    try:
+        made = way.embed([f"{row.summary}\n{text}" for row, text in zip(description.rows, texts, strict=True)])
+        if len(made) != len(texts):
+            raise KnowledgeError("bad-answer", "it gave another number of vectors")
+    except KnowledgeError as failed:
+        warnings.append(ErrorInfo("no-vectors", f"it has no vectors yet: {failed.error.message}", source))
         return [b""] * len(texts)
-    return [struct.pack(f"<{len(row)}f", *row) for row in made.value]
+    return [struct.pack(f"<{len(row)}f", *row) for row in made]
 
 
 def _without_secrets(document: Extracted, counts: Counter[str]) -> Extracted:

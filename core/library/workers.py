@@ -174,7 +174,8 @@ class Elsewhere:
         self._lock = threading.Lock()
 
     def call(self, work: Callable[..., R], *arguments: Any) -> R:
-        """What `work` gives for its arguments, all of which can be pickled. Err when nobody could be reached."""
+        """What `work` gives for its arguments, all of which can be pickled. Raises KnowledgeError when nobody could be
+        reached."""
         why = ""
         for wait_seconds in (0.0, *WAITS):
             time.sleep(wait_seconds)
@@ -231,7 +232,7 @@ def local_processes(number: int) -> Callable[[], Executor]:
 
 def cluster(address: str) -> tuple[Callable[[], Executor], int]:
     """What opens an executor on the scheduler of `address` (`tcp://host:8786`), and how many tasks it does at a time.
-    Err when it does not answer, or the package for it is missing."""
+    Raises KnowledgeError when it does not answer, or the package for it is missing."""
     try:
         from distributed import Client
     except ImportError as error:

@@ -109,7 +109,7 @@ def run_command(
                 command, prompt, seconds=seconds, max_bytes=max_bytes, cancelled=cancelled, folder=place / ASKED
             )
     except OSError as error:
-        raise no_place(error)
+        raise no_place(error) from error
     text = output_of(ended)
     return Answer(text=text)
 
@@ -171,12 +171,12 @@ def finished(
     answer.start()
     complaints.start()
     try:
-        stopped = _wait_for(process, answer, name, deadline, cancelled)
+        _wait_for(process, answer, name, deadline, cancelled)
+    except KnowledgeError:
+        raise
     except BaseException:  # Ctrl-C does not reach another process group by itself
         _end(process)
         raise
-    if stopped is not None:
-        return stopped
     complaints.join(SLICE_SECONDS * 4)
     return Finished(name, process.returncode, bytes(answer.content), bytes(complaints.content))
 
@@ -191,8 +191,8 @@ def _feed(pipe: IO[bytes], data: bytes) -> None:
 
 def _wait_for(
     process: subprocess.Popen[bytes], answer: _Reader, name: str, deadline: float, cancelled: Callable[[], bool]
-) -> KnowledgeError | None:
-    """Wait until the program has ended and its output is complete; None then, else why it was ended by us."""
+) -> None:
+    """Wait until the program has ended and its output is complete. Raises KnowledgeError where it was ended by us."""
     ended_at: float | None = None
     while True:
         if answer.overflowed:
@@ -216,12 +216,12 @@ def _wait_for(
         if not answer.is_alive():
             if answer.overflowed:
                 continue  # seen at the top of the loop
-            return None
+            return
         ended_at = ended_at or now
         if now - ended_at > STRAGGLER_SECONDS:
             _end(process)
             answer.join(SLICE_SECONDS * 4)
-            return None
+            return
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

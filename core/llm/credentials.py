@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from core.base.result import KnowledgeError, Ok
+from core.base.result import KnowledgeError
 
 MAX_FILE_BYTES = 64 * 1024
 
@@ -38,12 +38,8 @@ def keys_from(path: Path | None, environment: Mapping[str, str]) -> KeyFinder:
                 return _usable(key, f"the environment variable {variable}")
         if path is None:
             return ""
-        match read_keys(path):
-            case Ok(keys):
-                key = keys.get(provider, "").strip()
-                return _usable(key, f"{path}, [keys], {provider}") if key else ""
-            case KnowledgeError() as problem:
-                return problem
+        key = read_keys(path).get(provider, "").strip()
+        return _usable(key, f"{path}, [keys], {provider}") if key else ""
 
     return find
 
@@ -60,7 +56,7 @@ def read_keys(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except OSError as problem:
-        raise _unreadable(problem, path, "check its owner")
+        raise _unreadable(problem, path, "check its owner") from problem
     try:
         with os.fdopen(descriptor, "rb") as file:
             state = os.fstat(descriptor)
@@ -73,7 +69,7 @@ def read_keys(path: Path) -> dict[str, str]:
                 raise KnowledgeError("credentials-exposed", message, path, f"run: chmod 600 {path}")
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as problem:
-        raise _unreadable(problem, path, "check the disk")
+        raise _unreadable(problem, path, "check the disk") from problem
     if len(content) > MAX_FILE_BYTES:
         hint = "keep only [keys] in it"
         raise KnowledgeError("credentials-malformed", "the credentials file is too large to be one", path, hint)

@@ -71,5 +71,5 @@ def read(reply: Mapping[str, Any], question: Question) -> Answer:
     )
 
 
-def _refused(what: str) -> Answer:
-    raise KnowledgeError("model-refused", f"gemini: {what}", hint="try another model")
+def _refused(what: str) -> KnowledgeError:
+    return KnowledgeError("model-refused", f"gemini: {what}", hint="try another model")

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 from core.base.answer import Answer, Generate
 from core.base.paths import ASKED
-from core.base.result import KnowledgeError, Ok, Result, attempt
+from core.base.result import KnowledgeError, attempt
 from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.command import asking_place, finished, no_place, output_of, run_command
 from core.llm.credentials import KeyFinder
 from core.llm.local import connect_local
-from core.llm.presets import PRESETS, Preset, explained
+from core.llm.presets import PRESETS, Preset, explain
 from core.llm.transport import RetryPolicy, complaint, never, post, refusal
 from core.llm.wire import (
     MODEL_CHARACTERS,
@@ -116,14 +116,11 @@ def connect(
     if not _is_web_address(base_url):
         hint = "it begins with http:// or https:// and has no ? or #"
         raise KnowledgeError("bad-address", "base_url is not a web address", hint=hint)
-    match credentials(settings.provider, spec.key_variables):
-        case KnowledgeError() as problem:
-            return problem
-        case Ok(key):
-            if not key and spec.key_variables and base_url.rstrip("/") == spec.base_url:
-                where = f"set {spec.key_variables[0]}, or write {settings.provider} into [keys] of credentials.toml"
-                too = "" if model else "; it needs the name of a model as well ('model' in the settings, or --model)"
-                raise KnowledgeError("no-credentials", f"there is no key for {settings.provider}", hint=f"{where}{too}")
+    key = credentials(settings.provider, spec.key_variables)
+    if not key and spec.key_variables and base_url.rstrip("/") == spec.base_url:
+        where = f"set {spec.key_variables[0]}, or write {settings.provider} into [keys] of credentials.toml"
+        too = "" if model else "; it needs the name of a model as well ('model' in the settings, or --model)"
+        raise KnowledgeError("no-credentials", f"there is no key for {settings.provider}", hint=f"{where}{too}")
     if not model:
         hint = "set model in [ai_settings.knowledge], or pass --model"
         raise KnowledgeError("no-model", f"the provider {settings.provider} needs the name of a model", hint=hint)
@@ -141,16 +138,15 @@ def _is_web_address(url: str) -> bool:
     return clean and parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
 
 
-def _counting_starts(program: Result[Generate]) -> Generate:
+def _counting_starts(ask: Generate) -> Generate:
     """A program is given the question whenever it starts."""
-    if isinstance(program, KnowledgeError):
-        raise program
-    ask = program.value
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        result = attempt(ask, prompt, schema)
-        never = isinstance(result, KnowledgeError) and result.error.code in ("command-missing", "folder-failed")
-        return _counted(result, 0 if never else 1)
+        try:
+            return replace(ask(prompt, schema), requests=1)
+        except KnowledgeError as failed:
+            never = failed.error.code in ("command-missing", "folder-failed")
+            raise KnowledgeError.of(failed.error, 0 if never else 1) from failed
 
     return generate
 
@@ -162,8 +158,7 @@ def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Generate
         raise KnowledgeError("no-command", "the provider command needs a program to run", hint=hint)
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
-        result = attempt(
-            run_command,
+        answer = run_command(
             settings.command,
             _encodable(prompt),
             seconds=settings.timeout_seconds,
@@ -171,8 +166,7 @@ def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Generate
             cancelled=cancelled,
             folder=settings.folder,
         )
-        if isinstance(result, Ok):
-            result = Ok(replace(result.value, text=without_thinking(result.value.text)))
+        result = replace(answer, text=without_thinking(answer.text))
         return _checked(result, "command", settings.model)
 
     return generate
@@ -199,19 +193,17 @@ def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool
                     environment=preset.prepare(place),
                 )
         except OSError as error:
-            raise no_place(error)
+            raise no_place(error) from error
         said = ended.output.decode("utf-8", "replace")
         complaints = ended.complaints.decode("utf-8", "replace")
-        reason = explained(preset, said, complaints, ended.status)
-        if reason is not None:
-            return reason
-        text = attempt(output_of, ended)
-        if isinstance(text, KnowledgeError):
+        explain(preset, said, complaints, ended.status)
+        try:
+            text = output_of(ended)
+        except KnowledgeError as failed:
             reply = attempt(preset.read, said)
-            return reply if isinstance(reply, KnowledgeError) and ":" in reply.error.message else text
-        result = attempt(preset.read, text.value)
-        if isinstance(result, Ok):
-            result = Ok(replace(result.value, text=without_thinking(result.value.text)))
+            raise (reply if isinstance(reply, KnowledgeError) and ":" in reply.error.message else failed) from failed
+        answer = preset.read(text)
+        result = replace(answer, text=without_thinking(answer.text))
         return _checked(result, preset.title, settings.model, prompt=prompt)
 
     return generate
@@ -232,7 +224,10 @@ def _http(
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         until = time.monotonic() + settings.timeout_seconds
         retry_policy = RetryPolicy(until, settings.max_retries, settings.max_answer_bytes, cancelled, sleep)
-        return _counted(ask(prompt, schema, retry_policy), retry_policy.requests)
+        try:
+            return replace(ask(prompt, schema, retry_policy), requests=retry_policy.requests)
+        except KnowledgeError as failed:
+            raise KnowledgeError.of(failed.error, retry_policy.requests) from failed
 
     def ask(prompt: str, schema: Mapping[str, Any] | None, retry_policy: RetryPolicy) -> Answer:
         nonlocal known
@@ -241,12 +236,9 @@ def _http(
             dialect = known
         while True:  # ends: each refusal makes the dialect smaller
             call = wire.build(base_url, question, dialect)
-            match post(call, retry_policy):
-                case KnowledgeError() as problem:
-                    return problem
-                case Ok(reply):
-                    if 200 <= reply.status <= 299:
-                        break
+            reply = post(call, retry_policy)
+            if 200 <= reply.status <= 299:
+                break
             smaller = None
             if reply.status in (400, 422):
                 said = complaint(reply, call.key, 2000)
@@ -267,13 +259,6 @@ def _http(
     return generate
 
 
-def _counted(result: Result[Answer], requests: int) -> Answer:
-    """What became of a question, with how often it was sent."""
-    if isinstance(result, Ok):
-        return replace(result.value, requests=requests)
-    raise KnowledgeError.of(result.error, requests)
-
-
 def _not_json(call: Call, body: bytes) -> KnowledgeError:
     """The sentence for a success that is no answer: a login page, a cut body, bytes that are no text."""
     if body.lstrip()[:1] == b"<":
@@ -283,15 +268,12 @@ def _not_json(call: Call, body: bytes) -> KnowledgeError:
     return KnowledgeError("bad-answer", message, hint="try again; if it stays, check base_url")
 
 
-def _checked(result: Result[Answer], label: str, model: str, key: str = "", prompt: str = "") -> Answer:
+def _checked(answer: Answer, label: str, model: str, key: str = "", prompt: str = "") -> Answer:
     """The answer with its text made storable. An empty text is an error, unless the output limit explains it.
 
     The model's name goes into the ledger as the server tells it: in printable characters, without the key. A count of
     tokens that the prompt has no room for is not believed.
     """
-    if isinstance(result, KnowledgeError):
-        raise result
-    answer: Answer = result.value
     if not answer.text.strip() and not answer.truncated:
         raise KnowledgeError(
             "empty-answer", f"{label} answered with an empty text", hint="try again, or choose another model"

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from core.base.answer import Answer, Generate
 from core.base.installed import how_to_install
-from core.base.result import KnowledgeError, Ok, Result
+from core.base.result import KnowledgeError, Result, attempt
 from core.llm.wire import ModelSettings, excerpt
 
 WINDOW = 8192
@@ -99,17 +99,18 @@ def connect_local(settings: ModelSettings, over_http: OverHttp) -> Generate:
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         with _lock:  # the first question loads; the others wait for it
             if not ready:
-                ready.append(_ready(meant, settings, over_http))
+                ready.append(attempt(_ready, meant, settings, over_http))
         made = ready[0]
-        return made.value(prompt, schema) if isinstance(made, Ok) else made
+        if isinstance(made, KnowledgeError):
+            raise made
+        return made.value(prompt, schema)
 
     return generate
 
 
 def _ready(meant: Path | HubName, settings: ModelSettings, over_http: OverHttp) -> Generate:
-    file = fetched(meant) if isinstance(meant, HubName) else Ok(meant)
+    file = fetched(meant) if isinstance(meant, HubName) else meant
     loaded = _load(file, settings.context_tokens or WINDOW)
-
     asked = replace(settings, provider="openai", model=file.stem, base_url=f"{loaded.address}/v1")
     return over_http(asked, loaded.key)
 

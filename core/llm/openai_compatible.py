@@ -133,5 +133,4 @@ def connect_embeddings(model: str, base_url: str, *, credentials: KeyFinder, sec
             raise KnowledgeError("bad-answer", message, hint="check embedder_model")
         return vectors
 
-    connected: Embed = embed
-    return connected
+    return embed

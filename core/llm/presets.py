@@ -15,7 +15,7 @@ from typing import Any
 
 from core.base import files
 from core.base.answer import Answer
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 from core.llm.wire import add_counts, child, count_of, excerpt, text_of
 
 Read = Callable[[str], Answer]
@@ -238,15 +238,14 @@ _NO_LOGIN = (
 )
 
 
-def explained(preset: Preset, output: str, complaints: str, status: int) -> KnowledgeError | None:
-    """Why such a program gave no answer, where that lies in how it is installed: too old, or nobody logged in. None:
-    something else. `status` is that with which it ended."""
+def explain(preset: Preset, output: str, complaints: str, status: int) -> None:
+    """Raise KnowledgeError where such a program gave no answer because of how it is installed: too old, or nobody is
+    logged in. `status` is that with which it ended."""
     said = f"{complaints}\n{output[:20_000]}".lower()
-    if status == 0 and not isinstance(attempt(preset.read, output), KnowledgeError):
-        return None
+    if status == 0 and isinstance(attempt(preset.read, output), Ok):
+        return
     if any(words in said for words in _TOO_OLD):
         message = f"this {preset.title} does not know what it is asked with: it is older than {preset.written_for}"
         raise KnowledgeError("too-old", message, hint=f"update it, then see what '{preset.program} --version' says")
     if any(words in said for words in _NO_LOGIN):
         raise KnowledgeError("not-logged-in", f"{preset.title} is not logged in", hint=preset.login)
-    return None

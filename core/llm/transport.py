@@ -68,13 +68,15 @@ def post(call: Call, retry_policy: RetryPolicy) -> Reply:
         )
         retry_policy.requests += not (isinstance(result, TransportError) and result.kind in _UNSENT)
         if not _may_pass(result):
-            return _broken(call, result, retry_policy) if isinstance(result, TransportError) else result
+            if isinstance(result, TransportError):
+                raise _broken(call, result, retry_policy)
+            return result
         gave_up = _broken(call, result, retry_policy) if isinstance(result, TransportError) else refusal(call, result)
         if attempt >= retry_policy.max_retries:
-            return gave_up
+            raise gave_up
         pause = _pause_before(attempt, result)
         if pause >= retry_policy.remaining():
-            return gave_up  # the next try would begin after the deadline: say now what is wrong
+            raise gave_up  # the next try would begin after the deadline: say now what is wrong
         _wait(pause, retry_policy)
         attempt += 1
 

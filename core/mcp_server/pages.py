@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from core.base.marks import NOTICE, for_prompt
-from core.base.result import ErrorInfo, KnowledgeError, Result
+from core.base.result import ErrorInfo
 from core.base.secrets.redact import redact
 from core.commands.project import Scope, scope_of
 from core.commands.workspace import Workspace, reopened
@@ -19,25 +19,15 @@ _OURS = frozenset(("provenance", "confirmations"))
 Row = TypeVar("Row")
 
 
-class RefusedError(Exception):
-    """A tool cannot do it; the text is one sentence for the agent."""
-
-
 def settled(workspace: Workspace) -> Workspace:
     """With the settings as they are on disk now: a server lives for days. Refused while they cannot be read, because
     they say what may be shown."""
-    return value_of(reopened(workspace))
+    return reopened(workspace)
 
 
 def told_in(now: Workspace, project: str = "", *, all_projects: bool = False) -> Scope:
     """What may be told to an agent that asks for this project."""
-    return value_of(scope_of(now, project, all_projects=all_projects))
-
-
-def value_of(result: Result[Row]) -> Row:
-    if isinstance(result, KnowledgeError):
-        raise RefusedError(sentence(result.error))
-    return result.value
+    return scope_of(now, project, all_projects=all_projects)
 
 
 def sentence(error: ErrorInfo) -> str:

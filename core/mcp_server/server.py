@@ -27,8 +27,10 @@ from core import __version__
 from core.base.markdown import sanitise_line
 from core.base.marks import NOTICE
 from core.base.project import project_root
+from core.base.result import KnowledgeError
 from core.commands.workspace import Workspace
 from core.mcp_server import answers, tools
+from core.mcp_server.pages import sentence
 
 T = TypeVar("T")
 INSTRUCTIONS = (
@@ -331,5 +333,5 @@ def _run(work: Callable[[], T], error: type[Exception] = ToolError) -> T:
     """Do it; what cannot be done is one sentence for the agent, without a traceback."""
     try:
         return work()
-    except tools.RefusedError as refused:
-        raise error(str(refused)) from None
+    except KnowledgeError as refused:
+        raise error(sentence(refused.error)) from None

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from core.base.marks import for_prompt
 from core.base.project import GLOBAL, slug
-from core.base.result import ErrorInfo, Result
+from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
 from core.commands.bullets import ALL, file_notes_in, tasks_by_date
 from core.commands.context import ContextPrefix, context
@@ -37,8 +37,7 @@ from core.commands.search import remarks, search
 from core.commands.statements import Found
 from core.commands.transcript import beginning_and_end
 from core.commands.workspace import Workspace
-from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, sentence, settled, size_of, told_in, value_of
-from core.mcp_server.pages import RefusedError as RefusedError
+from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, settled, size_of, told_in
 
 MOST, MOST_LISTED, MOST_TOKENS = 50, 200, 12_000
 ALL_MEMORIES = 1_000_000
@@ -110,13 +109,14 @@ def _behind_bars(lines: Sequence[str]) -> list[str]:
 def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
     scope = told_in(now, project)
     if scope.everything:
-        raise RefusedError("name the folder of the project it belongs to, or none for all")
-    found = value_of(preview(now, content, tags, scope.asked))
+        raise KnowledgeError("refused", "name the folder of the project it belongs to, or none for all")
+    found = preview(now, content, tags, scope.asked)
     size, lines = len(found.content), found.content.count("\n") + 1
     if size > MEMORY_CHARACTERS or lines > MEMORY_LINES:
-        raise RefusedError(
+        raise KnowledgeError(
+            "refused",
             f"this text has {size:,} characters in {lines} lines, and a memory that an agent saves has at most "
-            f"{MEMORY_CHARACTERS:,} in {MEMORY_LINES}: save its gist, or ask the person to run 'knowledge save'"
+            f"{MEMORY_CHARACTERS:,} in {MEMORY_LINES}: save its gist, or ask the person to run 'knowledge save'",
         )
     return found
 
@@ -128,7 +128,7 @@ def save_memory(
     now = settled(workspace)
     _preview(now, content, tags, project)
     source = "agent-approved" if approved else "agent-unapproved"
-    saved = value_of(save(now, content, tag=tags, project=told_in(now, project).asked, source=source))
+    saved = save(now, content, tag=tags, project=told_in(now, project).asked, source=source)
     return safe(now, {**saved.to_json(), "warnings": list(saved.warnings)})
 
 
@@ -146,7 +146,7 @@ def recall_memory(
     whole texts. search_knowledge looks here too, and everywhere else: use this one when only memories are wanted.
     The newest come first; where no memory has all the words, the best matches do."""
     now = settled(workspace)
-    found = value_of(recall_command(now, query, limit=ALL_MEMORIES, project=told_in(now, project).asked))
+    found = recall_command(now, query, limit=ALL_MEMORIES, project=told_in(now, project).asked)
 
     def made(row: Memory) -> dict[str, Any]:
         return {**replace(found, memories=(row,)).tool_result()["results"][0], "scope": row.scope, "source": row.source}
@@ -169,7 +169,7 @@ def list_memories(
     """List saved memories, the newest first, with their ids, dates, tags and first lines: for who asks what has
     been saved. To find one, recall_memory is shorter."""
     now = settled(workspace)
-    listed = value_of(memories_list(now, project=told_in(now, project).asked))
+    listed = memories_list(now, project=told_in(now, project).asked)
     newest = newest_first(listed.memories)  # a long list must not hide what was saved last
 
     def made(row: Memory) -> dict[str, Any]:
@@ -203,9 +203,7 @@ def search_knowledge(
     now = settled(workspace)
     scope = told_in(now, project)
     keep = None if scope.everything else scope.tells_entry
-    found = value_of(
-        search(scope.workspace, query, kind, since, tags or (), limit=_one_more(offset + limit), keep=keep)
-    )
+    found = search(scope.workspace, query, kind, since, tags or (), limit=_one_more(offset + limit), keep=keep)
     warnings = [*scope.warnings, *found.warnings, *remarks(query, found.hits, [found.nothing])]
     return paged(now, "hits", found.to_json(), dict, offset, limit, warnings=warnings)
 
@@ -232,7 +230,7 @@ def search_conversations(
     now = settled(workspace)
     allowed = _allowed(now, project, all_projects)
     wanted = ConversationFilters(sources=(source,) if source else (), since=since, before=before, role=role)
-    found = value_of(find_conversations(now, query, wanted, _one_more(offset + limit), allowed=allowed))
+    found = find_conversations(now, query, wanted, _one_more(offset + limit), allowed=allowed)
 
     def made(hit: ConversationHit) -> dict[str, Any]:
         fields = hit.to_json()
@@ -260,7 +258,7 @@ def read_conversation(
     it."""
     now = settled(workspace)
     allowed = _allowed(now, project, all_projects) or (lambda _folder: True)  # all conversations are not all files
-    found = value_of(read(now, name, turn, limit, allowed=allowed))
+    found = read(now, name, turn, limit, allowed=allowed)
 
     def made(row: Any) -> dict[str, Any]:
         text = beginning_and_end(row.text, *(TOOL_TURN if row.role in ("tool", "system") else SPOKEN_TURN))
@@ -284,7 +282,9 @@ def _allowed(now: Workspace, project: str, all_projects: bool) -> Callable[[str]
     """Whether a conversation that was held in a folder may be told; None: every one. Those of the project in which the
     server was started may, and all others only where the user said so."""
     if not now.config.search_conversations:
-        raise RefusedError("the user has switched the search of conversations off (search_conversations = false)")
+        raise KnowledgeError(
+            "refused", "the user has switched the search of conversations off (search_conversations = false)"
+        )
     own = told_in(now)
     scope = told_in(now, project, all_projects=all_projects or not own.folder)
     return None if scope.everything else scope.tells_conversation
@@ -304,11 +304,11 @@ def get_facts(
     scope = told_in(now, project)
     own = [name for name in scope.domains if name != GLOBAL]
     if scope.everything:
-        own = sorted({fact.domain for fact in value_of(list_facts(now)).facts})
+        own = sorted({fact.domain for fact in list_facts(now).facts})
     wanted = [name if name in scope.domains else slug(name) for name in domains or own or [GLOBAL]]
     if not (now.config.mcp_all_conversations or set(wanted) <= set(scope.domains)):
-        raise RefusedError(f"facts of other projects are not told to agents; {ALLOWING}")
-    chosen = value_of(bootstrap(now, wanted, budget=budget))
+        raise KnowledgeError("refused", f"facts of other projects are not told to agents; {ALLOWING}")
+    chosen = bootstrap(now, wanted, budget=budget)
     # The budget is that of the text: the same facts with all their fields are four times as long.
     fields = ("text", "tokens", "left_out", "domains")
     return safe(now, {name: getattr(chosen, name) for name in fields})
@@ -318,7 +318,7 @@ def get_context(workspace: Workspace, project: Project = "") -> dict[str, Any]:
     """What a new conversation starts with: context files and the digest of all knowledge. Ask it once, at the
     start, where your conversation did not begin with such a text."""
     now = settled(workspace)
-    found = value_of(_context(now, project))
+    found = _context(now, project)
     text = found.prefix.text  # it has been through the gate, and has marks of ours around it
     return safe(now, {"bytes": len(text.encode()), "warnings": list(found.warnings)}) | {"text": text}
 
@@ -326,7 +326,7 @@ def get_context(workspace: Workspace, project: Project = "") -> dict[str, Any]:
 def digest_text(workspace: Workspace) -> str:
     """The digest as a new conversation here gets it, "" when it gets none."""
     now = settled(workspace)
-    return for_prompt(value_of(_context(now)).prefix.digest.text, secrets=now.config.redact, origins=True)
+    return for_prompt(_context(now).prefix.digest.text, secrets=now.config.redact, origins=True)
 
 
 def _context(now: Workspace, project: str = "") -> ContextPrefix:
@@ -345,9 +345,9 @@ def get_file_notes(
     before you change what a file does or say why it is as it is; not for a typo, a name or its format."""
     now = settled(workspace)
     scope = told_in(now, project)
-    found = value_of(file_notes_in(now, path, scope.asked))
+    found = file_notes_in(now, path, scope.asked)
     if not scope.tells_file(found.path):
-        raise RefusedError(f"this file is neither of this project nor there and of none; {ALLOWING}")
+        raise KnowledgeError("refused", f"this file is neither of this project nor there and of none; {ALLOWING}")
     valid = [row for row in found.bullets if not row.bullet.struck]
     told = [row for row in valid if row.category == "files" or scope.tells(row.bullet)]
     return paged(now, "notes", told, _row, offset, limit, path=found.path, warnings=list(scope.warnings))
@@ -364,7 +364,7 @@ def list_tasks(
     who asks what is left to do, or where the work stopped."""
     now = settled(workspace)
     scope = told_in(now, project)
-    everywhere = value_of(tasks_by_date(now, state))
+    everywhere = tasks_by_date(now, state)
 
     def told(row: Found) -> bool:
         by_hand = row.bullet.provenance is None
@@ -408,7 +408,7 @@ def retrieve(
     its gaps."""
     here = settled(workspace)
     scope = told_in(here)
-    found = value_of(library_retrieve(here, query, task_type, limit, session=session, bullets=bullets, scope=scope))
+    found = library_retrieve(here, query, task_type, limit, session=session, bullets=bullets, scope=scope)
     rows = [_with_all_keys(row) for row in found.to_json()]
     shown, after = page_of(here, rows, dict, 0, limit * 2)
     warnings = [*scope.warnings, *found.warnings]
@@ -462,8 +462,8 @@ def withdraw_usage(
     return _of_record(here, library_record(here, undo=trace, scope=told_in(here)))
 
 
-def _of_record(here: Workspace, done: Result[Recorded]) -> dict[str, Any]:
-    (one,) = value_of(done).traces
+def _of_record(here: Workspace, done: Recorded) -> dict[str, Any]:
+    (one,) = done.traces
     return safe(here, {"trace": one.id, "task_type": one.task_type, "outcome": one.outcome, "chunks": one.chunk_ids})
 
 
@@ -473,16 +473,16 @@ def ingest(
     """Take documents into the library, as the person approved. `asked`: they were shown `ingest_question`, which says
     what files would leave behind; of addresses it cannot know that."""
     if len(paths) > MOST_PATHS:
-        raise RefusedError(f"at most {MOST_PATHS} paths at once: name their folder instead")
+        raise KnowledgeError("refused", f"at most {MOST_PATHS} paths at once: name their folder instead")
     here = settled(workspace)
     private = [path for path in paths if names_private_host(path)]
     if private:
         why = "an agent may not have addresses of this computer or its network fetched"
-        raise RefusedError(sentence(ErrorInfo("refused-address", why, private[0], "ask the person to do it")))
+        raise KnowledgeError("refused-address", why, private[0], "ask the person to do it")
     scope = told_in(here)
     _refuse_foreign(here, scope, paths)
     yes = asked and not any(map(is_address, paths))
-    done = value_of(library_ingest(here, list(paths), content_type, yes=yes))
+    done = library_ingest(here, list(paths), content_type, yes=yes)
     told = [row for row in done.documents if is_address(row["path"]) or scope.tells_file(row["path"])]
     rows = [{name: row[name] for name in ("id", "path", "title", "content_type", "chunks", "status")}
             for row in told[:LISTED]]  # fmt: skip
@@ -496,11 +496,13 @@ def ingest_question(workspace: Workspace, paths: Sequence[str], content_type: st
     """What the person is asked before an agent fills their library: each path in full, where a link leads, and what was
     learned of a file and would be left behind."""
     if len(paths) > MOST_PATHS or any(len(path) > MOST_PATH for path in paths):
-        raise RefusedError(f"at most {MOST_PATHS} paths of {MOST_PATH:,} characters at once: name their folder instead")
+        raise KnowledgeError(
+            "refused", f"at most {MOST_PATHS} paths of {MOST_PATH:,} characters at once: name their folder instead"
+        )
     now = settled(workspace)
     _refuse_foreign(now, told_in(now), paths)
     shown = "\n".join(f"│ {redact(_place(workspace, path)).text!r}" for path in paths)
-    lost = value_of(library_losses(now, list(paths), content_type))
+    lost = library_losses(now, list(paths), content_type)
     more = "".join(f"\n│ {line}" for line in lost.split("\n") if line)
     return (
         f"An agent asks to take these into your library of documents:\n{shown}{more}\n\n"
@@ -514,7 +516,7 @@ def _refuse_foreign(now: Workspace, scope: Scope, paths: Sequence[str]) -> None:
         place = _place(now, path)
         if not is_address(place) and os.path.lexists(place) and not scope.tells_folder(place):
             why = "this belongs to another project, to all of them, or is kept by this program"
-            raise RefusedError(sentence(ErrorInfo("other-project", why, place, ALLOWING)))
+            raise KnowledgeError("other-project", why, place, ALLOWING)
 
 
 def _place(workspace: Workspace, path: str) -> str:
@@ -538,4 +540,4 @@ def reflect(
     """What the library serves well and badly, which sources pull their weight, what is missing: for who asks about
     the library itself."""
     here = settled(workspace)
-    return safe(here, {"report": value_of(library_reflect(here, scope, concept, within=told_in(here))).to_json()})
+    return safe(here, {"report": library_reflect(here, scope, concept, within=told_in(here)).to_json()})

@@ -52,8 +52,8 @@ def build(
     wait: float = 10.0,
 ) -> Made:
     """Make the vectors that are missing, those of the newest turns first. `name` says whose they are: another
-    embedder's are thrown away. `step` hears how many were made of how many. Err when the embedder fails, when numpy
-    is not there, or when another program writes the index for longer than `wait` seconds."""
+    embedder's are thrown away. `step` hears how many were made of how many. Raises KnowledgeError when the embedder
+    fails, when numpy is not there, or when another program writes the index for longer than `wait` seconds."""
     try:
         import numpy  # noqa: F401
     except ImportError:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.installed import how_to_install
-from core.base.result import KnowledgeError, Ok, Result, attempt
+from core.base.result import KnowledgeError
 from core.base.search_entry import Embed
 from core.search import store
 
@@ -38,8 +38,8 @@ MINILM_FILES = ("onnx/model.onnx", "tokenizer.json")
 
 
 def local_embedder(name: str, *, fetch: bool = False) -> Embed:
-    """The embedder of that name, its model loaded; `fetch` lets its files come over the network. Err when its packages
-    are not installed, or its files are not there."""
+    """The embedder of that name, its model loaded; `fetch` lets its files come over the network. Raises KnowledgeError
+    when its packages are not installed, or its files are not there."""
     try:
         if name not in _LOADED:  # which takes longer than a search; entries and conversations are asked for in turn
             _LOADED[name] = _minilm(fetch)
@@ -84,8 +84,9 @@ def onnx_embedder(model: Path, words: Path) -> Embed:
         for at, row in enumerate(rows):
             ids[at, : len(row)], seen[at, : len(row)] = row, 1
         fed = {"input_ids": ids, "attention_mask": seen, "token_type_ids": numpy.zeros_like(ids)}
-        states = session.run(None, fed)[0]
-        return (states * seen[:, :, None]).sum(1) / seen.sum(1)[:, None]
+        states: Any = session.run(None, fed)[0]
+        found: Sequence[Sequence[float]] = (states * seen[:, :, None]).sum(1) / seen.sum(1)[:, None]
+        return found
 
     return embed
 
@@ -203,7 +204,7 @@ def open_vectors(
 ) -> Vectors:
     """The vectors of the entries of an index, read, and made for about `seconds` where there are none, the newest
     first; `step` hears how many were made of how many. `name` says whose they are: another embedder's are not used.
-    Err when the embedder fails, or numpy is not there; what was made before that is kept."""
+    Raises KnowledgeError when the embedder fails, or numpy is not there; what was made before that is kept."""
     try:
         import numpy
     except ImportError:
@@ -218,13 +219,14 @@ def open_vectors(
     rows = [(row.id, *_keyed(row)) for row in store.every_row(database) if row.role != "tool"]
     missing = list({key: text for _, key, text in reversed(rows) if key not in known}.items())
     size, done, kept = BATCH if seconds == math.inf else SMALL_BATCH, 0, time.monotonic()
-    made: Result[Any] = Ok(())
+    failed: KnowledgeError | None = None
     while done < len(missing) and (done == 0 or time.monotonic() < until) and not cancelled():
         part = missing[done : done + size]
-        made = attempt(_embedded, [text for _, text in part], embed)
-        if isinstance(made, KnowledgeError):
+        try:
+            vectors = _embedded([text for _, text in part], embed).astype(numpy.float16)
+        except KnowledgeError as error:
+            failed = error
             break
-        vectors = made.value.astype(numpy.float16)
         if known and vectors.shape[1:] != next(iter(known.values())).shape:
             files.discard(path)  # the embedder changed behind its name
             known, done, missing = {}, 0, list({key: text for _, key, text in reversed(rows)}.items())
@@ -238,7 +240,9 @@ def open_vectors(
     found = _gathered(rows, known)
     if state and (done or held is None or held[0] != state):
         _write(path, name, state, found)
-    return made if isinstance(made, KnowledgeError) else found
+    if failed is not None:
+        raise failed
+    return found
 
 
 def _gathered(rows: Sequence[tuple[int, bytes, str]], known: Mapping[bytes, Any]) -> Vectors:
@@ -253,8 +257,8 @@ def _gathered(rows: Sequence[tuple[int, bytes, str]], known: Mapping[bytes, Any]
 
 def embed_one(text: str, embed: Embed) -> Sequence[float]:
     """The unit vector of a query."""
-    made = _embedded([text[:TEXT_CHARACTERS]], embed)
-    return made[0].tolist()
+    found: Sequence[float] = _embedded([text[:TEXT_CHARACTERS]], embed)[0].tolist()
+    return found
 
 
 def _keyed(row: store.Row) -> tuple[bytes, str]:

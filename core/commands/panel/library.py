@@ -84,7 +84,7 @@ def mark(
     done = library_record(
         workspace, session, [chunk], task, outcome, notes=notes, retrieval=retrieval, context="the panel", now=now
     )
-    gone = unmark(workspace, instead) if instead else None
+    unmark(workspace, instead) if instead else None
     return done.traces[0]
 
 

@@ -216,8 +216,8 @@ use, and what to verify"}}. trust is one of {trust}.
 
 
 def judged(query: str, task_type: str, dossiers: Sequence[Dossier], generate: Generate) -> tuple[list[Dossier], str]:
-    """The dossiers as a model orders them, each with its advice, and its reasoning about the whole. Err where the
-    model cannot be asked, or its answer cannot be read."""
+    """The dossiers as a model orders them, each with its advice, and its reasoning about the whole. Raises
+    KnowledgeError where the model cannot be asked, or its answer cannot be read."""
     read = dossiers[:READ]
     texts = [for_prompt(as_text(one, number))[:DOSSIER_CHARACTERS] for number, one in enumerate(read, start=1)]
     prompt = _PROMPT.format(

@@ -153,7 +153,8 @@ Uses, newest first:
 
 
 def profile_by_model(what: str, about: str, tally: Tally, traces: Sequence[UsageTrace], generate: Generate) -> str:
-    """A profile as a model writes it, one line. Err where it cannot be asked or says nothing of use."""
+    """A profile as a model writes it, one line. Raises KnowledgeError where it cannot be asked or says nothing of
+    use."""
     uses = [
         f"- {trace.timestamp.date()} [{trace.task_type}] {trace.outcome}: {' '.join(trace.notes.split())[:300]}"
         for trace in traces[:READ_TRACES]

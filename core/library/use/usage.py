@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, select, text, union_all, update
 
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
 from core.library.records import OUTCOMES, TASK_TYPES, UsageTrace, new_id
@@ -153,7 +153,8 @@ def likeness(one: str, other: str, worths: Mapping[str, float], stems: Stems) ->
 
 
 def whole_ids(connection: Connection, given: Sequence[str]) -> list[str]:
-    """The ids of chunks that were named by id or by its beginning. Err for one that no chunk has, or several have."""
+    """The ids of chunks that were named by id or by its beginning. Raises KnowledgeError for one that no chunk has, or
+    several have."""
     c = schema.chunk.c
     found: list[str] = []
     for part in given:
@@ -205,8 +206,7 @@ def record(
     with library.reading() as connection:
         ids = whole_ids(connection, chunk_ids)
     with library.writing() as connection:
-        if isinstance(gone := attempt(whole_ids, connection, ids), KnowledgeError):
-            return gone
+        whole_ids(connection, ids)  # one may have gone meanwhile
         trace = UsageTrace(
             new_id(), tuple(ids), task_type, outcome, now, _kept(session_id), _kept(context_summary),
             _kept(query), _kept(notes), recorded, retrieval_id, project,
