@@ -14,7 +14,6 @@ from core.base import files
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
-from core.library.database import BUSY_SECONDS, cause_of, database_errors, open_library, problems_of, shown_url
 
 if TYPE_CHECKING:
     from core.library.catalogue import Shown
@@ -38,6 +37,7 @@ def _open_home_library(workspace: Workspace, patience: float | None, make: bool)
     if not make and not workspace.config.library_url and not files.exists(workspace.paths.library):
         hint = "'knowledge library ingest PATH' makes one"
         return fail("no-library", "there is no library yet", workspace.paths.library, hint)
+    from core.library.database import BUSY_SECONDS, open_library
 
     waits = BUSY_SECONDS if patience is None else patience
     return open_library(library_address(workspace), workspace.paths.backups, make=make, patience=waits)
@@ -56,6 +56,7 @@ def with_library(
     opened = _open_home_library(workspace, patience, make)
     if isinstance(opened, Err):
         return opened
+    from core.library.database import cause_of, database_errors
 
     with closing(replace(opened.value, told=told)) as library:
         try:
@@ -178,6 +179,7 @@ def library_status(workspace: Workspace, check: bool = False) -> Result[LibraryS
 
     def work(library: Library) -> Result[LibraryState]:
         from core.library.catalogue import state_of
+        from core.library.database import problems_of, shown_url
 
         problems = tuple(problems_of(library)) if check else ()
         names = tuple(sorted(path.name for path in folder.glob("library-*.db")))
@@ -208,6 +210,7 @@ def library_backup(workspace: Workspace, to: str = "", *, now: Callable[[], date
 
     def work(library: Library) -> Result[Copied]:
         from core.library.copies import back_up, copy_library
+        from core.library.database import open_library, shown_url
 
         if "://" in to:
             target = open_library(to)
