@@ -130,7 +130,8 @@ def test_a_batch_is_read_by_one_process(library: Library, tmp_path: Path, monkey
     pids = tmp_path / "pids"
     source = f"""
         import os
-        print("a library may print")
+        print("a library may print", flush=True)
+        os.write(1, b"and so may its part in C")
         with open({str(pids)!r}, "a") as file:
             file.write(f"{{os.getpid()}}\\n")
         class PdfReader:

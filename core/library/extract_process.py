@@ -233,8 +233,8 @@ def _receive(pipe: IO[bytes], most: float = math.inf) -> tuple[dict[str, Any], b
 
 def main() -> int:
     """Answer requests on standard input until it ends."""
-    requests, answers = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what a library prints is no answer
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             header, data = _receive(requests)
