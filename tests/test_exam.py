@@ -61,6 +61,7 @@ def test_turns_are_found_by_who_spoke_and_how_the_quote_begins() -> None:
     words = "We decided to use  SQLite instead"
     talk = Conversation("a", "x", (Turn("user", "Why?"), Turn("tool", words), Turn("user", words)))
     assert turns_of(talk, ASKED.turns) == {3} and turns_of(talk, ()) == frozenset()
+    assert turns_of(talk, ASKED.turns, any_role=True) == {2, 3}
 
 
 def test_grep_counts_words_and_takes_the_best_lines() -> None:

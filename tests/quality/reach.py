@@ -203,7 +203,7 @@ def main() -> None:
         rows, quiet = reached(home, folder, tasks), silences(home, folder)
     sys.stdout.write("\n".join(tables(rows, quiet)) + "\n")
     if given.json:
-        plain = [row._asdict() for row in (*rows, *quiet)]
+        plain = [*(row._asdict() for row in rows), *(row._asdict() for row in quiet)]
         given.json.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in plain), encoding="utf-8")
 
 

@@ -52,10 +52,12 @@ def sessions(listed: Path = SESSIONS) -> list[str]:
 
 
 def right_turns(home: RealHome, question: Question) -> dict[str, frozenset[int]]:
-    """The session, each of its snapshots, or of an export the conversations that answer -> the turns that do."""
-    if not question.session:
-        return {}
-    found = {one: turns_of(talk, question.turns) for one, talk in home.same_session(question.session).items()}
+    """The session, each of its snapshots, or of an export the conversations that answer -> the turns that do: those of
+    the roles that the question names, else whoever spoke."""
+    same = home.same_session(question.session).items() if question.session else ()
+    found = {one: turns_of(talk, question.turns) for one, talk in same}
+    if not any(found.values()):
+        found = {one: turns_of(talk, question.turns, any_role=True) for one, talk in same}
     return {one: turns for one, turns in found.items() if turns or "#" not in one}
 
 
@@ -117,12 +119,17 @@ def other(rows: Sequence[Score]) -> str:
 
 
 def problems(asked: Sequence[Question], home: RealHome, found: Scores) -> list[str]:
-    """What makes a figure worth less: quotes that stand in no turn, projects that the program knows otherwise, calls
-    that were refused."""
+    """What makes a figure worth less: quotes that stand in no turn, or in one of another role (what a tool puts in is
+    not searched), projects that the program knows otherwise, calls that were refused."""
     lines = []
     for question in asked:
-        if question.session and not any(right_turns(home, question).values()):
+        right = {
+            home.talks[one].turns[at - 1].role for one, turns in right_turns(home, question).items() for at in turns
+        }
+        if question.session and not right:
             lines.append(f"{question.id}: no turn of its session has one of its quotes")
+        elif right.isdisjoint(turn.get("role", "") for turn in question.turns) and question.session:
+            lines.append(f"{question.id}: its quotes are in turns of another role: {', '.join(sorted(right))}")
         folder = home.folders.get(question.about, "")
         if folder != question.project and not folder.startswith(str(home.folder)):
             lines.append(f"{question.id}: its project is {folder or 'none'} for the program, not {question.project}")

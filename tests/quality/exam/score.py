@@ -102,15 +102,16 @@ def has_point(text: str, point: str, question: str) -> bool:
     return bool(wanted) and len(wanted & content_words(text)) >= PASSAGE * len(wanted)
 
 
-def turns_of(talk: Conversation, turns: Sequence[Mapping[str, str]]) -> frozenset[int]:
+def turns_of(talk: Conversation, turns: Sequence[Mapping[str, str]], *, any_role: bool = False) -> frozenset[int]:
     """The turns of a conversation that answer, counted from 1: those of that role in which the beginning of the quote
-    stands, however its blanks and line breaks lie."""
+    stands, however its blanks and line breaks lie. With `any_role` whoever spoke: a reader gives what a person pasted,
+    or a tool put in for them, to somebody else than the record does."""
     begins = [(turn.get("role", ""), " ".join(turn["quote_start"].split())) for turn in turns]
     return frozenset(
         number
         for number, said in enumerate(talk.turns, start=1)
         for role, begin in begins
-        if role in ("", said.role) and begin and begin in " ".join(said.text.split())
+        if (any_role or role in ("", said.role)) and begin and begin in " ".join(said.text.split())
     )
 
 
