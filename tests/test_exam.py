@@ -53,6 +53,7 @@ def test_a_passage_has_what_the_question_does_not_say_itself() -> None:
     assert wanted_words("the orders", ASKED.question) == content_words("orders"), "nothing would be left of it"
     assert has_point("SQLite: two programs may write to it", point, ASKED.question)
     assert not has_point(ASKED.question, point, ASKED.question)
+    assert not has_point("Shall the orders go?", "the orders stay", ASKED.question)
     score = scored(ASKED, Answer((hit("o__till/b.jsonl", 1, "No."), hit("o__shop/a.jsonl", 3, point)), 1, 0.0), RIGHT)
     assert (score.passage, score.told) == (2, 1.0)
 

@@ -5,9 +5,10 @@ found by who spoke and how the quote begins), or an entry (bullet, note, fact) t
 Several snapshots of one session count as one.
 
 A hit has the *passage* where the text that it shows has at least half (`PASSAGE`) of the content words of one of the
-question's key points: words without stop words, brought to their stems, and without those that the question has
-itself, unless fewer than `LEAST_WORDS` are left; else a turn that repeats the question would count. This is a
-judgement of words: a text may say the point in others, or have the words and say something else.
+question's key points, and no fewer than `LEAST_WORDS` where there are so many: words without stop words, brought to
+their stems, and without those that the question has itself, unless none is left; else a turn that repeats the question
+would count. This is a judgement of words: a text may say the point in others, or have the words and say something else.
+Of the answers to one question 5 % have the "passage" of another, about another session, in their first three hits.
 """
 
 from __future__ import annotations
@@ -92,14 +93,14 @@ def content_words(text: str) -> frozenset[str]:
 def wanted_words(point: str, question: str) -> frozenset[str]:
     """The words of a key point that an answer has to bring."""
     words = content_words(point)
-    news = words - content_words(question)
-    return news if len(news) >= LEAST_WORDS else words
+    return words - content_words(question) or words
 
 
 def has_point(text: str, point: str, question: str) -> bool:
     """Whether a text has enough of the words of a key point."""
     wanted = wanted_words(point, question)
-    return bool(wanted) and len(wanted & content_words(text)) >= PASSAGE * len(wanted)
+    least = max(PASSAGE * len(wanted), min(LEAST_WORDS, len(wanted)))
+    return bool(wanted) and len(wanted & content_words(text)) >= least
 
 
 def turns_of(talk: Conversation, turns: Sequence[Mapping[str, str]], *, any_role: bool = False) -> frozenset[int]:
