@@ -12,7 +12,7 @@ pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
-from tests.quality.exam.__main__ import BOTH, COMMAND, DOORS, TOOLS, problems, rows_of, run, table
+from tests.quality.exam.__main__ import BOTH, COMMAND, DOORS, TOOLS, problems, questions, rows_of, run, sessions, table
 from tests.quality.exam.grep import grepped
 from tests.quality.exam.score import NEVER, Question, content_words, has_point, scored, together, turns_of, wanted_words
 from tests.quality.reach import TASKS, facts, has_fact, prompts_about_nothing, session_of
@@ -70,6 +70,17 @@ def test_grep_counts_words_and_takes_the_best_lines() -> None:
     found = grepped(ASKED, list(texts), texts.__getitem__, frozenset("a"))
     assert found.ranks == {"most": 2, "different": 1} and not found.passage
     assert found.characters == len("orders in a database") + len("orders orders orders") + len("orders")
+
+
+def test_the_questions_are_whole() -> None:
+    """One without a session, a quote or a key point would count as missed whatever the program does."""
+    asked, known = questions(), set(sessions())
+    assert len({one.id for one in asked}) == len(asked) == 40
+    assert {one.kind for one in asked} == {"fact", "decision", "open", "how-to", "file", "preference", NEVER}
+    for one in asked:
+        told = one.session and one.points and one.turns and all(turn["quote_start"] for turn in one.turns)
+        assert told if one.kind != NEVER else one.near and not one.session, one.id
+        assert one.about in known, one.id
 
 
 def transcript(folder: str, *said: str) -> bytes:
