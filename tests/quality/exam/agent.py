@@ -1,9 +1,9 @@
 """`python -m tests.quality.exam.agent`: what a reader who plays an agent uses; each call's characters are counted.
 
 `prepare FOLDER` makes the home of `real_home.py` there, and beside it, for each question, a folder with links to the
-raw transcripts of its repository, to be searched with grep. `tools FOLDER QUESTION` lists the tools that an agent
-is shown in the question's project, `call FOLDER QUESTION TOOL JSON` calls one, `search FOLDER QUESTION -- COMMAND…` runs
-a command of the shell in the folder of raw transcripts. `calls.jsonl` in FOLDER gets a row for each call.
+raw transcripts of its repository, to be searched with grep. `tools FOLDER QUESTION` lists the tools that an agent is
+shown in the question's project, `call FOLDER QUESTION TOOL JSON` calls one, and `search FOLDER QUESTION -- COMMAND…`
+runs a command of the shell in the folder of raw transcripts. `calls.jsonl` in FOLDER gets a row for each call.
 """
 
 from __future__ import annotations
