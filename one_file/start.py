@@ -23,6 +23,10 @@ def main() -> int:
         from core.agents.hand_over import main as hand_over
 
         return hand_over(words[2:])
+    if part == "core.library.extract_process":
+        from core.library.extract_process import main as read_files
+
+        return read_files()
     if part == "gui" or words[:1] == [PANEL] or name == "knowledge-panel":
         from gui.app import run as open_panel
 

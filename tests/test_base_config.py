@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import subprocess
-import sys
 import tomllib
 from dataclasses import fields
 from pathlib import Path
@@ -314,20 +312,6 @@ def test_a_home_that_is_no_place_does_not_move_the_settings_to_where_the_work_is
         monkeypatch.delenv(name, raising=False)
     assert user_folder({}) == user_config_path(APPLICATION)
     assert cache_folder(Path("/home"), {}).parent == user_cache_path(APPLICATION) / "knowledge"
-
-
-@pytest.mark.parametrize(
-    ("module", "slow"),
-    [
-        ("core.base.config", ("tomlkit", "tomllib", "difflib", "platformdirs")),
-        ("core.base.answer", ("tomllib",)),  # most commands never ask for a price
-        ("core.llm.generate", ("requests",)),
-    ],
-)
-def test_what_every_command_imports_is_cheap(module: str, slow: tuple[str, ...]) -> None:
-    """Every start of the program, even `--help`, would wait for them."""
-    code = f"import sys, {module}; sys.exit(any(name in sys.modules for name in {slow}))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=SHIPPED_FILE.parent, check=False).returncode == 0
 
 
 # --- price -----------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from core.commands.transcript import known_entries, where_of
 from core.conversation_index import look
 from core.harvest.report import Progress
 from core.knowledge.ledger import format_ledger
-from core.search import query, rank, vectors
+from core.search import conversation_query, rank, vectors
 from core.search.conversations import open_sealed
 from core.search.days import Span, day_span, question
 from core.search.query import Answer
@@ -401,7 +401,7 @@ def test_the_bench_runs_what_a_search_runs(disk: Disk, monkeypatch: pytest.Monke
         rank.Features, "score_threads", lambda *given: {name: -score for name, score in whole(*given).items()}
     )
     assert by_product() == by_bench(of_words) != ranked
-    monkeypatch.setattr(query, "rank_threads", lambda *_: Answer([], []))
+    monkeypatch.setattr(conversation_query, "rank_threads", lambda *_: Answer([], []))
     assert by_product() == by_bench(of_words) == [[] for _ in asked]
 
 

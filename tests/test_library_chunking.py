@@ -6,7 +6,6 @@ import io
 import json
 import random
 import string
-import sys
 import zipfile
 from itertools import pairwise
 
@@ -238,12 +237,6 @@ def test_pdf_and_docx_give_their_text() -> None:
 def test_a_broken_file_is_one_sentence(name: str, data: bytes, code: str) -> None:
     result = attempt(extract, name, data)
     assert isinstance(result, KnowledgeError) and result.error.code == code and "\n" not in str(result.error)
-
-
-def test_a_missing_package_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pypdf", None)
-    result = attempt(extract, "a.pdf", b"%PDF-1.4\n")
-    assert isinstance(result, KnowledgeError) and "Install the extra 'documents'" in str(result.error)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8-sig"])

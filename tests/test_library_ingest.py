@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import multiprocessing
@@ -15,14 +14,13 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 import pytest
 from sqlalchemy import select
 
 from core.base.answer import Answer
 from core.base.result import KnowledgeError, attempt
-from core.library import extract as extraction
 from core.library import rows, schema
 from core.library.database import Library, problems_of
 from core.library.extract import extract
@@ -281,38 +279,6 @@ def test_a_document_that_unpacks_to_much_is_not_unpacked(name: str) -> None:
         made.writestr("word/x", b"")
     result = attempt(extract, "bomb.docx", packed.getvalue())
     assert isinstance(result, KnowledgeError) and "unpacks to more" in str(result.error)
-
-
-@ONE_DATABASE
-@pytest.mark.parametrize(
-    ("kind", "grows", "limit", "most"),
-    [("pdf", 0, "READ_SECONDS", 0.3), ("pdf", 1 << 20, "READ_MEMORY", 40 << 20), ("html", 0, "READ_MEMORY", 40 << 20)],
-)
-def test_a_file_that_takes_all_time_or_memory_costs_itself_alone(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, grows: int, limit: str, most: float
-) -> None:
-    """A page of a stranger that grows a hundredfold would end the program, and with it the harvest of a night. Also
-    where the reader goes on whatever is raised in it."""
-    held: list[bytes] = []
-
-    def endless(_data: bytes) -> NoReturn:
-        while True:
-            with contextlib.suppress(Exception):
-                held.extend([b"x" * grows] * bool(grows))
-                sum(range(20_000))
-
-    monkeypatch.setitem(extraction._READ, "pdf", endless)
-    monkeypatch.setattr(extraction, limit, most)
-    page = b"%PDF-1.7" if kind == "pdf" else b"<html><body>" + b"<b>a<i></b>" * 100_000
-    (tmp_path / f"strange.{kind}").write_bytes(page)
-    (tmp_path / "fine.md").write_text(GUIDE)
-    report = take_in(library, tmp_path)
-    taken = len(held)
-    held.clear()
-    (problem,) = report.errors
-    said = "of memory" if limit == "READ_MEMORY" else "0.3 seconds and was given up"
-    assert said in str(problem) and problem.path.endswith(f"strange.{kind}") and taken < 400
-    assert [row.status for row in report.documents] == ["new"]
 
 
 def test_no_secret_reaches_the_library(library: Library, tmp_path: Path) -> None:

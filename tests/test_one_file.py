@@ -50,16 +50,18 @@ def test_the_one_file_runs_the_demo_and_names_its_version(tmp_path: Path) -> Non
         (["panel", "--demo"], ("gui", ["--demo"])),
         (["-m", "gui", "--home", "x"], ("gui", ["--home", "x"])),
         (["-m", "core.agents.hand_over", "codex", "k"], ("hand_over", ["codex", "k"])),
+        (["-m", "core.library.extract_process"], ("extract_process", [])),
     ],
 )
 def test_one_file_is_all_the_programs(
     words: list[str], part: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the program starts of itself (the window, the end of a session) it finds in the same file."""
+    """What the program starts of itself (the window, the end of a session, who reads files) is in the same file."""
     heard: list[tuple[str, list[str]]] = []
     monkeypatch.setattr(sys, "argv", ["/opt/knowledge", *words])
     monkeypatch.setattr("core.cli.main.run", lambda: heard.append(("core", sys.argv[1:])))
     monkeypatch.setattr("core.agents.hand_over.main", lambda given: heard.append(("hand_over", given)))
+    monkeypatch.setattr("core.library.extract_process.main", lambda: heard.append(("extract_process", [])))
     monkeypatch.setitem(
         sys.modules, "gui.app", type("App", (), {"run": staticmethod(lambda given: heard.append(("gui", given)))})
     )

@@ -9,9 +9,7 @@ of the folders above hold instead, and `why_foreign` finds nothing. Access contr
 from __future__ import annotations
 
 import errno
-import grp
 import os
-import pwd
 import re
 import stat
 from pathlib import Path
@@ -86,6 +84,8 @@ def why_foreign_file(path: Path) -> str:
 def _is_private(group: int) -> bool:
     """Whether nobody but this person is in a group: many systems give each user one of the same name, and let it write
     all that they make (umask 002)."""
+    import grp
+    import pwd
 
     try:
         row, person = grp.getgrgid(group), pwd.getpwuid(os.geteuid()).pw_name

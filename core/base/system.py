@@ -9,7 +9,6 @@ system is asked, and what one does not have is said with a value, never guessed 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import sys
 from functools import cache
@@ -77,6 +76,8 @@ def rename_with_flag(source: Path, target: Path, flag: int) -> bool:
 def sync(fd: int, data_only: bool = False) -> None:
     """Come back when the bytes of a file are on the disk, not only in the drive's memory. Raises OSError."""
     if running() == MACOS:
+        import fcntl
+
         try:
             fcntl.fcntl(fd, getattr(fcntl, "F_FULLFSYNC", _F_FULLFSYNC))
             return

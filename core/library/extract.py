@@ -1,48 +1,30 @@
 """Bytes of any kind into text that can be kept: what it is, its title, and in which form its text is parted.
 
 The type is told by the content first and by the name second. Foreign formats are read by libraries of the extra
-`documents`; where one is missing, the file is reported with the sentence that says so, and nothing else stops.
+`documents`, in a process of their own (`extract_process.py`). A file that cannot be read is reported, and nothing else
+stops.
 What comes from a file is untrusted: it is text and nothing but text from here on.
 """
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import io
-import json
-import logging
-import os
 import re
-import sys
-import threading
-import time
-import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import Any
 
-from core.base.installed import how_to_install
 from core.base.marks import NOTICE
 from core.base.result import KnowledgeError, Ok, Result
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import OUTPUT_HEAD
 from core.conversations.plain import UNKNOWN_JSON
 from core.conversations.read import HEAD_BYTES, format_of, read_all, why_unread
+from core.library.extract_process import read_foreign
+from core.library.foreign_formats import tidied
 
 MOST_BYTES = 64 << 20
 """A larger file is reported and left alone."""
-MOST_UNPACKED = 512 << 20
-"""Of what a DOCX file unpacks to."""
-MOST_MARKUP = 32 << 20
-"""Of the text with marks in it, which takes some twenty times as much memory to read; pictures are left alone."""
-READ_SECONDS = 120.0
-"""So long a library reads one file of a foreign format."""
-READ_MEMORY = 1536 << 20
-"""By so many bytes the program may grow while it does: an honest page of 32 MB takes some twenty times its size."""
-_LOOK_SECONDS = 0.05
 
 LANGUAGES = {
     "py": "python", "pyi": "python", "pyw": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript",
@@ -92,8 +74,7 @@ class Extracted:
 
 def extract(name: str, data: bytes, content_type: str = "") -> list[Extracted]:
     """The documents of a file: one, or the conversations of an export. `content_type` is what the person says it is,
-    "" to have it told. Raises KnowledgeError, in one sentence, for what cannot be read; never raises for anything in
-    `data`."""
+    "" to have it told. Err in one sentence for what cannot be read; never raises for anything in `data`."""
     if len(data) > MOST_BYTES:
         size = f"{len(data) >> 20} MB, {MOST_BYTES >> 20} MB at the most"
         raise KnowledgeError("too-large", f"the file is too large ({size})", name)
@@ -102,15 +83,13 @@ def extract(name: str, data: bytes, content_type: str = "") -> list[Extracted]:
     suffix = PurePath(name).suffix.lower().removeprefix(".")
     foreign = _foreign(data, suffix)
     if foreign is not None:
-        return _by_library(name, data, foreign, content_type)
+        return _read_elsewhere(name, data, foreign, content_type)
     if suffix not in LANGUAGES and suffix not in ("html", "htm") and content_type in ("", "conversation"):
         found = _conversations(name, data)
-        if found is not None or content_type == "conversation":
-            return (
-                found
-                if found is not None
-                else KnowledgeError("no-conversation", "this is no conversation of any tool", name)
-            )
+        if found is not None:
+            return found
+        if content_type == "conversation":
+            raise KnowledgeError("no-conversation", "this is no conversation of any tool", name)
     text = as_text(data)
     if text is None:
         raise KnowledgeError("no-text", "this is no text, and no kind of file that is known", name)
@@ -135,14 +114,6 @@ def as_text(data: bytes) -> str | None:
         (character < " " and character not in "\t\n\r\f\x1b") or "\x7f" <= character <= "\x9f" for character in text
     )
     return tidied(text) if strange * 50 < len(text) else None
-
-
-def tidied(text: str) -> str:
-    """Text that every database can hold."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = text.replace("\0", "\ufffd")
-    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
@@ -305,206 +276,17 @@ def _foreign(data: bytes, suffix: str) -> str | None:
     return None
 
 
-def _by_library(name: str, data: bytes, kind: str, content_type: str) -> list[Extracted]:
+def _read_elsewhere(name: str, data: bytes, kind: str, content_type: str) -> list[Extracted]:
     if kind == "packed":
         raise KnowledgeError("no-text", "this is a packed file: unpack it first", name)
-    try:
-        with _at_most(READ_SECONDS, READ_MEMORY):
-            text, title, parts, notes = _READ[kind](data)
-    except _TooLongError:
-        raise KnowledgeError(
-            "too-slow", f"this {kind.upper()} was not read in {READ_SECONDS:g} seconds and was given up", name
-        ) from None
-    except _TooMuchError:
-        most = f"more than {READ_MEMORY >> 20} MB of memory"
-        raise KnowledgeError("too-large", f"this {kind.upper()} takes {most} to read and was given up", name) from None
-    except ImportError as error:
-        message = f"{kind.upper()} cannot be read without the package {error.name}"
-        raise KnowledgeError("no-reader", message, name, how_to_install("documents")) from error
-    except Exception as error:
-        why = str(error).strip().split("\n")[0][:200] or type(error).__name__
-        raise KnowledgeError("broken", f"the file is damaged, or is no {kind.upper()}: {why}", name) from error
-    text = tidied(text)
+    found = read_foreign(kind, data, name)
+    text, title, notes = tidied(found.text), tidied(found.title), found.notes
     if not text.strip():
         raise KnowledgeError("empty", f"there is no text in this {kind.upper()} (a scan has pictures only)", name)
     form = "text" if kind == "pdf" else "markdown"
     prose = prose_type(name, text)
     if kind in ("html", "pdf") and prose == "note":
         prose = "article"
-    title = title or title_of(text, form) or PurePath(name).stem
-    return [Extracted(text, content_type or prose, form, tidied(title)[:200], "", parts, notes=notes)]
-
-
-class _TooLongError(BaseException):
-    """The time is up. No `Exception`: a library that goes on whatever goes wrong must not go on after this."""
-
-
-class _TooMuchError(BaseException):
-    """The memory is used up."""
-
-
-@contextlib.contextmanager
-def _at_most(seconds: float, memory: int) -> Iterator[None]:
-    """Have `_TooLongError` raised in this thread when the time is up, and `_TooMuchError` when the program has grown by
-    so many bytes: the libraries are Python, and a loop in one ends at its next step. Where the interpreter cannot do
-    that, nothing bounds them; where the system does not tell the size of a process, nothing bounds their memory."""
-    raiser = getattr(getattr(ctypes, "pythonapi", None), "PyThreadState_SetAsyncExc", None)
-    if raiser is None:
-        yield
-        return
-    thread, lock, over = ctypes.c_ulong(threading.get_ident()), threading.Lock(), threading.Event()
-    end, most = time.monotonic() + seconds, _resident() + memory
-
-    def watch() -> None:
-        while not over.wait(_LOOK_SECONDS):
-            why = _TooLongError if time.monotonic() > end else _TooMuchError if _resident() > most else None
-            with lock:
-                if why is not None and not over.is_set():
-                    raiser(thread, ctypes.py_object(why))
-                    return
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        with lock:
-            over.set()
-
-
-def _resident() -> int:
-    """The bytes of memory that this process holds; where only its highest is known, that; 0 where nothing is."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError, AttributeError):
-        pass
-    try:
-        import resource
-    except ImportError:
-        return 0
-    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return highest if sys.platform == "darwin" else highest << 10
-
-
-_Read = tuple[str, str, tuple[Part, ...], tuple[str, ...]]
-
-
-def _pdf(data: bytes) -> _Read:
-
-    import pypdf
-
-    logging.getLogger("pypdf").setLevel(logging.ERROR)
-    reader = pypdf.PdfReader(io.BytesIO(data))
-    if reader.is_encrypted and not reader.decrypt(""):
-        raise ValueError("it is encrypted")
-    text, parts, unread = "", [], 0
-    for number, page in enumerate(reader.pages, start=1):
-        try:
-            words = page.extract_text()
-        except Exception:  # noqa: BLE001 - a broken page costs itself
-            unread += 1
-            continue
-        begins = len(text)
-        text += re.sub(r"(\w)-\n(?=[a-z])", r"\1", tidied(words)).strip() + "\n\n"
-        parts.append(Part(begins, len(text), f"page {number}"))
-    title = str((reader.metadata.title if reader.metadata is not None else "") or "").strip()
-    return text, title, tuple(parts), (f"{unread} pages could not be read",) if unread else ()
-
-
-def _docx(data: bytes) -> _Read:
-
-    with zipfile.ZipFile(io.BytesIO(data)) as packed:
-        sizes = [(row.filename.lower(), row.file_size) for row in packed.infolist()]
-        markup = sum(size for name, size in sizes if name.endswith((".xml", ".rels")))
-        # Any member may be named as the one with the text.
-        largest = max((size for _, size in sizes), default=0)
-        if sum(size for _, size in sizes) > MOST_UNPACKED or max(markup, largest) > MOST_MARKUP:
-            raise ValueError("it unpacks to more than is allowed")
-    import mammoth
-
-    made = mammoth.convert_to_html(
-        io.BytesIO(data), convert_image=mammoth.images.img_element(lambda _image: {"src": ""})
-    )
-    # A space of such a file is meant, one of a page is not: the indentation of code is made of them.
-    text, title, parts, _notes = _html(made.value.replace("  ", "\u00a0\u00a0").encode())
-    return text, title, parts, ()
-
-
-_CLUTTER = (
-    "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "iframe", "svg", "button",
-)  # fmt: skip
-
-_NO_CELL = ("pre", "dl", "table")
-"""What no cell of rows and columns holds: a table with one of them lays out a page."""
-
-
-def _html(data: bytes) -> _Read:
-    import bs4
-    import markdownify
-
-    soup = bs4.BeautifulSoup(data, "html.parser")
-    title = soup.title.get_text(" ", strip=True) if soup.title is not None else ""
-    body = soup.select_one("article, main, [role=main]") or soup.body or soup
-    for node in body.find_all(_CLUTTER):
-        node.decompose()
-    for node in body.find_all("img"):
-        node.replace_with(str(node.get("alt") or ""))
-    for node in body.find_all("a"):  # in the middle of code, as in `Option<Ordering>`, an address would be part of it
-        before, after = (str(one) if isinstance(one, str) else "" for one in (node.previous_sibling, node.next_sibling))
-        if before.endswith(("<", "[", "&", "*", "::", "_")) or after.startswith((">", "]", "::", "_")):
-            node.unwrap()
-    for table in body.find_all(lambda node: node.name == "table" and node.find(_NO_CELL) is not None):
-        for node in table.find_all(("thead", "tbody", "tr", "td", "th")):
-            if node.find_parent("table") is table:
-                node.name = "div"  # a cell would put all lines of its code on one
-        table.name = "div"
-    # What is kept is text, and its marks are not meant to be shown: an escape would be one more letter of a name.
-    converter = markdownify.MarkdownConverter(
-        heading_style="ATX", bullets="-", escape_underscores=False, escape_asterisks=False
-    )
-    text = converter.convert_soup(body)
-    # A space that does not break looks like any other and is none to a program.
-    text = re.sub(r"\n{3,}", "\n\n", text.replace("\u00a0", " "))
-    return text.strip("\n").rstrip() + "\n", title, (), ()
-
-
-def _notebook(data: bytes) -> _Read:
-    """A Jupyter notebook: its cells in order, code in fences, with the text that the code printed."""
-    document = json.loads(data)
-    cells = document.get("cells")
-    if cells is None:  # version 3
-        cells = [cell for sheet in document.get("worksheets", ()) for cell in sheet.get("cells", ())]
-    language = str(document.get("metadata", {}).get("kernelspec", {}).get("language") or "python")
-    blocks = [block for cell in cells for block in _cell(cell, language)]
-    return "\n\n".join(blocks) + "\n", "", (), ()
-
-
-def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:
-    source = _joined(cell.get("source", cell.get("input", ""))).strip("\n")
-    if not source.strip():
-        return
-    kind = cell.get("cell_type")
-    if kind != "code":
-        yield f"{'#' * int(cell.get('level', 1))} {source}" if kind == "heading" else source
-        return
-    fence = _fence(source)
-    yield f"{fence}{language}\n{source}\n{fence}"
-    for output in cell.get("outputs", ()):
-        data = output.get("data") or {}
-        said = _joined(output.get("text") or data.get("text/plain") or "").strip("\n")
-        if output.get("output_type") == "error" or output.get("ename"):
-            said = f"{output.get('ename', '')}: {output.get('evalue', '')}"
-        if said.strip():
-            fence = _fence(said)
-            yield f"{fence}\n{said}\n{fence}"
-
-
-def _joined(lines: str | Sequence[str]) -> str:
-    return lines if isinstance(lines, str) else "".join(map(str, lines))
-
-
-def _fence(text: str) -> str:
-    return "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
-
-
-_READ: dict[str, Callable[[bytes], _Read]] = {"pdf": _pdf, "docx": _docx, "html": _html, "notebook": _notebook}
+    title = (title or title_of(text, form) or PurePath(name).stem)[:200]
+    parts = tuple(Part(*part) for part in found.parts)
+    return [Extracted(text, content_type or prose, form, title, "", parts, notes=notes)]

@@ -14,7 +14,6 @@ from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
-from core.library.database import BUSY_SECONDS, cause_of, database_errors, open_library, problems_of, shown_url
 
 if TYPE_CHECKING:
     from core.library.catalogue import Shown
@@ -38,6 +37,7 @@ def _open_home_library(workspace: Workspace, patience: float | None, make: bool)
     if not make and not workspace.config.library_url and not files.exists(workspace.paths.library):
         hint = "'knowledge library ingest PATH' makes one"
         raise KnowledgeError("no-library", "there is no library yet", workspace.paths.library, hint)
+    from core.library.database import BUSY_SECONDS, open_library
 
     waits = BUSY_SECONDS if patience is None else patience
     return open_library(library_address(workspace), workspace.paths.backups, make=make, patience=waits)
@@ -54,6 +54,7 @@ def with_library(
     """Do something with the library of this home; what a database says becomes one sentence. `patience`: for how many
     seconds another writer is waited for; `make`: one that is not there yet is made; `told`: what of it may be read."""
     opened = _open_home_library(workspace, patience, make)
+    from core.library.database import cause_of, database_errors
 
     with closing(replace(opened, told=told)) as library:
         try:
@@ -174,6 +175,7 @@ def library_status(workspace: Workspace, check: bool = False) -> LibraryState:
 
     def work(library: Library) -> LibraryState:
         from core.library.catalogue import state_of
+        from core.library.database import problems_of, shown_url
 
         problems = tuple(problems_of(library)) if check else ()
         names = tuple(sorted(path.name for path in folder.glob("library-*.db")))
@@ -204,6 +206,7 @@ def library_backup(workspace: Workspace, to: str = "", *, now: Callable[[], date
 
     def work(library: Library) -> Copied:
         from core.library.copies import back_up, copy_library
+        from core.library.database import open_library, shown_url
 
         if "://" in to:
             target = open_library(to)

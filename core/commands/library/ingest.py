@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -14,10 +14,9 @@ from core.base.answer import Answer, Generate
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.library.cluster import Travelling
 from core.commands.library.documents import errors_json, with_library
-from core.commands.workspace import Workspace, embedder_of, utc_now
+from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 from core.library.fetch import is_address as is_address
-from core.library.fetch import private_host
 
 if TYPE_CHECKING:
     from core.commands.daily.connect import Ask
@@ -132,6 +131,7 @@ def library_losses(workspace: Workspace, paths: Sequence[str], type: str = "") -
 
 def names_private_host(source: str) -> bool:
     """Whether a source is an address that says itself that it is on this computer or in its network."""
+    from core.library.fetch import private_host
 
     try:
         return is_address(source) and bool(private_host(source))
@@ -163,6 +163,8 @@ def way_of(workspace: Workspace, provider: str) -> Way:
         connected = connect_provider(workspace, provider, "")
         way = replace(way, generate=_within(connected, config.max_run_tokens))
     if config.embedder:
+        from core.commands.workspace import embedder_of
+
         embed = embedder_of(workspace)
         named = f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
         way = replace(way, embed=embed, model=named)
@@ -191,6 +193,7 @@ _Engine = tuple[Callable[[], Executor] | None, int, bool]
 
 def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
     """What opens the executor, how many tasks it is given at a time, and whether it is on other machines."""
+    from concurrent.futures import ThreadPoolExecutor
 
     from core.library.workers import cluster, local_processes, processors
 

@@ -18,12 +18,8 @@ from core.base.project import project_root
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
 from core.base.secrets.redact import redact
 from core.commands.library.documents import errors_json, with_library
-from core.commands.workspace import Workspace, embedder_name, embedder_of, utc_now
+from core.commands.workspace import Workspace, utc_now
 from core.conversations.events import Call
-from core.knowledge.digest import write_confirmed
-from core.library.database import unrecorded_retrievals
-from core.library.fetch import is_address
-from core.library.told import Told
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
@@ -63,6 +59,7 @@ def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
     """The embedder that the settings name, and a sentence where it cannot be had."""
     if not workspace.config.embedder:
         return None, ""
+    from core.commands.workspace import embedder_name, embedder_of
     from core.library.use.vectors import Embedder
 
     embed = attempt(embedder_of, workspace)
@@ -147,6 +144,8 @@ def _told(scope: Scope | None) -> Told | None:
     """What of the library may be read."""
     if scope is None or scope.everything:
         return None
+    from core.library.fetch import is_address
+    from core.library.told import Told
 
     def project(root: str) -> bool:
         return not root or scope.tells_conversation(root)
@@ -293,6 +292,7 @@ class UsageReader:
     conversation, and whatever goes wrong is one sentence."""
 
     def __init__(self, workspace: Workspace) -> None:
+        from core.library.database import unrecorded_retrievals
 
         self._workspace = workspace
         self._known = None if workspace.config.library_url else unrecorded_retrievals(workspace.paths.library)
@@ -401,6 +401,7 @@ def library_consolidate(
 
 def _tell_digest(workspace: Workspace, library: Library) -> None:
     """Leave a list of the bullets that usage confirmed where the digest finds it; none unless the setting asks."""
+    from core.knowledge.digest import write_confirmed
     from core.library.use.inference import confirmed_lines
 
     wanted = confirmed_lines(library, str(workspace.paths.knowledge)) if workspace.config.digest_confirmed else {}

@@ -20,9 +20,6 @@ from core.commands.library.use import (
     library_undo,
 )
 from core.commands.workspace import Workspace, utc_now
-from core.library.database import missing
-from core.library.use import graph
-from core.library.use.tasks import success
 
 if TYPE_CHECKING:
     from core.commands.library.use import Answered as Answered
@@ -46,6 +43,7 @@ DOCUMENTS = 5_000
 def documents(workspace: Workspace) -> Shelf:
     """Documents of every status, the latest first. Err where the packages of the library are not installed, also where
     there is no library yet: who opens the view is told before anything is tried."""
+    from core.library.database import missing
 
     lacking = missing()
     return lacking if lacking is not None else library_list(workspace, status="all", limit=DOCUMENTS)
@@ -134,6 +132,7 @@ def plots(workspace: Workspace, concept: str = "", days: int = 0) -> Plots:
 
 
 def _series(rows: Mapping[str, Mapping[str, int]]) -> Series:
+    from core.library.use.tasks import success
 
     numbers = {outcome: tuple(row.get(outcome, 0) for row in rows.values()) for outcome in OUTCOMES}
     return Series(tuple(rows), numbers, tuple(success(row) for row in rows.values()))
@@ -141,11 +140,13 @@ def _series(rows: Mapping[str, Mapping[str, int]]) -> Series:
 
 def concepts(workspace: Workspace, text: str = "") -> list[Node]:
     """Concepts to begin a walk at: those that most chunks mention, or whose name has this text in it."""
+    from core.library.use import graph
 
     return with_library(workspace, lambda library: graph.concepts(library, text))
 
 
 def neighbourhood(workspace: Workspace, which: str) -> Neighbourhood:
     """What stands around a concept, a chunk or a document."""
+    from core.library.use import graph
 
     return with_library(workspace, lambda library: graph.neighbourhood(library, which))

@@ -1,0 +1,279 @@
+"""Reads files of foreign formats in a process of their own, which has limits and can be ended from outside.
+
+A damaged or hostile file costs itself alone: whatever its reader does (runs for ever, takes all memory, crashes), the
+program goes on with the next file. A process reads many files, one after the other, so a batch pays for one start; it
+is replaced after it had to be ended. It is started with `subprocess`, since a worker of a cluster may be a daemon, to
+which `multiprocessing` allows no children.
+
+Both directions of the pipe carry the same thing: one line of JSON with the number of `bytes` that follow, then these.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import faulthandler
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+from core.base.installed import how_to_install
+from core.base.paths import shipped_root
+from core.base.result import KnowledgeError, attempt
+from core.library.foreign_formats import READERS, Foreign
+
+READ_SECONDS = 120.0
+"""Seconds of wall-clock time for one file, with the start of the process."""
+READ_MEMORY = 1536 << 20
+"""Bytes of address space that the process may have: an honest page of 32 MB takes some twenty times its size. Windows
+has no such limit and macOS may refuse it: there only time and the length of the answer are limited."""
+MAX_ANSWER = 64 << 20
+"""Bytes of an answer: the text, and little else."""
+IDLE_SECONDS = 30.0
+"""Seconds after which a process that nobody needs is ended."""
+GRACE_SECONDS = 10.0
+"""Seconds beyond the limit after which a process ends itself, since the program that should have ended it is gone."""
+HEADER_BYTES = 1 << 16
+
+_MODULE = "core.library.extract_process"
+_ENDED = ("too-slow", "too-large", "reader-died")
+"""Errors after which a process is replaced."""
+_MAYBE_EARLIER = ("too-large", "reader-died")
+"""Errors that may be due to what the process read before: such a file is read again in a new process."""
+_ANOTHER_WAY = "save it as plain text or Markdown with the program that made it, and take that in"
+
+
+def read_foreign(kind: str, data: bytes, name: str) -> Foreign:
+    """Read `data`, a file of a `kind` of `READERS`, in another process. May be called from several threads; each has
+    a process for as long as it waits. `name` is for the sentence of an error.
+
+    Errors: `too-slow`, `too-large` (memory or text), `reader-died`, `no-reader` (a package is missing),
+    `broken`, `no-process`.
+    """
+    try:
+        reader = _borrowed()
+        found = attempt(reader.read, kind, data, name)
+        if isinstance(found, KnowledgeError) and found.error.code in _MAYBE_EARLIER and reader.files > 1:
+            reader = _Reader()
+            found = attempt(reader.read, kind, data, name)
+    except OSError as error:
+        message = f"no process can be started to read this {kind.upper()}: {error.strerror or error}"
+        raise KnowledgeError("no-process", message, name, "close other programs and try again") from error
+    if not isinstance(found, KnowledgeError) or found.error.code not in _ENDED:
+        _give_back(reader)
+    return found
+
+
+# --- the processes ----------------------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """A process that reads one file after the other; it ends when its standard input does. `files` counts them."""
+
+    def __init__(self) -> None:
+        """Raises OSError when the process cannot be started."""
+        self.files = 0
+        self._idle_timer: threading.Timer | None = None
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", _MODULE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=shipped_root(),  # `-m` looks there first, and never in the folder of the user
+            start_new_session=True,  # Ctrl-C is for us
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+
+    def read(self, kind: str, data: bytes, name: str) -> Foreign:
+        """Errors: those of `read_foreign`, but `no-process`. After one of `_ENDED` the process is no more."""
+        self.files += 1
+        timed_out = threading.Event()
+
+        def time_out() -> None:
+            timed_out.set()
+            self._process.kill()
+
+        timer = threading.Timer(READ_SECONDS, time_out)
+        timer.daemon = True
+        timer.start()
+        try:
+            limits = {"seconds": READ_SECONDS + GRACE_SECONDS, "memory": READ_MEMORY}
+            _send(self._requests, {"kind": kind, **limits}, data)
+            header, body = _receive(self._answers, MAX_ANSWER)
+        except _TooLargeError:
+            header, body = {"error": "too-large", "why": f"holds more than {MAX_ANSWER >> 20} MB of text"}, b""
+        except (OSError, EOFError):
+            header, body = {"error": "reader-died"}, b""
+        except BaseException:
+            self.end()
+            raise
+        finally:
+            timer.cancel()
+            timer.join()  # from here on it has either killed the process or never will
+        code = "too-slow" if timed_out.is_set() else header.get("error", "")
+        if code in _ENDED:
+            self.end()
+        if code:
+            raise self._failed(code, header, kind.upper(), name)
+        return Foreign.from_json(body)
+
+    def _failed(self, code: str, header: Mapping[str, Any], kind: str, name: str) -> KnowledgeError:
+        why = header.get("why", "")
+        if code == "too-slow":
+            message = f"this {kind} was not read in {READ_SECONDS:g} seconds and was given up"
+            return KnowledgeError(code, message, name, _ANOTHER_WAY)
+        if code == "too-large":
+            return KnowledgeError(code, f"this {kind} {why} and was given up", name, _ANOTHER_WAY)
+        if code == "reader-died":
+            status = self._process.returncode
+            how = f"signal {-status}" if status < 0 else f"status {status}"
+            return KnowledgeError(code, f"the process that read this {kind} died ({how})", name, _ANOTHER_WAY)
+        return KnowledgeError(code, why, name, how_to_install("documents") if code == "no-reader" else "")
+
+    def start_idle_timer(self) -> None:
+        """Have the process ended after `IDLE_SECONDS`, unless somebody needs it before."""
+        self._idle_timer = threading.Timer(IDLE_SECONDS, _end_if_idle, (self,))
+        self._idle_timer.daemon = True
+        self._idle_timer.start()
+
+    def cancel_idle_timer(self) -> None:
+        """It is needed again, or ended already."""
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+
+    def end(self) -> None:
+        """Kill the process and wait until it is gone."""
+        self._process.kill()
+        with contextlib.suppress(OSError):  # of a request that was not written to its end
+            self._requests.close()
+        self._answers.close()
+        self._process.wait()
+
+
+_idle: list[_Reader] = []
+_lock = threading.Lock()
+
+
+def _borrowed() -> _Reader:
+    """An idle process, or a new one. Raises OSError when none can be started."""
+    with _lock:
+        reader = _idle.pop() if _idle else None
+    if reader is None:
+        return _Reader()
+    reader.cancel_idle_timer()
+    return reader
+
+
+def _give_back(reader: _Reader) -> None:
+    reader.start_idle_timer()
+    with _lock:
+        _idle.append(reader)
+
+
+def _end_if_idle(reader: _Reader) -> None:
+    with _lock:
+        if reader not in _idle:
+            return
+        _idle.remove(reader)
+    reader.end()
+
+
+def end_idle() -> None:
+    """End the processes that read nothing now."""
+    with _lock:
+        readers = list(_idle)
+        _idle.clear()
+    for reader in readers:
+        reader.cancel_idle_timer()
+        reader.end()
+
+
+atexit.register(end_idle)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # two programs on one pipe would take each other's answers
+
+
+# --- the pipe ---------------------------------------------------------------------------------------------------------
+
+
+class _TooLargeError(Exception):
+    """What comes is larger than allowed."""
+
+
+def _send(pipe: IO[bytes], header: Mapping[str, Any], body: bytes = b"") -> None:
+    pipe.write(json.dumps({**header, "bytes": len(body)}).encode() + b"\n")
+    pipe.write(body)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes], most: float = math.inf) -> tuple[dict[str, Any], bytes]:
+    """The next header and its body of at most so many bytes. Raises EOFError where the other side is gone, and
+    _TooLargeError."""
+    line = pipe.readline(HEADER_BYTES)
+    if not line.endswith(b"\n"):
+        raise EOFError
+    header: dict[str, Any] = json.loads(line)
+    if header["bytes"] > most:
+        raise _TooLargeError
+    body = pipe.read(header["bytes"])
+    if len(body) < header["bytes"]:
+        raise EOFError
+    return header, body
+
+
+# --- inside the process -----------------------------------------------------------------------------------------------
+
+
+def main() -> int:
+    """Answer requests on standard input until it ends."""
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            header, data = _receive(requests)
+            faulthandler.dump_traceback_later(header["seconds"], exit=True)
+            _send(answers, *_answer(header["kind"], data, header["memory"]))
+            faulthandler.cancel_dump_traceback_later()
+    return 0
+
+
+def _answer(kind: str, data: bytes, memory: int) -> tuple[dict[str, str], bytes]:
+    try:
+        with _memory_limited(memory):
+            return {}, READERS[kind](data).to_json()
+    except MemoryError:
+        return {"error": "too-large", "why": f"takes more than {memory >> 20} MB of memory to read"}, b""
+    except ImportError as error:
+        return {"error": "no-reader", "why": f"{kind.upper()} cannot be read without the package {error.name}"}, b""
+    except Exception as error:  # noqa: BLE001 - a parser of foreign files may raise anything
+        why = str(error).strip().split("\n")[0][:200] or type(error).__name__
+        return {"error": "broken", "why": f"the file is damaged, or is no {kind.upper()}: {why}"}, b""
+
+
+@contextlib.contextmanager
+def _memory_limited(most: int) -> Iterator[None]:
+    """Have what would take more than `most` bytes of address space raise MemoryError, where the system can do that."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with contextlib.suppress(ValueError, OSError):  # macOS, or a lower limit that somebody has set
+        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
